@@ -6,11 +6,11 @@ use rove_terminal::Size;
 
 use crate::host_screen::Allowed;
 
-/// Most sizes that are kept. Above this number, the two oldest are replaced by one that holds both. Chosen: a window
+/// Most sizes that are kept. Above this number, one size that contains the two oldest replaces them. Chosen: a window
 /// that is dragged has some tens of sizes in a round trip.
 const SIZES_MAX: usize = 64;
 
-/// The window sizes that the client has sent, oldest first.
+/// The window sizes that the client has sent and that the server's screen may still have, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Announced {
     sizes: VecDeque<Told>,
@@ -19,7 +19,7 @@ pub(crate) struct Announced {
 #[derive(Clone, Copy, Debug)]
 struct Told {
     size: Size,
-    /// The number of user events up to and including this resize. A server with so many events knows the size.
+    /// The number of user events up to and including this resize. A server that acknowledged so many knows the size.
     events: u64,
 }
 

@@ -14,7 +14,7 @@ const ADDRESS_MAX: usize = 8_192;
 /// Most characters of the login's host that are shown. Chosen: longer names would hide the rest of the question.
 const HOST_SHOWN_MAX: usize = 60;
 
-/// The lowest port that a login may come back to. Source: ports below are for the system's services (RFC 6335).
+/// The lowest loopback port to which a login may redirect. Source: lower ports are for system services (RFC 6335).
 const PORT_MIN: u16 = 1_024;
 
 /// The beginnings of a web address, and the letters with which both begin.
@@ -24,7 +24,7 @@ const SCHEME: &str = "http";
 /// Characters that count as punctuation of the sentence around an address if they end it.
 const ENDS: [char; 7] = ['.', ',', ';', ':', '\'', ')', ']'];
 
-/// The names of the loopback interface in an address, and how the program's host connects to each.
+/// The names of the loopback interface in an address, each with the address to which the host connects for this name.
 const LOOPBACKS: [(&str, &str); 3] =
     [("localhost", "localhost"), ("127.0.0.1", "127.0.0.1"), ("[::1]", "::1")];
 

@@ -188,7 +188,7 @@ impl Client {
     }
 
     /// Handles bytes from the user's terminal: keys and the terminal's answers. Call it only while
-    /// [`Client::wants_input`] holds. Before the session's end begins, only a viewing client drops keys.
+    /// [`Client::wants_input`] holds. A client that may only view, or whose session is ending, drops keys.
     pub fn handle_input(&mut self, now: Instant, bytes: &[u8]) {
         let mut typed = Vec::with_capacity(bytes.len());
         self.display.probe.handle_input(now, bytes, &mut typed);
@@ -202,8 +202,8 @@ impl Client {
     }
 
     /// Returns whether the driver should read the user's terminal: not while a million input events are unacknowledged.
-    /// The escape key is not read then either. It comes after the other bytes.
-    /// While the session ends, it should read only for the terminal's answers or a second request to end.
+    /// The escape key is not read then either, because it comes after the other bytes. While the session ends, the
+    /// driver should read only for the terminal's answers or a second request to end.
     pub fn wants_input(&self) -> bool {
         if self.is_ending() {
             return self.display.owes_answers() || self.end_request.wants_input();
@@ -257,7 +257,7 @@ impl Client {
         self.refresh(now);
     }
 
-    /// Resumes after [`ClientEvent::Suspend`], [`ClientEvent::LogIn`] or a SIGCONT, with a full repaint.
+    /// Continues after [`ClientEvent::Suspend`], [`ClientEvent::LogIn`] or a SIGCONT, and repaints the whole terminal.
     pub fn handle_resume(&mut self, now: Instant) {
         self.display.take_over();
         self.refresh(now);
@@ -341,7 +341,7 @@ impl Client {
         }
     }
 
-    /// Returns when to call [`Client::handle_timeout`] if nothing happens before.
+    /// Returns when to call [`Client::handle_timeout`] if nothing else happens first.
     pub fn poll_timeout(&self) -> Option<Instant> {
         if self.outcome().is_some() {
             return None;

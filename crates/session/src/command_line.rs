@@ -14,7 +14,7 @@ const KILL: u8 = 0x15;
 /// Ctrl-C, Ctrl-D and ESC end the line without effect.
 const CANCEL: [u8; 3] = [0x03, 0x04, 0x1b];
 
-/// The purpose of a line.
+/// The purpose of a line that the user types to the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// The line adds or removes a port forward.
@@ -48,7 +48,7 @@ impl Purpose {
     }
 }
 
-/// A line that is being typed.
+/// A line that the user is typing to the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CommandLine {
     purpose: Purpose,

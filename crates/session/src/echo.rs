@@ -5,23 +5,22 @@ use std::collections::VecDeque;
 use rove_ssp::StateNum;
 use rove_units::{Duration, Instant};
 
-/// How long a program has to answer a key before the screen counts as showing the key's effect. It holds with
-/// `--strict`, and until the program's speed is known. Otherwise it is the minimum for clients that take an ack without
-/// an echo as proof that echo is off. Source: Mosh 1.4.0 as observed, docs/wire.md; Mosh paper (USENIX ATC 2012),
-/// section 3.2.
+/// How long a program has to answer a key until the screen counts as showing the key's effect. The server uses this
+/// fixed time with `--strict`, and until the programs' speed is known. For [`EchoWait::Patient`] it is the shortest
+/// wait. Source: Mosh 1.4.0 as observed, docs/wire.md; Mosh paper (USENIX ATC 2012), section 3.2.
 pub(crate) const ECHO_DELAY: Duration = Duration::from_millis(50);
 
 /// Shortest time that a program has to answer a key. Chosen: the collection interval of a frame, so that an echo and
 /// its ack travel in one frame.
 const DELAY_MIN: Duration = Duration::from_millis(8);
-/// Longest time that a program has to answer a key. Chosen: a client detects slower programs by itself, and must
-/// eventually learn that nothing was echoed.
+/// Longest time that a program has to answer a key. Chosen: a client detects slower programs by itself. It must also
+/// learn at last that a key was not echoed.
 const DELAY_MAX: Duration = Duration::from_millis(400);
 /// The time that a program has to answer a key, as a multiple of its median echo latency. Chosen: docs/timing.md, "Echo
 /// ack".
 const LATENCIES: u32 = 4;
-/// Longest time that a program gets from its median latency. Only a longer recent latency gives it more. Chosen: a
-/// client detects the pace of a slower program by itself.
+/// Longest wait that the median latency alone can cause. Only a recent slow echo makes the wait longer, up to
+/// [`DELAY_MAX`]. Chosen: a client detects the pace of a slower program by itself.
 const USUAL_MAX: Duration = Duration::from_millis(250);
 const _: () = assert!(USUAL_MAX.as_nanos() < DELAY_MAX.as_nanos());
 const _: () = assert!(DELAY_MIN.as_nanos() < ECHO_DELAY.as_nanos());
@@ -37,8 +36,8 @@ const LATENCY_MAX: Duration = Duration::from_secs(1);
 /// How long a program must have been silent before a key, so that its next output counts as an echo. Chosen: longer
 /// than the pauses of a program that writes all the time.
 const SILENCE: Duration = Duration::from_millis(50);
-/// Pause in typing after which the next output counts as the echo of the key that follows, not of the key before it. It
-/// is used while no latency is known, and is the maximum afterwards. Chosen: users often pause this long.
+/// Pause between two keys after which the next output counts as the echo of the second key, not of the first. With
+/// known latencies, a shorter pause may suffice. Chosen: users often pause this long.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Most deliveries that are kept. Chosen: three times what a client's frame interval lets through in [`DELAY_MAX`];
@@ -162,8 +161,8 @@ impl EchoLatency {
         }
     }
 
-    /// Returns how long a program has to answer a key: a multiple of the median latency, but longer than the longest
-    /// recent one, within bounds. [`ECHO_DELAY`] until enough latencies are known.
+    /// Returns how long a program has to answer a key: a multiple of the median latency, at least a little more than
+    /// the longest recent one, and at most [`DELAY_MAX`]. [`ECHO_DELAY`] until enough latencies are known.
     fn delay(&self) -> Duration {
         let Some(longest) = self.longest().filter(|_| self.samples.len() >= SAMPLES_MIN) else {
             return ECHO_DELAY;
@@ -171,7 +170,7 @@ impl EchoLatency {
         let mut sorted: Vec<_> = self.samples.iter().copied().collect();
         sorted.sort_unstable();
         let median = sorted[sorted.len() / 2];
-        // An ack just before the echo would leave in an earlier frame, and the echo would wait for the next one.
+        // If an ack left just ahead of the echo, the echo would have to wait for the next frame.
         (median * LATENCIES).min(USUAL_MAX).max(longest + DELAY_MIN).min(DELAY_MAX)
     }
 }

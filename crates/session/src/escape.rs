@@ -46,15 +46,15 @@ const KEY_LEN: usize = 2;
 /// then awaits no command.
 const SILENT_BYTES_MAX: usize = 1024;
 
-/// Pause in a paste after which the escape key counts if it comes almost alone. The mark of the paste's end may be lost.
-/// Chosen: longer than a slow line to the terminal pauses, and short for a user who wants to quit.
+/// Pause in a paste after which the escape key counts, with at most three bytes after it: the mark of the paste's end
+/// may be lost. Chosen: a slow line to the terminal pauses less, and a user who wants to quit can wait as long.
 const PASTE_PAUSE: Duration = Duration::from_secs(5);
 
 /// Most bytes that the terminal sends at once for the escape key and a key after it.
 const TYPED_MAX: usize = 4;
 
-/// How long after the end of a question a yes may be meant for it, although another is asked. Chosen: longer than a user
-/// needs to see a change and to hold back a key.
+/// How long after the end of a question a yes may still be meant for that question, although the driver asks another.
+/// Chosen: longer than a user needs to see a change and to hold back a key.
 const MISREAD: Duration = Duration::from_millis(700);
 
 /// How long the help stays after a key that is not a command; any key hides it. Chosen: long enough to read it.
@@ -120,9 +120,9 @@ pub(crate) struct EscapeKey {
     offers_login: bool,
     /// Whether the driver asks the user something.
     is_asking: bool,
-    /// When the driver last put another question, or none, in place of one. `None` before that.
+    /// When the driver last replaced or withdrew a question. `None` if it never did.
     replaced_at: Option<Instant>,
-    /// Whether a yes in the present read may be meant for the question that is asked.
+    /// Whether a yes in the present read counts. It does not if it may be meant for an earlier question.
     may_agree: bool,
     state: State,
     keystrokes: Keystrokes,
@@ -134,8 +134,8 @@ pub(crate) struct EscapeKey {
     due: Option<Instant>,
     /// The newest line that the user has ended.
     line: Option<(Purpose, String)>,
-    /// When the newest bytes of a paste came whose end the terminal has not marked. `None` outside a paste. Pasted text
-    /// must neither give a permission nor end the session. A shell here would run the rest.
+    /// When the newest bytes of a paste arrived whose end the terminal has not marked. `None` outside a paste. Pasted
+    /// text must neither give a permission nor end the session: the user's own shell would run the rest.
     pasted_at: Option<Instant>,
     /// Whether the newest key after the escape key was not a command, so that the help is to be shown.
     is_help_due: bool,
@@ -172,8 +172,8 @@ impl EscapeKey {
         core::mem::replace(&mut self.offers_login, is_offered) != is_offered
     }
 
-    /// Sets whether the driver asks the user a question. A yes within [`MISREAD`] after the end of another question may
-    /// be meant for that one. It has no effect.
+    /// Sets whether the driver asks the user a question. A yes within [`MISREAD`] after the end of another question has
+    /// no effect, because it may be meant for that other question.
     pub(crate) const fn ask(&mut self, now: Instant, is_asking: bool) {
         if self.is_asking {
             self.replaced_at = Some(now);
@@ -344,7 +344,7 @@ impl EscapeKey {
         out: &mut Vec<u8>,
         requests: &mut Requests,
     ) {
-        // Even where the end of a paste seems lost, nothing gives a permission.
+        // While a paste is open, no key gives a permission, even after [`PASTE_PAUSE`].
         let is_open = self.pasted_at.is_none();
         let (shows_status, logs_in) =
             (self.is_status_key(byte), self.is_login_key(byte) && is_open);
@@ -364,7 +364,7 @@ impl EscapeKey {
             if byte.is_none() || byte != self.key {
                 return self.keep(Key::Other, typed, out, requests);
             }
-            // If the escape key follows itself, the help stays, and the next key may be a command.
+            // If the user hits the escape key twice, the help stays, and the next key may be a command.
             *key = typed.to_vec();
             return;
         }

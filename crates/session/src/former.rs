@@ -5,8 +5,8 @@ use core::str::FromStr;
 
 use rove_ssp::Key;
 
-/// The name of a client, or of a row of clients, each of which continued all keys of the one before. It is derived from
-/// the session key of the first, and reveals nothing of that key.
+/// The name of a client, or of a chain of clients, each of which continued all keys of its predecessor. It is derived
+/// from the session key of the first, and reveals nothing of that key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientId(u64);
 

@@ -16,8 +16,8 @@ use crate::parts::Parts;
 use crate::parts::bells::Bells;
 use crate::parts::echo_ack::EchoAck;
 
-/// Member of a `HostMessage` that has terminal bytes for the screen. The other member for the screen is a resize.
-/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// The number of the member of a `HostMessage` that holds terminal bytes for the screen. The other member for the
+/// screen is a resize. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const HOST_BYTES: u32 = 2;
 const HOST_BYTES_STRING: u32 = 4;
 
@@ -88,7 +88,7 @@ impl HostScreen {
         }
     }
 
-    /// Returns this state after `change` has changed its parts.
+    /// Returns this state after `change` has changed the data beside the picture.
     pub(crate) fn with(mut self, change: impl FnOnce(&mut Parts)) -> Self {
         change(&mut self.parts);
         self

@@ -31,12 +31,12 @@ const GONE_LATE: Duration = Duration::from_secs(7);
 /// Greatest age of the host's last refusal of a datagram for the server to count as gone. Chosen: one heartbeat in
 /// three must be refused.
 const REFUSAL_AGE_MAX: Duration = Duration::from_secs(10);
-/// How long the server acknowledges nothing until the bar tells the remedy for blocked UDP. A block from the client to
-/// the server counts too, because such a server falls silent some time later. Chosen: a network that comes back has
-/// mostly done so by then, and the user has not given up yet.
+/// How long the server acknowledges nothing until the bar tells the remedy for blocked UDP. This covers UDP that is
+/// blocked only towards the server: that server hears nothing and falls silent too. Chosen: a network that comes back
+/// has mostly done so by then, and the user has not given up yet.
 const ADVICE_AFTER: Duration = Duration::from_secs(30);
-/// How long ssh carries the session, because UDP is silent, until the user reads the reason. Chosen: in this time UDP
-/// is tried four times.
+/// How long ssh carries the session, because UDP is silent, until the bar tells the user the reason. Chosen: in this
+/// time the client tries UDP four times.
 const ASIDE_AFTER: Duration = Duration::from_secs(3);
 /// How long any other passing notice stays, and that of a network error after the server has been heard again.
 const MESSAGE_SHOWN: Duration = Duration::from_secs(1);
@@ -108,7 +108,7 @@ pub(crate) struct Notices {
     quit_hint: Option<String>,
     message: Option<Message>,
     announcements: Announcements,
-    /// Whether notices name commands of rove that help, and a server can count as gone.
+    /// Whether notices may name commands of rove as a remedy, and may call a server gone. False for the program `mosh`.
     advises: bool,
     /// The tunnel's failure, or `Some(None)` while the tunnel works. `None` if the session uses no tunnel.
     tunnel: Option<Option<Trouble>>,

@@ -24,13 +24,13 @@ const COPY_INTERVAL: Duration = Duration::from_millis(500);
 /// program that notifies without end then shows eight of them each time, which is bad enough.
 const NOTIFICATION_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How long a notification waits while the shell has the terminal. Chosen: as long as the server keeps it.
+/// How long a notification waits while the client has given the terminal back. Chosen: as long as the server keeps it.
 const NOTIFICATION_AGE_MAX: Duration = Duration::from_secs(60);
 
 /// The effects that were performed, by number, and the effects that wait for their time.
 #[derive(Debug)]
 pub(crate) struct OneShotEffects {
-    /// Whether the user's terminal understands operating system commands (OSC): copies and notifications.
+    /// Whether the user's terminal understands operating system commands (OSC), by which it copies text and notifies.
     takes_commands: bool,
     seen: Seen,
     bells: RateLimiter<()>,
@@ -63,13 +63,13 @@ impl OneShotEffects {
         }
     }
 
-    /// Marks the effects in the picture of `state` as performed, because the client before this one has performed them.
+    /// Marks the effects in the picture of `state` as performed, because the former client has performed them.
     pub(crate) fn take_for_seen(&mut self, state: &HostScreen) {
         let picture = (state.screen().bells(), state.screen().clipboard().to_owned());
         self.seen = Seen { picture, ..Seen::default() };
     }
 
-    /// Queues the new effects from the server's newest state.
+    /// Queues the new effects (bells, copies, notifications) of the server's newest state.
     pub(crate) fn look(&mut self, now: Instant, state: &HostScreen) {
         let told = state.parts().bells.0.saturating_sub(self.seen.bells);
         self.seen.bells = self.seen.bells.max(state.parts().bells.0);

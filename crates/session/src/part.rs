@@ -48,7 +48,7 @@ pub(crate) trait Part: Clone + Default {
     }
 }
 
-/// The receiver that a diff is made for.
+/// The receiving end for which a diff is made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Receiver<'a> {
     /// The protocol extensions that the receiver supports.
@@ -73,7 +73,7 @@ impl Receiver<'_> {
 /// The receiving end's context while a diff is applied.
 #[derive(Debug)]
 pub(crate) struct Replica<'a> {
-    /// The receiver's screen after the diff's earlier members.
+    /// The receiver's screen after the earlier members of the diff were applied.
     pub(crate) screen: &'a Screen,
     /// The cost of applying the diff's earlier members.
     pub(crate) work: &'a mut Work,

@@ -23,8 +23,8 @@ const ESC: u8 = 0x1b;
 /// a bad ssh connection needs.
 const LISTEN: Duration = Duration::from_secs(5);
 
-/// How long the probe holds back bytes that a user may have typed: ESC, or ESC and one byte. Chosen: a delay that
-/// nobody notices in a key just after the start.
+/// How long the probe holds back bytes that a user may have typed: ESC, or ESC and one byte. Chosen: nobody notices
+/// such a delay of a key just after the start.
 const KEY_HOLD: Duration = Duration::from_millis(50);
 /// Longest beginning of an answer that a user may also have typed, in bytes.
 const KEY_LEN: usize = 2;
@@ -87,10 +87,10 @@ impl Probe {
         }
     }
 
-    /// Returns the questions to write to the terminal, which the client has just taken over. The result is empty if the
-    /// client may not ask, or the terminal has answered or may still answer. `sets_alternate_scroll` says that the
-    /// session has changed this mode, so that the terminal cannot tell the earlier value. The questions print samples
-    /// in `blank_row`, where a terminal also prints unknown questions. Without a blank row, the caller repaints.
+    /// Returns the questions to write to the terminal, which the client has just taken over. Empty if the client may
+    /// not ask, or if the terminal has answered or may still answer. `sets_alternate_scroll` states that the session
+    /// has set mode 1007, so that the terminal cannot report its own setting. The questions print samples in
+    /// `blank_row`, where a terminal also prints unknown questions. Without a blank row, the caller repaints.
     pub(crate) fn ask(
         &mut self,
         now: Instant,

@@ -11,13 +11,13 @@ use rove_units::{Duration, Instant};
 pub(crate) struct Allowance {
     /// Most events that happen at once; each further event displaces the oldest one that waits.
     pub(crate) most: usize,
-    /// Shortest time between events that happened at once and the next ones.
+    /// How long the next events must wait after some events have happened at once.
     pub(crate) interval: Duration,
     /// How long an event may wait until it is dropped. `None` for no limit.
     pub(crate) age_max: Option<Duration>,
 }
 
-/// The events that wait for their time.
+/// Delays events so that they stay within an [`Allowance`], and holds those that wait.
 #[derive(Debug)]
 pub(crate) struct RateLimiter<T> {
     allowance: Allowance,

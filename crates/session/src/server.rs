@@ -35,7 +35,7 @@ use crate::wish::{Door, Wish};
 /// How long the server waits for its first client. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const NO_CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long after it was last expected a client counts as alive. Chosen: ten heartbeats.
+/// How long a client counts as alive after a datagram of it was expected but did not come. Chosen: ten heartbeats.
 const ALIVE_FOR: Duration = Duration::from_secs(30);
 
 /// Fewest heartbeats of a client in one network timeout. Chosen: two may be lost.
@@ -74,7 +74,7 @@ impl Server {
     pub fn new(config: ServerConfig, now: Instant) -> Self {
         let ServerConfig { key, mut transport, ipv6, size, network_timeout, chaff, awaits_echo } =
             config;
-        // A session with a short network timeout must not ask its client for a long silence.
+        // A session with a short network timeout must not permit its client a long silence.
         if let Some(timeout) = network_timeout {
             let heartbeat = &mut transport.heartbeat;
             heartbeat.interval_max = heartbeat.interval_max.min(timeout / HEARTBEATS_IN_TIMEOUT);
@@ -213,7 +213,7 @@ impl Server {
     /// it started, waits at its prompt. Read the modes before each call of [`Server::poll_transmit`], so that they are
     /// not older than the screen. A client that shows a prompt must know whether the answer is echoed.
     pub fn handle_tty(&mut self, tty: Tty) {
-        // An input number of a former client is void, and so is one after which another client has typed.
+        // An input number of a former client is void. So is a number from before another client typed.
         let prompt =
             tty.prompt.filter(|it| *it <= self.input.num && Some(*it) > self.input.others_typed_at);
         self.publisher.handle_tty(Tty { prompt, ..tty }, self.input.num);
@@ -435,13 +435,13 @@ impl Server {
         self.note(ServerEvent::Joined(clients));
     }
 
-    /// Publishes the screen after input, and tells the clients to keep further input if too much waits for the pty.
+    /// Publishes the screen after input, and tells the clients to pause their input if too much waits for the pty.
     fn after_delivery(&mut self, now: Instant) {
         self.settle_hold();
         self.each(|publisher, terminal| publisher.publish_when_drawn(now, terminal));
     }
 
-    /// Tells all clients whether to keep their input back.
+    /// Tells each client whether it must pause its input.
     fn settle_hold(&mut self) {
         self.host_input.settle_holds();
         let HostInput { holds_own, holds_joined, .. } = self.host_input;

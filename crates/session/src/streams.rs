@@ -9,7 +9,7 @@ use rove_units::Instant;
 
 use crate::stream_controller::StreamController;
 
-/// The streams of one end. A session has new streams for each client, because a new key numbers packets from 0.
+/// The streams of one end. A session has new streams for each client, because packets under a new key count from 0.
 ///
 /// The driver sends all datagrams of the session, then those of [`Streams::poll_transmit`]. It calls
 /// [`Streams::handle_arrivals`] after datagrams have arrived.

@@ -17,7 +17,7 @@ use crate::message::{MessageWriter, RESIZE, instructions, member, read_resize, s
 use crate::report::TerminalReport;
 use crate::wish::PackedWish;
 
-/// Number of events in one shared chunk. Chosen: 12 KiB, so that appending beside a shared copy costs about a
+/// Number of events in one shared chunk. Chosen: 12 KiB, so that writing to a chunk that a clone shares costs about a
 /// microsecond. A clone of the million events that may wait at a client copies 512 pointers.
 const CHUNK_EVENTS: u64 = 2048;
 

@@ -1,5 +1,5 @@
-//! The promises to users, in virtual time: keys arrive once, silence is told, an idle session is quiet, and strangers
-//! at a server's port change nothing.
+//! The promises to users, in virtual time: keys arrive once, a notice reports silence, an idle session is quiet, and
+//! strangers at a server's port change nothing.
 
 mod common;
 
@@ -14,7 +14,7 @@ use rove_units::{Bytes, Duration, Instant};
 /// The step in which the time of a [`Crowd`] passes.
 const STEP: Duration = Duration::from_millis(5);
 
-/// A server and any number of clients, all a wire away.
+/// A server and any number of clients, without any delay between them.
 struct Crowd {
     now: Instant,
     server: Server,
@@ -189,7 +189,7 @@ fn an_idle_session_says_a_little_each_way_every_three_seconds_and_less_between_t
     }
 }
 
-/// A session that counts its datagrams: up, down.
+/// A session that counts its datagrams: to the server, to the client.
 struct Counting {
     now: Instant,
     client: ClientEnd,

@@ -1,5 +1,5 @@
-//! Bytes at one end, a picture at the other. However they are cut and whatever the path loses, the user sees what a
-//! terminal beside the program would show.
+//! A program's bytes at the server, and the picture at the client. However the bytes are cut, and whatever the path
+//! loses, the user sees the picture that a terminal beside the program would show.
 
 mod common;
 
@@ -158,7 +158,7 @@ fn a_flood_is_seen_in_frames_and_stops_when_the_program_does() {
     pair.run_for(secs(2));
     let frames = pair.left.user.frames;
     let mut letters = (b'a'..=b'z').cycle();
-    // Ten seconds of a letter a line, 100 lines every 10 ms.
+    // The program prints a line with one letter a hundred times every 10 ms, for ten seconds.
     for _ in 0..1000 {
         let lines: Vec<u8> =
             letters.by_ref().take(100).flat_map(|letter| [letter, b'\r', b'\n']).collect();

@@ -1,5 +1,5 @@
-//! A client soon looks at keys again, whatever a server sends, and a state that is much work for good reason still
-//! arrives. Work is counted in cells of the screen ([`Client::effort`]), never in time.
+//! A client soon looks at keys again, whatever a server sends. A state that needs much work for a good reason still
+//! arrives. The tests count work in cells of the screen ([`Client::effort`]), never in time.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
 mod common;
@@ -14,14 +14,14 @@ use rove_ssp::{Config, Direction, Ecn, ReceiveError, StateNum};
 use rove_terminal::{Cell, Color, Screen, Size, Terminal};
 use rove_units::{Duration, Instant};
 
-/// Most that a sequence may cost beyond the end of a turn, in cells. Chosen: a copy of all cells of the largest window
-/// here, with what stands beside them.
+/// Most work of a sequence that a turn begins at its end, in cells. Chosen: a copy of all cells of the largest window
+/// here, with their marks and decorations.
 const SEQUENCE_MAX: u64 = 16_000_000;
 
 /// The largest window for which rove promises anything.
 const LARGE: (u16, u16) = (500, 200);
 
-/// A client of a large window, and a server that means it harm.
+/// A client with a large window, and a hostile server.
 struct Victim {
     forger: Forger,
     client: Client,
@@ -41,7 +41,7 @@ impl Victim {
         victim
     }
 
-    /// Sends a state with this diff from the newest, and returns the result of its last datagram.
+    /// Sends the newest state, changed by this diff, and returns the result of its last datagram.
     fn state(&mut self, diff: Vec<u8>) -> Result<(), ReceiveError> {
         let [old_num, new_num] = [self.num, self.num + 1].map(StateNum::new);
         let instruction = Instruction { old_num, new_num, diff, ..Instruction::default() };
@@ -52,7 +52,7 @@ impl Victim {
         result
     }
 
-    /// Lets the client do the work that is left. Returns the most that a turn took, and how many turns there were.
+    /// Lets the client do the remaining work. Returns the most work in one turn, and how many turns there were.
     fn work(&mut self) -> (u64, usize) {
         let (mut most, mut turns) = (0, 0);
         while self.client.has_work() {
@@ -143,7 +143,7 @@ fn a_replica_is_as_large_as_the_window_was_until_the_server_has_followed() {
     assert!(victim.state(resize(501, 200)).is_err());
     assert!(victim.state(resize(500, 201)).is_err());
     victim.client.handle_resize(victim.now, size(100, 300));
-    // The old size is still on its way, and the new one may come; both of them together no window had.
+    // The client has had a window of 500x200 and one of 100x300, but none with 500 columns and 300 rows.
     assert!(victim.state(resize(500, 300)).is_err());
     assert_eq!(victim.state(resize(100, 300)), Ok(()));
     victim.num += 1;
@@ -152,7 +152,7 @@ fn a_replica_is_as_large_as_the_window_was_until_the_server_has_followed() {
 
 #[test]
 fn no_output_keeps_a_server_from_its_user_for_more_than_a_turn() {
-    // REP in insert mode moves the cells of a row for each cell of the screen.
+    // REP in insert mode prints as many characters as the screen has cells, and each moves the rest of its row.
     const SEQUENCE_MAX: u64 = 60_000_000;
     const TURN: u64 = 12_000_000;
     for (before, sequence) in [
@@ -244,7 +244,7 @@ fn a_state_that_is_much_work_for_good_reason_arrives() {
             print(&mut pair, page);
             assert!(pair.run_until(secs(60), same_cells), "page {number}");
         }
-        // A window dragged to and fro, with output all the while.
+        // The user drags the edge of the window to and fro, while a program writes.
         for step in 0..80_u16 {
             resize(&mut pair, size(500 - 5 * (step % 60), 200 - 2 * (step % 60)));
             print(&mut pair, format!("step {step}\r\n").as_bytes());

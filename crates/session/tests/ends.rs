@@ -24,7 +24,7 @@ enum By {
 /// How the end of one session went.
 #[derive(Clone, Copy, Debug)]
 struct End {
-    /// Whether both ends know that it is over.
+    /// Whether both ends know that the session is over.
     is_sure: bool,
     /// The time from the beginning of the end until the client has gone.
     client: Duration,
@@ -57,8 +57,8 @@ fn end(by: By, link: &LinkConfig, client: &Config, seed: Seed) -> End {
     End { is_sure, client }
 }
 
-/// Ends sessions over a path of this round trip that loses this share each way. Returns how many ends are sure, and how long
-/// they take the user in the mean.
+/// Ends sessions over a path with this round trip and this loss each way. Returns how many ends are sure, and the mean
+/// time until the client has gone.
 fn ends(by: By, rtt: Duration, loss: f64, client: &Config) -> (usize, Duration) {
     let link = LinkConfig { loss, ..LinkConfig::lossless(rtt / 2) };
     let ends = (0..SEEDS).map(|seed| end(by, &link, client, Seed::new(seed.into())));
@@ -75,7 +75,7 @@ fn no_user_is_left_in_doubt_of_the_end_whatever_is_lost() {
             for loss in [0.0, 0.01, 0.05, 0.1, 0.29] {
                 let (sure, mean) = ends(By::User, rtt, loss, &client);
                 assert_eq!(sure, all, "{rtt:?}, {loss}");
-                // Every second one is told at the first try at 29 %, and an announcement takes half a round trip.
+                // At 29 % loss, half of the first tries succeed. An announcement takes half a round trip.
                 assert!(mean <= 2 * rtt + ms(60), "{rtt:?}, {loss}: {mean:?}");
             }
         }
@@ -92,7 +92,7 @@ fn a_program_that_ends_keeps_no_user_waiting_and_leaves_few_servers_in_doubt() {
         sure += sure_here;
         assert!(mean <= rtt + ms(30), "{rtt:?}: {mean:?}");
     }
-    // With one acknowledgment it would be 71 % of 60.
+    // If the server acknowledged only once, 71 % of the 60 ends would be sure.
     assert!(sure >= 49, "{sure}");
 }
 

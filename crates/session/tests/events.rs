@@ -13,7 +13,7 @@ fn copy(selections: &str, text: &str) -> Vec<u8> {
     format!("\x1b]52;{selections};{text}\x07").into_bytes()
 }
 
-/// Returns base64 text that compression makes no smaller than base64 must be.
+/// Returns base64 text of random bytes, which compression shortens only to the size of the bytes.
 fn text(len: usize) -> String {
     let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut state = 1_u64;
@@ -124,8 +124,8 @@ fn a_stock_end_is_told_of_the_clipboard_as_it_understands() {
     ] {
         let mut pair = pair_with(&LinkConfig::lossless(ms(20)), client, server);
         pair.run_for(secs(1));
-        // The last value counts: the same again is no news, a primary selection is unknown, and more
-        // than a stock client takes is left out.
+        // A stock client sees only the last value. An equal text is no change, the primary selection is unknown, and a
+        // text over the limit is left out.
         let long = text(16_380);
         for (selections, text) in [
             ("c", "aGk="),
@@ -172,7 +172,7 @@ fn a_flood_of_copies_performs_some_and_the_newest() {
             pair.run_for(ms(10));
         }
         pair.run_for(secs(1));
-        // Two a second, in eleven seconds, and a first one.
+        // The client performs two copies a second for eleven seconds, and the first one at once.
         let performed = pair.left.user.copied.len();
         assert!((18..=23).contains(&performed), "{performed} in eleven seconds");
         assert_eq!(pair.left.user.copied.last(), Some(&copied("c", "1999")));
@@ -270,7 +270,7 @@ fn nothing_is_passed_on_to_a_terminal_without_commands_but_the_bell() {
     assert_eq!(pair.left.terminal.screen().bells(), 1);
 }
 
-/// The times for a user who types while a copy arrives.
+/// The delays for a user who types while a copy arrives.
 #[derive(Debug)]
 struct Fare {
     /// The time until the user's terminal performed the copy.
@@ -289,7 +289,7 @@ impl Fare {
     }
 }
 
-/// Types a key each 300 ms, which the program echoes, while `len` characters are copied.
+/// Types a key every 300 ms, while `len` characters are copied. The program echoes each key.
 fn type_through_a_copy(link: &LinkConfig, len: usize) -> Fare {
     let mut pair = pair(link);
     pair.run_for(secs(3));

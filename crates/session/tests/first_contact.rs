@@ -1,4 +1,4 @@
-//! The time from a client's start to the server's first frame, where first datagrams are lost.
+//! The time from a client's start to the server's first frame, if the path loses the first datagrams.
 
 mod common;
 
@@ -60,7 +60,7 @@ impl<E: End> End for Losing<E> {
     }
 }
 
-/// Returns the time until the user sees the printed line, and how many datagrams both ends have sent in five seconds.
+/// Returns the time until the user sees the printed line, and how many datagrams both ends send in five seconds.
 fn first_frame(
     rtt: Duration,
     [client, server]: [Config; 2],
@@ -124,7 +124,7 @@ fn stock_ends_lose_no_more_time_when_the_first_datagram_to_them_is_lost() {
 
 #[test]
 fn a_path_that_loses_nothing_carries_no_more_where_the_round_trip_is_short() {
-    // The first heartbeats are at other times where fewer datagrams came before them.
+    // If fewer datagrams were sent at the start, the first heartbeats have other times.
     let roves = roves().map(|config| config.without(Mechanism::Quiet));
     let bare = roves.clone().map(|config| config.without(Mechanism::FirstContact));
     for rtt in [0, 20, 100, 180] {

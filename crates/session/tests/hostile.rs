@@ -1,4 +1,4 @@
-//! A peer that has the key and means harm: whatever it sends, no end panics.
+//! A hostile peer that has the key: whatever it sends, no end panics.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
 mod common;
@@ -12,7 +12,7 @@ use rove_ssp::wire::Instruction;
 use rove_ssp::{Config, Direction, Ecn, StateNum};
 use rove_units::{Duration, Instant};
 
-/// The bound on bytes waiting for the pty; one client message or answer may go over it.
+/// The bound on bytes that wait for the pty. A single client message or answer may exceed it.
 const HOST_INPUT_MAX: usize = 1_048_576;
 
 /// A client whose server sends whatever a test wants.
@@ -62,7 +62,7 @@ impl Victim {
     }
 }
 
-/// Any number near the ends of its range, or small.
+/// Returns a small number, a number near 2^64 or any number.
 fn any_num() -> impl Strategy<Value = StateNum> {
     prop_oneof![8 => 0..8_u64, 1 => u64::MAX - 1..=u64::MAX, 1 => any::<u64>()]
         .prop_map(StateNum::new)
@@ -85,7 +85,7 @@ fn any_text() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// A diff for either side: true members, members of the other side, and noise.
+/// Returns a diff for either end: valid members, members for the other end, and noise.
 fn any_diff() -> impl Strategy<Value = Vec<u8>> {
     let body = prop_oneof![
         4 => any_text().prop_map(|text| member(2, &member(4, &text))),
@@ -146,7 +146,7 @@ fn a_question_for_the_users_clipboard_is_never_passed_on() {
     assert!(!sent.contains('\u{9d}'));
 }
 
-/// Returns a copy of `text`, as the first piece of `length` bytes, and the next piece of it.
+/// Returns a message with two pieces of a copied text: `text` as the first piece of `length` bytes, and then `rest`.
 fn copy(number: u32, selections: &[u8], length: u32, text: &[u8], rest: &[u8]) -> Vec<u8> {
     let offset = u32::try_from(text.len()).unwrap();
     let head = [member(4, selections), varint(5, length)].concat();
@@ -333,10 +333,10 @@ fn a_flood_of_questions_while_nobody_reads_holds_nobody_up() {
     }
     let waiting = pair.right.server.host_input().len();
     assert!(waiting < HOST_INPUT_MAX + 65_536, "{waiting} bytes");
-    // The picture goes on: what the user sees is new.
+    // The screen is still updated: the user sees the newest text.
     assert!(pair.run_until(secs(5), same_picture));
     assert_eq!(pair.left.client.screen().row_text(0), "round 290");
-    // Once the program reads, every key arrives, and every answer that was given is whole.
+    // Once the program reads again, every key arrives. Every answer that the server has queued is whole.
     pair.right.program.stuck = false;
     let letters = |typed: &[u8]| {
         let text = String::from_utf8(typed.to_vec()).unwrap();

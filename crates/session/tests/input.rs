@@ -1,4 +1,4 @@
-//! Input of any amount over any path: every byte arrives once and in order, memory stays bounded.
+//! Input of any amount over any path: every byte arrives once and in order, and memory stays bounded.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
 mod common;
@@ -9,7 +9,7 @@ use rove_session::{ClientOutcome, ServerOutcome};
 
 /// The client's bound on unacknowledged input, as `Client::wants_input` documents it.
 const INPUT_PENDING_MAX: u64 = 1_048_576;
-/// The bound on bytes waiting for the pty; one client message may go over it.
+/// The bound on bytes that wait for the pty. A single client message may exceed it.
 const HOST_INPUT_MAX: usize = 1_048_576;
 
 fn bytes(len: usize) -> Vec<u8> {
@@ -87,7 +87,7 @@ fn a_program_that_stops_reading_loses_nothing_and_bounds_memory() {
     // The bound may be exceeded by a single message of the client.
     let waiting = pair.right.program.waiting_max;
     assert!((HOST_INPUT_MAX..HOST_INPUT_MAX + 65_536).contains(&waiting), "{waiting} bytes");
-    // The screen goes on as if nothing were; the notice says that the keys find no reply.
+    // The screen is still updated, and the notice says that the server acknowledges no keys.
     print(&mut pair, b"\r\nalive");
     assert!(pair.run_until(secs(2), same_picture));
     assert!(pair.left.row_text(0).contains("Last reply"), "{}", pair.left.row_text(0));

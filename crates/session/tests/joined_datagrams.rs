@@ -1,4 +1,4 @@
-//! The datagrams of joined clients: how much work one causes, and how large the server makes them.
+//! The datagrams of joined clients: how much work each causes, and how large the server's datagrams to them are.
 
 mod common;
 

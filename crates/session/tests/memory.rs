@@ -1,5 +1,5 @@
-//! A client's memory stays within its bound, whatever a server sends. A client gets the worst states that we can think
-//! of, each for a new client and all of them for one client, with every byte counted that the client allocates.
+//! A client's memory stays within its bound, whatever a server sends. The tests send the worst states that we know,
+//! each to a new client and all of them to one client. They count every byte that the client allocates.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
 mod common;
@@ -17,12 +17,12 @@ use rove_ssp::{Direction, Ecn};
 use rove_terminal::Size;
 use rove_units::{Bytes, Duration, Instant};
 
-/// Memory of the program besides its client, in bytes. Chosen: the whole process takes 5 MB when nothing has
-/// happened; and as much for what an allocator leaves between two pieces.
+/// Memory of the program besides its client, in bytes. Chosen: an idle process takes 5 MB in all, and an allocator may
+/// waste as much between its pieces.
 const PROGRAM: u64 = 8 << 20;
 
 thread_local! {
-    /// Whether allocations are the client's.
+    /// Whether the present allocations are the client's.
     static COUNTS: Cell<bool> = const { Cell::new(false) };
     static NOW: Cell<isize> = const { Cell::new(0) };
     static PEAK: Cell<isize> = const { Cell::new(0) };
@@ -44,7 +44,7 @@ fn signed(bytes: usize) -> isize {
     isize::try_from(bytes).unwrap()
 }
 
-// SAFETY: all is left to the system's allocator.
+// SAFETY: the system's allocator does all the work.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         Self::add(signed(layout.size()));
@@ -75,7 +75,7 @@ fn counted<T>(work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// A client and the server that means it harm.
+/// A client and a hostile server.
 struct Victim {
     forger: Forger,
     client: Client,
@@ -83,7 +83,7 @@ struct Victim {
     now: Instant,
     /// The number of the newest state that the client has taken.
     num: u64,
-    /// The number of the state that an attack begins with.
+    /// The number of the state from which an attack begins.
     base: u64,
 }
 
@@ -99,16 +99,16 @@ impl Victim {
         victim
     }
 
-    /// Sends the state that an attack begins with. The client throws away all states below the newest that it can
-    /// still use.
+    /// Sends the state from which an attack begins. The client drops all states below the newest that can be the base
+    /// of this state.
     fn begin(&mut self) {
         let is_taken = (0..=self.num).rev().any(|old| self.state(old, old, host_bytes(b"$ ")));
         assert!(is_taken, "the client has no state that another can be made from");
         self.base = self.num;
     }
 
-    /// Sends a state made from `old`, which has everything below `kept` thrown away. Returns whether the client has
-    /// taken it. Each state has the number after the newest that was taken, as the states between would be missing.
+    /// Sends a state made from `old`, and tells the client to drop all states below `kept`. Returns whether the client
+    /// took the state. Its number follows that of the newest state taken, so that none is missing.
     fn state(&mut self, old: u64, kept: u64, diff: Vec<u8>) -> bool {
         let new = self.num + 1;
         let is_taken = self.instruction(old, new, kept, diff, Vec::new());
@@ -130,7 +130,7 @@ impl Victim {
         datagrams.iter().all(|datagram| self.deliver(datagram))
     }
 
-    /// Has the client take a datagram, work and draw, as its driver would. Returns whether it took it.
+    /// Lets the client take a datagram, work and draw, as its driver would. Returns whether the client took it.
     fn deliver(&mut self, datagram: &[u8]) -> bool {
         self.now += Duration::from_micros(100);
         let (client, now) = (&mut self.client, self.now);
@@ -156,7 +156,7 @@ impl Victim {
     }
 }
 
-/// Returns a page on which `cell` draws each cell, by a number of its own.
+/// Returns a page of cells. `cell` returns the bytes that draw the cell with a given number.
 fn page(size: Size, seed: usize, cell: impl Fn(usize) -> String) -> Vec<u8> {
     let mut text = String::from("\x1b[H");
     for n in 0..usize::from(size.columns()) * usize::from(size.rows()) {
@@ -189,14 +189,14 @@ fn all(n: usize) -> String {
     format!("\x1b[4;58:5:{}m\x1b]8;;http:{n:x}\x07x{}", n % 256, "\u{e0100}".repeat(8))
 }
 
-/// Sends states that each draw all cells again, and are kept: `many` at most.
+/// Sends at most `many` states, all of which the client keeps. Each draws all cells again.
 fn flood_of_pages(victim: &mut Victim, many: usize, cell: impl Fn(usize) -> String) {
     let base = victim.num;
     for seed in 0..many {
         victim.state(base, 0, page(victim.size, seed, &cell));
     }
     victim.settle();
-    // And one after the other, each thrown away for the next.
+    // Then each state replaces the state before it, which the client drops.
     for seed in 0..4 {
         let old = victim.num;
         victim.state(old, old, page(victim.size, 100 + seed, &cell));

@@ -1,4 +1,4 @@
-//! Keys shown before the server says so: what the user sees, and when.
+//! Predicted keys: what the user sees while the server has not answered, and when.
 
 mod common;
 
@@ -9,7 +9,7 @@ use rove_ssp::Config;
 use rove_terminal::{Terminal, Underline};
 use rove_units::Duration;
 
-/// Less than the path of these tests takes one way.
+/// A time shorter than the path of these tests takes one way.
 const AT_ONCE: Duration = Duration::from_millis(1);
 
 const HALF_RTT: Duration = Duration::from_millis(150);
@@ -25,7 +25,7 @@ enum Program {
     Contradicts,
 }
 
-/// Two ends over a path, and a program that answers as soon as it has read.
+/// Two ends over a path, and a program that answers as soon as it has read a key.
 struct Session {
     pair: Pair,
     program: Program,
@@ -152,7 +152,7 @@ fn never_means_never() {
 #[test]
 fn adaptive_predictions_stay_hidden_on_a_fast_path() {
     let mut session = Session::start(Preference::Adaptive, ms(10));
-    // Until the path is known to be fast, predictions are seen; nothing is outstanding by then.
+    // Until the path is known to be fast, the client shows predictions. Then no key is unanswered.
     session.confirm();
     session.type_text(b"s");
     session.run(ms(8));
@@ -195,7 +195,7 @@ fn a_wrong_guess_is_gone_within_a_round_trip_and_the_echo_delay() {
     session.program = Program::Contradicts;
     session.type_text(b"s");
     assert_eq!(session.row(0), "$ ls");
-    // Send intervals on both sides are half a round trip at most.
+    // Each end sends at most every half round trip.
     session.run(HALF_RTT * 2 + ms(50) + HALF_RTT);
     assert_eq!(session.row(0), "$ lt");
     session.run(secs(2));
@@ -204,7 +204,7 @@ fn a_wrong_guess_is_gone_within_a_round_trip_and_the_echo_delay() {
 
 #[test]
 fn in_the_middle_of_a_line_predictions_make_room_or_overwrite() {
-    // The program does as the user says that it will: its terminal inserts (mode 4) or not.
+    // The program inserts typed text (mode 4) or overwrites with it, as the user's configuration says.
     for (overwrite, mode, confirmed, predicted) in
         [(false, "\x1b[4h", "$ labcdef", "$ lsabcdef"), (true, "", "$ lbcdef", "$ lscdef")]
     {
@@ -326,7 +326,7 @@ fn a_slow_host_is_predicted_once_it_is_known_to_be_slow() {
             session.type_text(letter.to_string().as_bytes());
             row.push(letter);
             at_once.push(session.row(0) == row);
-            // The key has arrived, and the host takes its time.
+            // The key has arrived, but the program has not echoed it yet.
             session.run(HALF_RTT + ms(100));
             print(&mut session.pair, letter.to_string().as_bytes());
             session.run(secs(1));

@@ -1,4 +1,4 @@
-//! The answers of the user's terminal: they reach the server and no program, and nothing waits for them.
+//! The answers of the user's terminal: they reach the server but no program, and nothing waits for them.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
 mod common;
@@ -25,7 +25,7 @@ fn asking_pair(server: Config) -> Pair {
     join(near(client), far(server), &link)
 }
 
-/// Returns what a program gets that asks for the background, the size of a cell, the keyboard and the mouse.
+/// Returns the answers to a program that asks for the background, the size of a cell, the keyboard and the mouse.
 fn told_to_programs(pair: &mut Pair) -> String {
     let before = pair.right.program.typed.len();
     print(pair, b"\x1b]11;?\x1b\\\x1b[16t\x1b[?u\x1b[?1016$p");
@@ -233,7 +233,7 @@ fn a_character_of_a_newer_unicode_is_counted_as_the_terminal_counts_it() {
         pair.run_for(secs(1));
         let place = if knows && is_rove { "\x1b[2;4R" } else { "\x1b[2;3R" };
         assert_eq!(String::from_utf8_lossy(&pair.right.program.typed), place);
-        // The first one keeps its column, and what follows is right.
+        // Text printed before the answer keeps its width. Later text has the measured width.
         let shown = pair.left.terminal.screen();
         let first = if knows { "a b" } else { "a\u{1faec}b" };
         let second = if knows && !is_rove { " b" } else { "\u{1faec}b" };

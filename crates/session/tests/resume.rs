@@ -1,4 +1,4 @@
-//! A client that is killed goes on in another process: no nonce twice, every key once and in order, the same screen.
+//! A killed client continues in another process: with no nonce used twice, each key once and in order, the same screen.
 
 mod common;
 
@@ -15,14 +15,14 @@ use rove_session::{
 use rove_ssp::{Config, Key};
 use rove_units::{Draw, Instant, Seed};
 
-/// A client whose records survive it.
+/// A client that a test may kill, and its records, which stay.
 struct Mortal {
     end: Option<ClientEnd>,
     /// The records that were written, as files hold them.
     written: Vec<u8>,
-    /// The keys in the records, or that the client sent without a record.
+    /// The keys that are in the records, or that the client has sent without a record.
     accepted: Vec<u8>,
-    /// Keys that the client has, but has not sent.
+    /// Keys that the user has typed, but that the client has not sent.
     pending: Vec<u8>,
     /// The number of the client's key. `id` is the client's name, and `written_id` the name in the record.
     key: u8,
@@ -31,7 +31,7 @@ struct Mortal {
     /// How many of the newest keys are lost, because the next client cannot send them.
     missing: usize,
     nonces: BTreeSet<(u8, [u8; 8])>,
-    /// After how many records the client dies at the next one, and whether that one is written.
+    /// After how many records the client dies at the next one, and whether the client still writes that one.
     dies: Option<(u32, bool)>,
 }
 
@@ -119,7 +119,7 @@ impl End for Mortal {
             return None;
         }
         let (destination, payload) = self.end.as_mut()?.poll_transmit(now)?;
-        // Before there is a record, keys leave as they always did.
+        // While the client keeps no record, it sends keys without one.
         self.accepted.append(&mut self.pending);
         let nonce = *payload.first_chunk().expect("a datagram has a number");
         assert!(self.nonces.insert((self.key, nonce)), "a nonce is used twice: {nonce:?}");
@@ -131,7 +131,7 @@ impl End for Mortal {
     }
 }
 
-/// A shell that echoes, and sometimes a program that floods the screen.
+/// Acts as a shell that echoes keys, and sometimes as a program that floods the screen.
 fn shell_turn(server: &mut Server, typed: &mut Vec<u8>, now: Instant) {
     let read = server.host_input().to_vec();
     server.consume_host_input(read.len());
@@ -160,7 +160,7 @@ fn config(seed: u64) -> ClientConfig {
 
 fn run(seed: u64, link: &LinkConfig, server: fn(Config) -> Config) -> Run {
     let mut far = far(server(Config::server()));
-    // The shell reads in its place.
+    // The test reads the keys as the shell does, so the usual program must not read them.
     far.program.stuck = true;
     Net::new(Mortal::new(config(seed)), far, link.clone(), link.clone(), Seed::new(seed))
 }
@@ -175,7 +175,7 @@ fn step(run: &mut Run, millis: u64) {
     }
 }
 
-/// Starts a client from what the last one has written.
+/// Starts a client from the records of the last client.
 fn come_back(run: &mut Run, seed: u64, jump: u64) -> Result<(), ResumeError> {
     let config = config(seed);
     let (now, size) = (run.now(), config.size);
@@ -192,8 +192,8 @@ fn take_up(run: &mut Run, client: Client, size: rove_terminal::Size) {
     run.left.end = Some(ClientEnd { client, terminal, user, traffic, received });
 }
 
-/// Asks a rove server for a key, and starts a client with it after so many milliseconds. Returns whether keys are lost
-/// and reported.
+/// Asks a rove server for a key, and starts a client with this key `millis` later. Returns whether keys are lost and
+/// reported.
 fn come_back_to_rove(run: &mut Run, seed: u64, millis: u64) -> bool {
     let left = LeftKeys::read(&run.left.written).expect("a record");
     run.left.key += 1;
@@ -213,7 +213,7 @@ fn come_back_to_rove(run: &mut Run, seed: u64, millis: u64) -> bool {
         let word = text.split(' ').nth(2).expect("a sentence");
         if word.starts_with("key") { 1 } else { word.parse().expect("a number") }
     });
-    // Only what may be a secret is in no record.
+    // Only keys that may be a secret are missing in the record.
     assert!(run.left.missing == 0 || former.whole_from > 0, "seed {seed}");
     run.left.missing > 0
 }
@@ -225,8 +225,8 @@ fn is_settled(run: &Run) -> bool {
         .is_some_and(|end| end.client.pending_input() == 0 && in_sync(end, &run.right))
 }
 
-/// A session whose client is killed some times. Returns how often, and whether the session ended because keys on their
-/// way may have been a secret.
+/// Runs a session whose client is killed some times. Returns how many times, and whether the session ended because
+/// unacknowledged keys may have been a secret.
 fn session(seed: u64, is_rove: bool) -> (u32, bool) {
     let draws = Seed::new(seed).stream("test.resume");
     let draw = |number: u64| -> Draw { draws.at(number) };
@@ -237,7 +237,7 @@ fn session(seed: u64, is_rove: bool) -> (u32, bool) {
     let (mut kills, mut lost) = (0, false);
     for round in 0..40 {
         let draw = |number: u64| draw(1000 + round * 100 + number);
-        // Keys of the second kind are no secrets, unless the screen shows what they do not explain.
+        // Control keys are no secrets, unless the screen shows something that the keys do not explain.
         let keys = [b"abcdefghij\r", b"\x01\x05\x02\x06\x0b\x10\x0e\x0c\x09\x15\r"];
         let key = keys[usize::try_from(seed % 2).expect("small")]
             [usize::try_from(draw(0).below(11)).expect("small")];
@@ -252,7 +252,7 @@ fn session(seed: u64, is_rove: bool) -> (u32, bool) {
             run.left.kill();
         }
         if run.left.end.is_none() && run.left.written.is_empty() {
-            // The session had not begun.
+            // The session had not begun yet.
             return (kills, true);
         }
         if run.left.end.is_none() {
@@ -315,7 +315,7 @@ fn keys_that_may_be_a_secret_are_in_no_record() {
     let holds = run.left.written.windows(secret.len()).any(|window| window == secret);
     assert!(!holds, "the secret is in the record");
     assert_eq!(come_back(&mut run, 3, 1 << 40), Ok(()), "the server has all of them");
-    // The program stops to echo in the middle of a line.
+    // The program stops echoing in the middle of a line.
     let mut run = self::run(1, &LinkConfig::lossless(ms(50)), rove);
     step(&mut run, 1000);
     for key in [&b"abcd"[..], secret].concat() {
@@ -375,7 +375,7 @@ fn a_living_client_waits_for_a_minute_however_often_another_asks() {
     }
     step(&mut run, 5000);
     assert_eq!(run.right.program.typed, b"xxxxxx");
-    // It has shown that it lives, and waits for nobody again.
+    // The present client has proved that it is alive, so its input waits for no further invitation.
     for number in 0..20 {
         let (now, chaff) = (run.now(), Seed::new(1).stream("server.chaff"));
         let key = Key::from_bytes([200 + number; 16]);
@@ -384,7 +384,7 @@ fn a_living_client_waits_for_a_minute_however_often_another_asks() {
         step(&mut run, 7000);
         assert_eq!(run.right.program.typed.len(), 7 + usize::from(number));
     }
-    // The user may resume it once it is gone.
+    // The user may resume the session once the client is gone.
     run.left.kill();
     step(&mut run, 40_000);
     assert!(!come_back_to_rove(&mut run, 1, 0));
@@ -430,7 +430,7 @@ fn a_record_that_was_copied_and_is_resumed_twice_doubles_no_key() {
     run.left.kill();
     let (copy, id) = (run.left.written.clone(), run.left.written_id);
     let copied = LeftKeys::read(&copy).unwrap();
-    // Both ask while the former client is the session's; the last one to ask is the next client.
+    // Both copies ask while the session still has the former client. The last one to ask becomes the next client.
     let ask = |run: &mut Run, key: u8| {
         let (now, chaff) = (run.now(), Seed::new(1).stream("server.chaff"));
         let (former, key) = (copied.former(id), Key::from_bytes([key; 16]));
@@ -467,7 +467,7 @@ fn two_copies_of_a_computer_that_resume_one_session_use_no_nonce_twice() {
     step(&mut run, 3000);
     run.left.kill();
     let copy = run.left.written.clone();
-    // The client asserts that no nonce was there before. The second copy knows nothing of the first.
+    // The client asserts that no nonce is used twice. The second copy knows nothing of the first.
     for (seed, jump, key) in [(2, 1 << 40, b"a"), (3, (1 << 49) + 7, b"b")] {
         run.left.written.clone_from(&copy);
         come_back(&mut run, seed, jump).expect("a record");

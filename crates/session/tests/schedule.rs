@@ -1,4 +1,4 @@
-//! Every fate of a session's first datagrams, one by one: lost, doubled, delayed past the next.
+//! Every possible fate of a session's first and last datagrams: delivered, lost, duplicated, or delayed past the next.
 
 mod common;
 
@@ -13,7 +13,7 @@ use rove_session::{ClientConfig, ClientOutcome, ExitStatus, ServerOutcome};
 use rove_ssp::Config;
 use rove_units::{Instant, Seed};
 
-/// How many datagrams of each direction meet every fate at the start, and at the end.
+/// How many datagrams of each direction meet all fates: `FIRST` at the start, and `LAST` at the end.
 const FIRST: u32 = 4;
 const LAST: u32 = 3;
 
@@ -29,12 +29,12 @@ const FATES: [Fate; 4] = [Fate::Delivered, Fate::Lost, Fate::Duplicated, Fate::D
 
 type Datagram = (SocketAddr, Vec<u8>);
 
-/// An end, and what the path does to its first datagrams.
+/// An end, and the fates of its next datagrams.
 struct Fated<E> {
     end: E,
     fates: VecDeque<Fate>,
     delayed: Vec<Datagram>,
-    /// Datagrams that arrive after the datagram just sent.
+    /// Delayed datagrams that arrive after the datagram just sent.
     behind: VecDeque<Datagram>,
 }
 
@@ -48,7 +48,7 @@ impl<E> Fated<E> {
         Self { end, fates: VecDeque::new(), delayed: Vec::new(), behind: VecDeque::new() }
     }
 
-    /// Lets the next datagrams meet the fates of this number.
+    /// Chooses the fates of the next datagrams by this number.
     fn meet(&mut self, number: u32, datagrams: u32) {
         self.fates = fates(number, datagrams).collect();
     }
@@ -91,7 +91,7 @@ impl<E: End> End for Fated<E> {
 
 type FatedPair = Net<Fated<ClientEnd>, Fated<ServerEnd>>;
 
-/// Runs every schedule of both directions, on two threads.
+/// Runs all combinations of fates in both directions, on two threads.
 fn for_all(datagrams: u32, run: impl Fn(u32, u32) + Sync) {
     let all = 4_u32.pow(datagrams);
     let run_half = |first: u32| {
@@ -106,7 +106,7 @@ fn for_all(datagrams: u32, run: impl Fn(u32, u32) + Sync) {
 }
 
 fn fated_pair() -> FatedPair {
-    // A small window: what happens is the same, and it happens often.
+    // A small window makes the many sessions fast, and does not change their course.
     let window = size(12, 2);
     let config = ClientConfig { size: window, ..client_config(rove(Config::client())) };
     let client = near(config);
@@ -135,7 +135,7 @@ fn every_fate_of_the_first_four_datagrams_each_way_leaves_every_key_once_and_in_
         echo(&mut net, &mut echoed);
         let agreed = net.run_until(secs(20), |client, server| in_sync(&client.end, &server.end));
         assert!(agreed, "up {up}, down {down}: the pictures differ");
-        // The heartbeats take what fates are left.
+        // The heartbeats use up the remaining fates.
         net.run_until(secs(30), |client, server| {
             client.fates.is_empty() && server.fates.is_empty()
         });
@@ -156,7 +156,7 @@ fn every_fate_of_the_last_three_datagrams_each_way_ends_both_ends() {
         let told = ClientOutcome::Ended(Some(ExitStatus::Code(7)));
         assert_eq!(client, Some(told), "up {up}, down {down}");
         assert_eq!(net.left.end.client.screen().row_text(0), "bye", "up {up}, down {down}");
-        // Whether the client's last word arrives nobody can tell the client.
+        // The client cannot know whether its last datagram arrives.
         let is_heard = server == Some(ServerOutcome::Ended);
         let is_whole =
             fates(up, LAST).all(|fate| matches!(fate, Fate::Delivered | Fate::Duplicated));

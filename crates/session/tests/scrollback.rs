@@ -1,4 +1,4 @@
-//! Lines that scroll off the host's screen, in virtual time: what the user's terminal has in its history.
+//! Lines that scroll off the host's screen, in virtual time, and the history of the user's terminal.
 
 mod common;
 
@@ -13,7 +13,7 @@ use rove_terminal::{
 };
 use rove_units::{BitRate, Bytes, Duration, Seed};
 
-/// A pair whose client wants the lines, and what a terminal without a network in between keeps.
+/// Two ends whose client wants the lines, and a reference terminal that gets the program's output without a network.
 struct Scrolling {
     pair: Pair,
     reference: Terminal,
@@ -76,7 +76,7 @@ fn the_newest_lines_arrive_again_at_a_client_that_takes_the_session_over() {
         let mut trio = session(wanting(), &link, Seed::new(1));
         program(&mut trio, numbers(0..count).as_bytes());
         trio.run_for(secs(if count > 1_000 { 120 } else { 60 }));
-        // More wait at the host, as the client is gone.
+        // More lines wait at the server, because the client is gone.
         trio.left.0[0] =
             near(ClientConfig { key: rove_ssp::Key::from_bytes([99; 16]), ..wanting() });
         program(&mut trio, numbers(count..count + 50).as_bytes());
@@ -123,7 +123,7 @@ fn lines_that_were_seen_cost_next_to_nothing() {
         let mut scrolling = Scrolling::with(client, &LinkConfig::lossless(ms(50)), 1);
         let before = scrolling.pair.right.traffic.payload.get();
         for number in 0..300_u64 {
-            // Nothing that compresses well.
+            // The text hardly compresses.
             let word = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
             scrolling.print(&format!("{number} {word:x}\r\n"));
             scrolling.pair.run_for(ms(70));
@@ -163,7 +163,7 @@ fn a_client_that_wants_no_lines_costs_nothing() {
 fn the_lines_of_a_flood_are_bounded_and_the_lost_ones_counted() {
     let mut scrolling = Scrolling::new(&LinkConfig::lossless(ms(50)), 1);
     let max = u32::try_from(SCROLLBACK_LINES_MAX).expect("it fits");
-    // Faster than any path takes them.
+    // The program prints faster than any path carries the lines.
     for chunk in 0..300 {
         scrolling.print(&numbers(chunk * 100..chunk * 100 + 100));
         scrolling.pair.run_for(ms(1));
@@ -207,7 +207,7 @@ fn a_flood_that_looks_the_same_all_the_time_costs_nothing() {
 
 #[test]
 fn a_key_waits_for_no_lines() {
-    // A slow line: what is in front of an echo would be felt.
+    // On a slow line, the user would notice any bytes that are sent ahead of an echo.
     let slow = LinkConfig {
         rate: BitRate::from_bits_per_second(128_000),
         queue_max: Bytes::kib(64),
@@ -251,7 +251,7 @@ fn the_last_lines_of_a_command_arrive_with_its_end() {
     let close = scrolling.pair.left.client.close_terminal();
     scrolling.pair.left.terminal.write(&close);
     assert_eq!(scrolling.delivered(), scrolling.wanted());
-    // A flood leaves the newest lines.
+    // After a flood, the newest lines remain.
     let mut scrolling = Scrolling::new(&LinkConfig::lossless(ms(50)), 1);
     let lines: String = (0..9000).map(|number| format!("line number {number}\r\n")).collect();
     scrolling.print(&lines);
@@ -288,13 +288,13 @@ fn lines_wait_while_the_terminal_is_given_back_or_shows_another_screen() {
     scrolling.pair.left.client.handle_resume(now);
     scrolling.pair.run_for(secs(1));
     let delivered = scrolling.delivered();
-    // The screen as it was given back goes to the history too.
+    // The screen that the client showed when it gave the terminal back enters the history too.
     let wanted = scrolling.wanted();
     assert_eq!(delivered[delivered.len() - wanted.len()..], wanted);
     assert_eq!(delivered.len(), wanted.len() + 23);
 }
 
-/// A command whose output goes to the history, on a terminal that shows what the user did before.
+/// Runs a command whose output enters the history of a terminal that shows earlier text of the user's.
 fn command(link: &LinkConfig, server: Config) -> Pair {
     let capabilities = TerminalCapabilities { init: true, ..wanting() };
     let running = Running::Command;
@@ -308,14 +308,14 @@ fn command(link: &LinkConfig, server: Config) -> Pair {
     pair
 }
 
-/// Ends the command; returns the lines that its user can see then, from the first of the history on.
+/// Ends the command. Returns all lines that the user can see then, from the oldest in the history on.
 fn end(pair: &mut Pair) -> Vec<String> {
     let now = pair.now();
     pair.right.server.handle_host_closed(now, None);
     let mut lines = Vec::new();
     while pair.left.client.outcome().is_none() {
         pair.run_for(ms(100));
-        // The terminal keeps no more than the host.
+        // The terminal keeps no more lines than the host, so the test takes them early.
         lines.extend(texts(&mut pair.left.terminal));
     }
     let close = pair.left.client.close_terminal();
@@ -338,7 +338,7 @@ fn with_what_was_before(lines: impl Iterator<Item = u32>) -> Vec<String> {
 #[test]
 fn the_output_of_a_command_is_in_the_history_below_what_was_there() {
     let link = LinkConfig::lossless(ms(50));
-    // At once, longer than a screen or not; or in steps, which are seen.
+    // The output comes at once, shorter or longer than a screen, or in steps that the client displays.
     for (lines, step) in [(5, 5), (300, 300), (300, 7), (30, 10)] {
         let mut pair = command(&link, rove(Config::server()));
         for start in (1..=lines).step_by(step) {
@@ -428,7 +428,7 @@ fn a_stock_server_leaves_its_last_screen_and_is_known_to_send_no_more() {
     assert!(pair.left.terminal.screen().rich_modes().alternate_screen);
     assert_eq!(end(&mut pair), with_what_was_before(278..=300));
     assert_eq!(pair.left.client.missing_lines(), Some(MissingLines::AboveLastScreen));
-    // An editor.
+    // The command is an editor.
     let mut pair = command(&link, stock(Config::server()));
     print(&mut pair, b"text\x1b[24;1H:");
     pair.run_for(secs(1));

@@ -1,4 +1,4 @@
-//! Secrets: a key typed while a program does not echo is on the user's screen at no moment.
+//! Secrets: the user's screen never shows a key typed while a program does not echo.
 
 mod common;
 
@@ -10,7 +10,7 @@ use rove_session::{ClientConfig, Prediction, Preference, Tty, TtyModes};
 use rove_ssp::Config;
 use rove_units::{Duration, Instant, Seed};
 
-/// Characters that give a secret away. No other text here has any of these.
+/// Characters that occur only in secrets, so that they reveal a displayed secret.
 const TRACES: &str = "QXZJWK%&";
 
 /// Prompts for a secret in known words.
@@ -35,7 +35,7 @@ const SILENT: Tty = Tty { modes: TtyModes::USUAL.difference(TtyModes::ECHO), ..T
 /// The modes while a program reads keys.
 const RAW: Tty = Tty { modes: SILENT.modes.difference(TtyModes::CANONICAL), ..Tty::USUAL };
 
-/// How a program reads a secret.
+/// The way in which a program reads a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reader {
     /// Line by line, from a kernel that does not echo: `stty -echo; read`.
@@ -46,30 +46,30 @@ enum Reader {
     Stars,
 }
 
-/// All that differs from one run to another.
+/// The circumstances in which runs differ.
 #[derive(Clone, Debug)]
 struct Scenario {
     preference: Preference,
-    /// Whether the server tells of its terminal.
+    /// Whether the server reports the modes of its pty.
     is_told: bool,
     link: LinkConfig,
     seed: u64,
     shell: &'static str,
-    /// Whether the shell leaves editing to the kernel.
+    /// Whether the shell leaves line editing to the kernel.
     is_plain_shell: bool,
-    /// Lines typed at the shell before and after.
+    /// Lines typed at the shell, before and after the secrets.
     lines: Vec<String>,
     reader: Reader,
     prompt: &'static str,
     /// Whether the program that asks for the secret tells pastes from typed text.
     knows_pastes: bool,
-    /// How long that program takes to start. The user waits for it, unless it asks at once.
+    /// How long that program takes to start. If `waits` is set, the user types only after it has started.
     start: Duration,
     waits: bool,
     /// Whether the window gets another size while `su` is on its way.
     resizes: bool,
     secrets: Vec<String>,
-    /// The time between keys, in turn.
+    /// The times between keys, used in turn.
     pauses: Vec<u64>,
 }
 
@@ -90,9 +90,9 @@ struct Session {
     secrets: usize,
     /// The part of a line that the shell has read.
     line: Vec<u8>,
-    /// How much of its input the far side has answered.
+    /// How many bytes of its input the far side has answered.
     answered: usize,
-    /// How many frames have been looked at.
+    /// How many frames the test has checked.
     frames: usize,
     keys: usize,
     tty: Tty,
@@ -120,7 +120,7 @@ impl Session {
         };
         session.prompt();
         session.catch_up();
-        // The path is lossless until here, as a client that never hears its server gives up.
+        // So far the path is lossless, because a client that never hears its server gives up.
         let link = session.scenario.link.clone();
         session.pair.reconfigure(link.clone(), link);
         session
@@ -136,7 +136,7 @@ impl Session {
         }
     }
 
-    /// Checks what the user sees, if it is new.
+    /// Checks the user's screen if it has changed.
     fn look(&mut self) {
         if self.frames == self.pair.left.user.frames {
             return;

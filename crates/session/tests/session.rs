@@ -96,7 +96,7 @@ fn a_failing_way_up_is_told_as_a_missing_reply() {
     let mut pair = pair(&wire);
     pair.run_for(secs(10));
     pair.reconfigure(LinkConfig::outage(), wire.clone());
-    // The server's newest promise, of 12 s at most and made within 3 s, has shown that it had heard us.
+    // The server announced its newest heartbeat within 3 s, at most 12 s ahead. Until then it had heard the client.
     assert!(pair.run_until(secs(19), |client, _| client.row_text(0).contains("Last reply")));
     pair.reconfigure(wire.clone(), wire);
     assert!(pair.run_until(secs(7), |client, _| client.row_text(0).is_empty()));
@@ -207,7 +207,7 @@ fn an_end_from_outside_tells_the_client_by_what() {
             pair.run_for(secs(1));
             let now = pair.now();
             pair.right.server.shutdown(now, by);
-            // The command dies of the terminal's end, but that is not why the session has ended.
+            // The loss of its terminal kills the command, but that is not the reason for the session's end.
             pair.right.server.handle_host_closed(now, Some(ExitStatus::Signal(1)));
             assert_eq!(run_to_end(&mut pair), ServerOutcome::Ended);
             assert_eq!(pair.left.client.outcome(), Some(ClientOutcome::Ended(seen)));
@@ -215,7 +215,7 @@ fn an_end_from_outside_tells_the_client_by_what() {
     }
 }
 
-/// Runs for so many seconds without a server. If it `refuses`, the host refuses a datagram every third second.
+/// Runs for so many seconds without a server. If `refuses` is set, the host refuses a datagram every third second.
 fn run_without_server(pair: &mut Pair, seconds: u64, refuses: bool) {
     pair.stop_right(true);
     for second in 1..=seconds {
@@ -272,7 +272,7 @@ fn udp_that_stops_names_what_helps_and_says_no_more_once_it_passes_again() {
 #[test]
 fn udp_that_stops_on_the_way_there_only_names_what_helps_too() {
     let wire = LinkConfig::lossless(ms(20));
-    // A session in use, and an idle one, whose words are answered every 24 s where both ends are rove.
+    // The table has a session in use and an idle one. Two roves answer the heartbeats of an idle session every 24 s.
     for (server, idle, told_by) in [
         (rove(Config::server()), 5, 31),
         (rove(Config::server()), 600, 24 + 31),
@@ -290,7 +290,7 @@ fn udp_that_stops_on_the_way_there_only_names_what_helps_too() {
             pair.run_for(secs(26));
             assert!(!advises(&pair), "{}", pair.left.row_text(0));
             pair.run_for(secs(told_by - 26));
-            // The server falls silent, too, when it has heard nothing for some time: that takes nothing back.
+            // A server that hears nothing for some time falls silent too. The advice stays.
             for _ in 0..60 {
                 assert!(advises(&pair), "{}", pair.left.row_text(0));
                 pair.run_for(secs(1));
@@ -401,7 +401,7 @@ fn a_server_nobody_comes_to_ends_after_a_minute() {
     assert_eq!(net.now(), Instant::from_millis(60_000));
 }
 
-/// Returns a pair whose server gives a silent client ten seconds.
+/// Returns a pair whose server ends the session after ten seconds of its client's silence.
 fn impatient_pair() -> Pair {
     let timeout = Some(secs(10));
     let config = ServerConfig { network_timeout: timeout, ..server_config(Config::server()) };

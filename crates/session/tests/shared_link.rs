@@ -15,13 +15,13 @@ use rove_units::{BitRate, Bytes, Duration, Instant, Seed, Stream};
 
 const SESSIONS: u64 = 8;
 
-/// How often a program writes, and for how long before Ctrl-C.
+/// How often a program writes, and (`BEFORE`) how long it does so until the user types Ctrl-C.
 const WRITE_INTERVAL: Duration = Duration::from_millis(5);
 const BEFORE: Duration = Duration::from_secs(20);
 
 const PROMPT: &str = "$";
 
-/// The ends of several sessions on one computer. A byte in front of each datagram stands for its port.
+/// The ends of several sessions on one computer. The first byte of each datagram stands for its port.
 struct Computer<E> {
     ends: Vec<E>,
     /// The index of the end that sends next: the ends take turns.
@@ -150,7 +150,7 @@ fn slow_link() -> LinkConfig {
     }
 }
 
-/// Returns for each session how long its prompt takes after Ctrl-C, and how many frames its user saw before.
+/// Returns for each session the time from Ctrl-C to its prompt, and how many frames its user saw in the meantime.
 fn interrupted(
     output: Output,
     [client, server]: [Config; 2],
@@ -197,7 +197,7 @@ fn eight_sessions_that_ask_for_more_than_the_link_has_all_come_through() {
     let ends = [rove(Config::client()), rove(Config::server())];
     for (wait, frames) in interrupted(Output::Noise, ends, &slow_link()) {
         let wait = wait.expect("the prompt comes");
-        // The queue alone takes two seconds.
+        // The wait in the full queue alone is two seconds.
         assert!(wait < ms(10_000) && frames > 0, "{wait:?}, {frames} frames");
     }
 }

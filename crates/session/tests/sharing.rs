@@ -17,7 +17,7 @@ fn near_link() -> LinkConfig {
     LinkConfig::lossless(ms(50))
 }
 
-/// Returns what a client's bar says.
+/// Returns the text of a client's notice bar.
 fn bar(trio: &Trio, client: usize) -> String {
     trio.left.0[client].row_text(0)
 }
@@ -42,7 +42,7 @@ fn a_viewers_keys_and_sizes_reach_nothing() {
     program(&mut trio, b"$ text");
     trio.run_for(secs(1));
     assert_eq!(trio.left.0[1].client.screen().row_text(0), "$ text");
-    // A client that has its own idea of who types: the keys and sizes are in its stream all the same.
+    // A hostile client may ignore that it only views: its stream contains keys and sizes in any case.
     let hostile = ClientConfig {
         transport: Config { capabilities: Some(rove_session::CAPABILITIES), ..Config::client() },
         ..roves()
@@ -106,7 +106,7 @@ fn every_client_is_shown_each_join_and_each_leaving_at_once() {
     trio.run_for(secs(20));
     let config = invite_to_join(&mut trio, JoinMode::Share, roves());
     come(&mut trio, config);
-    // A way of 50 ms to the server, and one back to each client.
+    // An event takes 50 ms to the server, and 50 ms on to each client.
     trio.run_for(ms(150));
     for client in [0, 1] {
         let bar = bar(&trio, client);
@@ -124,7 +124,7 @@ fn every_client_is_shown_each_join_and_each_leaving_at_once() {
         assert!(bar.contains("192.0.2.2 (process 2) has left"), "{client}: {bar}");
     }
     assert_eq!(trio.left.0[2].client.outcome(), Some(ClientOutcome::Ended(None)));
-    // A client that is gone without a word leaves after a while.
+    // A client that vanished without announcing its end leaves after a while.
     trio.left.0[1] = near(ClientConfig { key: Key::from_bytes([98; 16]), ..roves() });
     trio.run_for(secs(180));
     command(&mut trio, 0, b's');
@@ -276,7 +276,7 @@ fn a_joined_client_stays_while_the_servers_computer_sleeps() {
     let later = trio.now() + secs(600);
     trio.stop_right(true);
     trio.run_for(secs(600));
-    // The owner's datagram comes first, or the timer.
+    // The datagram of the session's own client arrives first, and only then does the late timer run.
     types(&mut trio, 0, b"o");
     let transmit = trio.left.0[0].client.poll_transmit(later).expect("a key");
     let server = &mut trio.right.0.server;
@@ -289,7 +289,7 @@ fn a_joined_client_stays_while_the_servers_computer_sleeps() {
     types(&mut trio, 1, b"awake");
     trio.run_for(secs(1));
     assert_eq!(trio.right.0.program.typed, b"oawake");
-    // A client that is gone without a word still leaves.
+    // After the sleep, a client that vanished without announcing its end still leaves.
     trio.left.0[1] = near(ClientConfig { key: Key::from_bytes([98; 16]), ..roves() });
     trio.run_for(secs(180));
     command(&mut trio, 0, b's');
@@ -304,7 +304,7 @@ fn only_a_client_that_shows_joined_clients_may_join_and_only_beside_one() {
     types(&mut trio, 1, b"x");
     trio.run_for(secs(5));
     assert!(trio.right.0.program.typed.is_empty());
-    // Where a stock client takes over, joined clients end.
+    // If a stock client takes the session over, joined clients must end.
     let mut trio = shared_session(&near_link(), &[JoinMode::View], Seed::new(6));
     let config = invite(&mut trio, client_config(stock(Config::client())));
     come(&mut trio, config);
@@ -401,7 +401,7 @@ fn events_of_the_past_do_not_happen_again_for_a_client_that_joins() {
     trio.run_for(secs(2));
     program(&mut trio, b"\x07\x1b]52;c;bmV3\x07\x1b]9;new\x07");
     trio.run_for(secs(5));
-    // A viewer's clipboard is its own.
+    // Copies do not go to a viewer's clipboard.
     for (client, bells, copies, told) in [(0, 4, 2, 2), (1, 1, 0, 1), (2, 1, 1, 1)] {
         let end = &trio.left.0[client];
         assert_eq!(end.terminal.screen().bells(), bells, "{client}");
@@ -484,7 +484,7 @@ fn the_owner_decides_whose_window_leads_and_a_viewers_never_does() {
         trio.run_for(secs(3));
         let session = |trio: &Trio| trio.right.0.server.screen().size();
         assert_eq!(session(&trio), expected[0], "{rule:?}");
-        // Its wishes and those of a viewer are no wishes of the owner's.
+        // The server ignores wishes of joined clients.
         trio.left.0[1].client.set_size_rule(SizeRule::Fixed(size(10, 10)));
         trio.left.0[2].client.set_size_rule(SizeRule::Fixed(size(10, 10)));
         types(&mut trio, 2, b"b");
@@ -500,7 +500,7 @@ fn the_owner_decides_whose_window_leads_and_a_viewers_never_does() {
             );
             assert!(seen.row_text(0).starts_with("0123456789abc"), "{client}");
         }
-        // A window that is larger than the session shows its edge.
+        // If a window is larger than the session, the client draws the session's edge.
         let edge = trio.left.0[2].row_text(1);
         assert_eq!(edge.ends_with('│'), expected[1].columns() < 100, "{edge}");
     }
@@ -555,7 +555,7 @@ fn a_viewers_key_used_from_two_addresses_disturbs_nobody_else() {
     assert!([0, 2].iter().all(|client| same_picture(&trio.left.0[*client], &trio.right.0)));
 }
 
-/// Returns the median time from a key to its echo on the typist's terminal beside so many viewers.
+/// Returns the median time from a key to its echo on the typist's terminal, with so many viewers.
 fn echo_median(viewers: usize, seed: u64) -> u64 {
     let mut trio = shared_session(&near_link(), &[], Seed::new(seed));
     for _ in 0..viewers {
@@ -594,7 +594,7 @@ fn ten_viewers_that_lose_much_slow_no_typist() {
     }
 }
 
-/// Returns a client whose terminal counts clusters of these kinds, and tells so when it is asked.
+/// Adds a client whose terminal counts clusters of these kinds, and answers the client's questions about them.
 fn come_counting(trio: &mut Trio, config: ClientConfig, cluster_widths: ClusterWidths) -> usize {
     come(trio, ClientConfig { query: true, ..config });
     let client = trio.left.0.len() - 1;
@@ -607,7 +607,7 @@ fn come_counting(trio: &mut Trio, config: ClientConfig, cluster_widths: ClusterW
     client
 }
 
-/// Returns in how many columns the session counts a joined emoji, and the host's answer about mode 2027.
+/// Returns how many columns a joined emoji occupies in the session, and the host's answer about mode 2027.
 fn counted(trio: &mut Trio) -> String {
     trio.right.0.program.typed.clear();
     program(trio, "\r\u{1f469}\u{200d}\u{1f52c}\x1b[6n\x1b[?2027$p\r\n".as_bytes());
@@ -650,7 +650,7 @@ fn the_client_whose_window_leads_sets_how_clusters_count() {
                 assert!(!is_whole || same_picture(&trio.left.0[client], &trio.right.0));
             }
         }
-        // A client that has left leads no more.
+        // A client that has left does not lead.
         command(&mut trio, 2, b'.');
         trio.run_for(secs(5));
         assert!(counted(&mut trio).ends_with(POINTS), "{rule:?} {window:?}");

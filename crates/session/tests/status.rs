@@ -1,4 +1,4 @@
-//! The status view: what it shows, and when it goes.
+//! The status panel: its contents, and when it closes.
 
 mod common;
 
@@ -60,7 +60,7 @@ fn losses_on_the_way_there_are_told_by_a_rove_server() {
     pair.run_for(ms(10));
     assert!(rows(&pair, 11).contains("outbound 0 of the last"), "{}", rows(&pair, 11));
     pair.uplink.drop_next(2);
-    // Two heartbeats are lost, and a report counts them once three datagrams have overtaken them.
+    // Two heartbeats are lost. The server's report counts them as lost once three later datagrams have arrived.
     let is_told = pair.run_until(secs(60), |near, _| {
         (0..11).any(|row| near.row_text(row).contains("outbound 2 of the last"))
     });
@@ -76,7 +76,7 @@ fn the_next_key_closes_it_and_the_one_after_reaches_the_program() {
     type_text(&mut pair, b"\x1es");
     pair.run_for(ms(1));
     assert!(is_shown(&pair));
-    // Letting go of the "s" is not a key.
+    // The release of the "s" does not count as a key.
     type_text(&mut pair, b"\x1b[115;1:3u");
     pair.run_for(ms(1));
     assert!(is_shown(&pair));

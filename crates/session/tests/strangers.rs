@@ -1,6 +1,6 @@
-//! An end does nothing for a stranger without the key: no answer, no change, no memory.
+//! An end does nothing for a stranger who lacks the key: it sends no answer, changes no state and allocates no memory.
 //!
-//! `ROVE_STRANGERS=10000000` sets how many datagrams each end is sent.
+//! `ROVE_STRANGERS=10000000` sets how many datagrams strangers send to each end.
 
 mod common;
 
@@ -15,24 +15,24 @@ use rove_ssp::{Capabilities, Config, Ecn, ReceiveError, Transmit};
 use rove_streams::Side;
 use rove_units::{Draw, Instant, Seed, Stream};
 
-/// Datagrams that strangers send each end, half before it has heard its peer and half after.
-/// Chosen: well under a second, debug assertions on.
+/// Datagrams that strangers send to each end, half of them until it has heard its peer, and half later. Chosen: this
+/// takes well under a second, with debug assertions.
 const STRANGERS: u64 = 50_000;
 
-/// The bit in a datagram's first byte that tells a packet of streams. Source: docs/wire.md.
+/// The bit in a datagram's first byte that marks a packet of streams. Source: docs/wire.md.
 const STREAM_BIT: u8 = 0x40;
 
-/// Longest datagram that is made up: more than any end takes.
+/// Longest datagram of a stranger, in bytes: more than any end accepts.
 const LEN_MAX: usize = 2_200;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The system's allocator; counts what each thread asks of it.
+/// The system's allocator, which also counts the allocations of each thread.
 struct Counting;
 
-// SAFETY: all is left to the system's allocator. The counter has no destructor and needs no memory.
+// SAFETY: the system's allocator does all the work. The counter has no destructor and needs no memory.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
@@ -56,7 +56,7 @@ struct Session {
     now: Instant,
     up: Vec<Vec<u8>>,
     down: Vec<Vec<u8>>,
-    /// Bytes that the user's terminal was sent.
+    /// The bytes that the user's terminal received.
     shown: Vec<u8>,
     /// The streams of the client and of the server.
     streams: [Streams; 2],
@@ -80,7 +80,7 @@ impl Session {
         }
     }
 
-    /// Lets the ends talk for so many ms; `heard` is false while nothing gets through.
+    /// Runs both ends for so many milliseconds. If `heard` is false, nothing that the client sends arrives.
     fn run(&mut self, millis: u64, heard: bool) {
         for _ in 0..millis {
             self.now += ms(1);
@@ -105,7 +105,7 @@ impl Session {
         }
     }
 
-    /// Returns the client's next datagram, with a packet of streams after the session's datagrams.
+    /// Returns the client's next datagram: those of the session first, then packets of streams.
     fn client_transmit(&mut self) -> Option<Transmit> {
         let (now, [streams, _]) = (self.now, &mut self.streams);
         if let Some(transmit) = self.client.poll_transmit(now) {
@@ -140,7 +140,7 @@ impl Session {
     }
 }
 
-/// Makes up datagrams that nobody sealed.
+/// A stranger, who makes datagrams without the key.
 struct Stranger {
     chance: Stream,
     drawn: u64,
@@ -163,7 +163,7 @@ impl Stranger {
         usize::try_from(self.draw().below(bound)).expect("below a length")
     }
 
-    /// Returns a source address: every other time the peer's, which is as easy to forge.
+    /// Returns a source address: in half of the cases the peer's, because any sender can forge it.
     fn source(&mut self, peer: SocketAddr) -> SocketAddr {
         let other = SocketAddr::from(([203, 0, 113, 7], 4_242));
         if self.draw().chance(0.5) { peer } else { other }
@@ -177,7 +177,7 @@ impl Stranger {
         }
     }
 
-    /// Makes up the next datagram: noise, or an overheard one with changes.
+    /// Makes the next datagram: noise, or an overheard datagram with changes.
     fn next(&mut self, overheard: &[Vec<u8>]) -> &[u8] {
         self.datagram.clear();
         let how = if overheard.is_empty() { 0 } else { self.below(6) };
@@ -197,7 +197,7 @@ impl Stranger {
                 let more = 1 + self.below(LEN_MAX - original.len());
                 self.noise(original.len() + more);
             }
-            // Another number, or another direction, in front of what was sealed.
+            // Changes the number or the direction, which stand in front of the sealed bytes.
             3 => self.flip(0, 8),
             4 => self.flip(8, original.len() - 8),
             _ => {
@@ -224,7 +224,7 @@ fn strangers() -> u64 {
 /// The result of a stranger's datagram.
 type Outcome = (Result<(), ReceiveError>, Option<Transmit>, Option<Instant>);
 
-/// Hands made-up datagrams to one end, and checks that none has any effect.
+/// Passes a stranger's datagrams to one end, and checks that none has any effect.
 fn besiege(
     name: &str,
     overheard: &[Vec<u8>],
@@ -298,7 +298,7 @@ fn strangers_are_not_answered_cost_no_memory_and_change_nothing() {
     besiege_server(&mut besieged, "a server in its session");
     besieged.talk();
     left_alone.talk();
-    // To the byte and the millisecond, both sessions are one.
+    // Both sessions have sent the same bytes at the same times.
     assert!(besieged.up == left_alone.up, "the client said something else");
     assert!(besieged.down == left_alone.down, "the server said something else");
     assert!(besieged.shown == left_alone.shown, "the user saw something else");

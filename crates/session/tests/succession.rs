@@ -23,7 +23,7 @@ fn a_newcomer_sees_the_session_and_the_former_client_hears_who_came() {
         trio.run_for(secs(1));
         assert_eq!(trio.left.0[0].client.outcome(), None, "nobody has come yet");
         come(&mut trio, config);
-        // A round trip of 100 ms and 50 ms more.
+        // The client shows the screen after a round trip of 100 ms, and 50 ms more.
         trio.run_for(ms(150));
         assert!(is_in_sync(&trio, 1));
         assert_eq!(trio.right.0.server.screen().size(), size(100, 30));
@@ -76,7 +76,7 @@ fn a_client_that_is_gone_costs_nobody_the_session() {
     come(&mut trio, config);
     trio.run_for(ms(150));
     assert!(is_in_sync(&trio, 1));
-    // Its farewell is over, and with it the key.
+    // The server has stopped telling the former client of its end, and has wiped that client's key.
     trio.run_for(secs(60));
     types(&mut trio, 1, b"x");
     trio.run_for(secs(1));
@@ -114,7 +114,7 @@ fn a_prompt_that_was_stated_to_the_former_client_is_not_stated_to_the_next() {
     let config = invite(&mut trio, busiest_client(Size::DEFAULT));
     come(&mut trio, config);
     trio.run_for(ms(60));
-    // A driver may not have looked since.
+    // The driver may still pass a prompt that it read for the former client.
     trio.right.0.server.handle_tty(Tty { prompt, ..Tty::USUAL });
     trio.run_for(secs(1));
     assert_eq!(trio.left.0[1].client.tty(), Some(Tty::USUAL));
@@ -178,7 +178,7 @@ fn events_of_the_past_do_not_happen_again() {
     assert_eq!(came.terminal.screen().bells(), 1);
 }
 
-/// Returns the modes that the user's terminal is in.
+/// Returns the modes that are set in the user's terminal.
 fn modes_of(client: &ClientEnd) -> impl PartialEq + core::fmt::Debug + use<> {
     let screen = client.terminal.screen();
     (screen.input_modes(), screen.rich_modes(), screen.cursor().visible)

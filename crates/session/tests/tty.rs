@@ -1,4 +1,4 @@
-//! The terminal that the programs run on, as the client learns of it, in virtual time.
+//! The modes of the pty on the host, as the client learns of them, in virtual time.
 
 mod common;
 
@@ -10,7 +10,7 @@ use rove_ssp::{Config, Mechanism};
 /// The modes while a program reads lines and nothing is echoed.
 const SECRET: Tty = Tty { modes: TtyModes::USUAL.difference(TtyModes::ECHO), ..Tty::USUAL };
 
-/// Returns two ends, of which the client uses the modes that the server reports.
+/// Returns two ends. The client uses the modes that the server reports.
 fn told_pair(link: &LinkConfig) -> Pair {
     let prediction = Prediction { preference: Preference::Always, ..Prediction::default() };
     let config = ClientConfig { prediction, ..client_config(rove(Config::client())) };
@@ -18,7 +18,7 @@ fn told_pair(link: &LinkConfig) -> Pair {
     join(near(config), server, link)
 }
 
-/// Tells the server the terminal's modes, now.
+/// Tells the server the modes of the pty.
 fn tell(pair: &mut Pair, tty: Tty) {
     pair.right.server.handle_tty(tty);
 }
@@ -34,7 +34,7 @@ fn a_terminal_known_before_the_client_came_is_told_with_its_first_screen() {
 
 #[test]
 fn no_prompt_is_seen_with_an_older_state_of_the_terminal() {
-    // Half of the datagrams are lost, and what is sent again is sent as it is by then.
+    // Half of the datagrams are lost. A state that is sent again has the modes of that later time.
     let link = LinkConfig { loss: 0.5, jitter: ms(80), ..LinkConfig::lossless(ms(20)) };
     for (before, after) in [(Tty::USUAL, SECRET), (SECRET, Tty::USUAL)] {
         let mut pair = told_pair(&link);
@@ -83,11 +83,11 @@ fn a_shell_at_its_prompt_is_told_up_to_the_newest_input() {
     type_text(&mut pair, b"a");
     pair.run_for(secs(1));
     assert!(at_prompt(&mut pair) > before);
-    // The shell leaves its prompt by itself.
+    // The shell leaves its prompt without a key.
     tell(&mut pair, Tty::USUAL);
     pair.run_for(secs(1));
     assert_eq!(pair.left.client.tty(), Some(Tty::USUAL));
-    // Keys that the pty has not taken are no input that the shell has read.
+    // The shell has not read keys that the pty has not taken.
     pair.right.program.stuck = true;
     type_text(&mut pair, b"b");
     pair.run_for(secs(1));
@@ -95,7 +95,7 @@ fn a_shell_at_its_prompt_is_told_up_to_the_newest_input() {
     pair.right.program.stuck = false;
     pair.run_for(secs(1));
     at_prompt(&mut pair);
-    // Nor is a screen at which it waits that the client cannot see.
+    // A shell does not count as waiting either while the client cannot see its screen (synchronized output).
     print(&mut pair, b"\x1b[?2026h");
     assert_eq!(pair.right.server.written_input(), None);
 }
@@ -128,9 +128,9 @@ fn a_statement_that_a_key_has_ended_is_taken_back_with_the_next_screen() {
 
 #[test]
 fn a_change_costs_a_client_nothing_that_does_not_care() {
-    // The other's prediction is off.
+    // A client without predictions does not ask for the modes. Stock clients do not know them.
     for client in [stock(Config::client()), rove(Config::client())] {
-        // Heartbeats that come ever more rarely cannot be counted.
+        // Heartbeats whose intervals grow would disturb the count of datagrams.
         let server = rove(Config::server()).without(Mechanism::Quiet);
         let mut pair = pair_with(&LinkConfig::lossless(ms(20)), client, server);
         print(&mut pair, b"$ ");
@@ -142,7 +142,7 @@ fn a_change_costs_a_client_nothing_that_does_not_care() {
     }
 }
 
-/// Returns how many datagrams the server sent in 30 s in which its terminal changed like this.
+/// Returns how many datagrams the server sends in 30 s in which the modes of the pty change like this.
 fn sent_during(pair: &mut Pair, changes: &[Tty]) -> u64 {
     let before = pair.right.traffic.datagrams;
     for second in 0..30 {

@@ -10,7 +10,7 @@ use super::uplink::ClientTransport;
 use crate::parts::joined::{JoinMode, Joined, JoinedClient};
 use crate::wish::{Door, Wish};
 
-/// The joined clients that the user was told of, and who may join.
+/// The joined clients that this client has reported to its user, and the rule for who may join.
 #[derive(Debug, Default)]
 pub(super) struct Company {
     /// The name of the escape key, if there is one.
@@ -20,9 +20,9 @@ pub(super) struct Company {
     /// Whether others may join, as the user's configuration says.
     usual: Door,
     is_locked: bool,
-    /// Whether the server has not taken the newest wish to lock or unlock the session.
+    /// Whether a wish to lock or unlock the session is on its way: the server has not acknowledged it.
     asks_lock: bool,
-    /// Whether the server has not taken the newest wish to end the joined clients.
+    /// Whether a wish to end the joined clients is on its way: the server has not acknowledged it.
     asks_end: bool,
 }
 
@@ -52,7 +52,7 @@ impl Company {
         if self.seen.as_ref() == Some(new) {
             return News::default();
         }
-        // Clients that came and left before this one are not told of.
+        // The user is not told of clients that joined and left earlier than this client came.
         let old = self.seen.replace(new.clone());
         let old = old.unwrap_or_else(|| Joined { joins: new.joins, ..Joined::default() });
         let others = |state: &Joined| -> Vec<JoinedClient> {
@@ -106,8 +106,8 @@ impl Company {
         self.seen.as_ref().map_or(0, |seen| seen.own)
     }
 
-    /// Asks for a lock of the session, or for its end. Returns the wish for the server, and a message for the user.
-    /// There is no wish if this client may not lock the session.
+    /// Asks for a lock of the session, or for the end of a lock. Returns the wish for the server, and a message for the
+    /// user. There is no wish if this client may not lock the session.
     pub(super) fn toggle_lock(
         &mut self,
         transport: &ClientTransport,

@@ -27,11 +27,11 @@ pub(super) struct Display {
     tty: Tty,
     last_screen: LastScreen,
     window: Size,
-    /// The sources of the picture that the terminal shows, and the notices over it. `None` if output is due in any case.
+    /// The facts from which the terminal's picture was made, and its notices. `None` if output is due in any case.
     shown: Option<(Sources, Overlay)>,
 }
 
-/// The owner of the user's terminal.
+/// The process that owns the user's terminal: the client, or the user's shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tty {
     /// The shell owns the terminal. The client takes it over with the next output.
@@ -42,8 +42,8 @@ enum Tty {
     Returned,
 }
 
-/// The sources of a picture, apart from the notices over it. Two pictures from the same sources differ only if a
-/// prediction's time ran out in between.
+/// The facts from which a picture is made, apart from the notices over it. Two pictures from equal facts differ only if
+/// a prediction's time ran out in between.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Sources {
     /// The number of the server's state that the picture shows.
@@ -131,7 +131,7 @@ impl Display {
         true
     }
 
-    /// Returns whether the picture is out of date, or an effect such as a bell is due. `false` for a returned terminal.
+    /// Returns whether the picture is out of date, or an effect such as a bell is due. False for a returned terminal.
     pub(super) fn has_output(
         &self,
         now: Instant,
@@ -185,7 +185,7 @@ impl Display {
         out
     }
 
-    /// Returns the questions to ask the terminal, which shows `frame`.
+    /// Returns the control sequences that query the terminal's abilities. The terminal shows `frame`.
     fn ask(&mut self, now: Instant, frame: &Screen) -> Vec<u8> {
         let blank_row = blank_row(frame);
         let questions = self.probe.ask(now, self.renderer.sets_alternate_scroll(), blank_row);

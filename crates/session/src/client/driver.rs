@@ -14,7 +14,7 @@ use crate::callback::Callback;
 use crate::notice::Trouble;
 use crate::wish::{SizeRule, Wish};
 
-/// The reason why a client's transport always has addresses.
+/// The panic message that states why a client's transport always has addresses.
 const CLIENT: &str = "a client has an address of its server from the start";
 
 impl Client {
@@ -33,7 +33,7 @@ impl Client {
         self.transport.candidates().expect(CLIENT)
     }
 
-    /// Returns the carrier of stream packets. `None` unless both ends have offered streams.
+    /// Returns the transport's interface for packets of streams. `None` unless both ends have offered streams.
     pub fn carriage(&mut self) -> Option<Carriage<'_>> {
         let typed_at = self.uplink.typed_at;
         self.transport.carriage().map(|it| it.with_typed_at(typed_at))
@@ -230,7 +230,7 @@ impl Client {
         pending(&self.transport)
     }
 
-    /// Returns whether programs have had time to answer all input on the newest screen, by the server's echo ack.
+    /// Returns whether programs have had time to answer all of the client's input, as the server's echo ack says.
     pub fn has_all_answers(&self) -> bool {
         let Network { echo_ack, arrived, .. } = network(&self.transport);
         self.pending_input() == 0 && echo_ack >= arrived

@@ -16,7 +16,7 @@ const SAME_REQUEST: Duration = Duration::from_millis(250);
 pub(crate) struct EndRequest {
     is_obeyed_twice: bool,
     first_at: Option<Instant>,
-    /// Whether another request now counts as a second one.
+    /// Whether another request to end the session counts as a second one.
     is_overdue: bool,
     has_input: bool,
 }
@@ -27,7 +27,7 @@ impl EndRequest {
         Self { is_obeyed_twice, first_at: None, is_overdue: false, has_input: true }
     }
 
-    /// Handles a request to end. Returns whether it is a second one, at which the client ends at once.
+    /// Handles a request to end the session. Returns whether it is a second one, at which the client ends at once.
     pub(crate) fn handle(&mut self, now: Instant) -> bool {
         self.handle_timeout(now);
         self.first_at.get_or_insert(now);

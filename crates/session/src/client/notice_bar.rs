@@ -25,7 +25,7 @@ pub(super) struct Overlay {
     shared_size: Option<Size>,
 }
 
-/// The notices, and when they change.
+/// The client's notices to the user, and the times at which they change.
 pub(super) struct NoticeBar {
     pub(super) notices: Notices,
     pub(super) status: StatusView,

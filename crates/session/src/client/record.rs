@@ -2,31 +2,31 @@
 
 use rove_ssp::ApplyError;
 
-/// The version of the format.
+/// The version of the record's format.
 pub(super) const VERSION: u64 = 1;
 
 /// The fields of a record. Later ones replace or extend what earlier ones say.
 pub(super) mod field {
     pub(crate) const VERSION: u32 = 1;
-    /// The number after the last sequence number that the client may use, and how many 16-byte blocks its cipher may
-    /// have sealed by then.
+    /// Field: the number after the last sequence number that the client may use, and how many 16-byte blocks its cipher
+    /// may have sealed by then.
     pub(crate) const RESERVED: u32 = 2;
     pub(crate) const BLOCKS: u32 = 3;
-    /// How many datagrams from the server may have arrived.
+    /// Field: how many datagrams from the server may have arrived.
     pub(crate) const HEARD: u32 = 4;
-    /// A server state that the client has received.
+    /// Field: a server state that the client has received.
     pub(crate) const STATE: u32 = 5;
-    /// The newest client state that the server has acknowledged (known receiver state).
+    /// Field: the newest client state that the server has acknowledged (known receiver state).
     pub(crate) const KNOWN: u32 = 6;
-    /// Input that the server has not acknowledged.
+    /// Field: input that the server has not acknowledged.
     pub(crate) const INPUT: u32 = 7;
-    /// Whether the record leaves out input, because it may be a secret.
+    /// Field: whether the record leaves out input, because it may be a secret.
     pub(crate) const CONCEALED: u32 = 8;
-    /// With a rove server: how many keys have arrived, and further keys that may not have arrived.
+    /// Field for a rove server: how many keys have arrived, and further keys that may not have arrived.
     pub(crate) const ARRIVED: u32 = 9;
     pub(crate) const TYPED: u32 = 10;
 
-    /// The number of a state, or the position of the first event or key; and the encoded state, events or keys.
+    /// Subfields: the number of a state, or the position of the first event or key; the encoded state, events or keys.
     pub(crate) const NUM: u32 = 1;
     pub(crate) const BYTES: u32 = 2;
     /// The number of the state from which a diff starts; 0 is a blank screen of the size in `COLUMNS` and `ROWS`.
@@ -34,13 +34,13 @@ pub(super) mod field {
     pub(crate) const THROWAWAY_NUM: u32 = 4;
     pub(crate) const COLUMNS: u32 = 5;
     pub(crate) const ROWS: u32 = 6;
-    /// How many events of the user stream the known receiver state contains.
+    /// Subfield: how many user events the newest acknowledged client state contains.
     pub(crate) const POSITION: u32 = 7;
     /// How many keys there are. Without the field `BYTES`, they may be a secret.
     pub(crate) const COUNT: u32 = 8;
 }
 
-/// Bytes that have to be written before the next datagram.
+/// A piece of the client's record, which the driver has to write before the next datagram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The encoded record. Several encoded records in a row are a valid record.

@@ -14,7 +14,7 @@ use super::stock_facts::StockFacts;
 use super::typed::{NextKeys, TypedKeys};
 use super::uplink::ClientTransport;
 
-/// The record of a client, and the client's transport.
+/// The driver's access to a client's record, from which another process can continue the session.
 pub struct Recording<'a> {
     pub(super) recorder: &'a mut Recorder,
     pub(super) transport: &'a mut ClientTransport,
@@ -108,7 +108,7 @@ impl Recorder {
         }
     }
 
-    /// Follows the server's acknowledgments.
+    /// Updates the record's state by the server's acknowledgments.
     pub(super) fn handle_acknowledged(&mut self, transport: &ClientTransport) {
         self.typed.acknowledge(transport.known_receiver_state().end());
     }

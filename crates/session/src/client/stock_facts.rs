@@ -10,8 +10,8 @@ use super::uplink::ClientTransport;
 use crate::host_screen::HostScreen;
 use crate::message::{bytes_field, put_bytes_field, put_varint_field};
 
-/// Datagram numbers reserved at a time. Chosen: even a flood of output takes minutes to use them. Only 2^24
-/// reservations would use up the key's 2^47 blocks.
+/// Datagram numbers reserved at a time. Chosen: even a flood of output takes minutes to use them. The key's limit of
+/// 2^47 cipher blocks allows 2^24 such reservations.
 const RESERVED_AT_ONCE: u64 = 1 << 16;
 
 /// Least number of reserved numbers that are left. With fewer, the client reserves the next ones.
@@ -24,13 +24,13 @@ const DATAGRAM_BLOCKS: u64 = 128;
 /// output a whole record costs less than the frames since the last one. A client that resumes reads some 320 KiB.
 const APPENDED_MAX: usize = 256 * 1024;
 
-/// The same bound for a longer record, as a multiple of its length when it was last written as a whole.
+/// The bound of [`APPENDED_MAX`] for a longer record, as a multiple of its length when it was last written as a whole.
 const APPENDED_WHOLES: usize = 4;
 
-/// The facts in the record so far.
+/// The record for a Mosh server: which facts it contains so far.
 #[derive(Debug, Default)]
 pub(super) struct StockFacts {
-    /// Whether there is a record.
+    /// Whether a record has been begun.
     is_begun: bool,
     is_being_written: bool,
     /// The number after the last sequence number that the record reserves for this client.
@@ -40,9 +40,9 @@ pub(super) struct StockFacts {
     written_to: u64,
     /// The position after the newest input that must not be written, because it may be a secret.
     concealed_to: u64,
-    /// Whether the record states that input is missing.
+    /// Whether the record states that input is missing because it may be a secret.
     says_concealed: bool,
-    /// Length of the last whole record, and of all that was appended to it, in bytes.
+    /// Length of the last whole record, and (`appended_len`) of all that was appended to it since, in bytes.
     whole_len: usize,
     appended_len: usize,
 }

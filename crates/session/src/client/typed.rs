@@ -19,7 +19,7 @@ const APPENDED_MAX: usize = 4096;
 /// Most keys in a record. Chosen: twice as many as a client lets wait.
 const KEYS_MAX: usize = 2 * 1024 * 1024;
 
-/// The keys that the server may not have taken.
+/// The typed keys that the server has not acknowledged, and how much of them the record contains.
 #[derive(Debug, Default)]
 pub(super) struct TypedKeys {
     /// The position of the first held key.
@@ -33,7 +33,7 @@ pub(super) struct TypedKeys {
     /// The position up to which keys have arrived, as the written record says.
     arrived_written: u64,
     is_begun: bool,
-    /// Length of the last whole record, and of all that was appended to it, in bytes.
+    /// Length of the last whole record, and (`appended_len`) of all that was appended to it since, in bytes.
     whole_len: usize,
     appended_len: usize,
 }
@@ -189,7 +189,7 @@ impl LeftKeys {
     }
 }
 
-/// The keys that a client sends on behalf of the one before it.
+/// The keys that a resumed client sends on behalf of the former client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NextKeys {
     /// The position of the first of the keys; 0 if any are missing.

@@ -110,8 +110,8 @@ const KEYS: u64 = 2000;
 type Program = fn(u64) -> u64;
 
 /// Types keys into a program, every 60 to 300 ms, with half a second more after every eighth key. Returns the share of
-/// keys whose ack came before their echo. For the other acks, returns the median and the 90th percentile of the time
-/// after the echo, in ms.
+/// keys whose ack came ahead of their echo. Also returns, for all other acks, the median and the 90th percentile of
+/// their delay after the echo, in ms.
 fn typed_at(program: Program, wait: EchoWait) -> (f64, u64, u64) {
     let pause = Seed::new(1).stream("pause");
     let mut history = EchoHistory::default();

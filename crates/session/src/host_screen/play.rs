@@ -100,7 +100,7 @@ impl Play {
         Ok(true)
     }
 
-    /// Applies a member that holds no terminal bytes: a resize or a part.
+    /// Applies a member of a diff that holds no terminal bytes: a resize, or data beside the picture.
     fn obey(&mut self, state: &mut HostScreen, number: u32, body: &[u8]) -> Result<(), ApplyError> {
         let Picture::Replica(terminal) = &mut state.picture else { unreachable!("{PUBLISHED}") };
         if number != RESIZE {

@@ -261,8 +261,8 @@ fn the_terminal_of_the_programs_is_told_on_change_and_to_no_stock_client() {
     assert!(!usual.same_as(&unknown));
     let (replica, _) = followed(Size::DEFAULT, &[&unknown, &usual, &asking]);
     assert_eq!(replica.parts.tty, Some(secret));
-    // The midpoint already says that echo is off, so the client knows it before the prompt for a secret shows. The
-    // midpoint omits the shell's prompt.
+    // The midpoint picture does not show the prompt yet. Its part already says that echo is off, so the client knows
+    // this in time. The midpoint omits the report of the shell's prompt.
     let secret = Some(secret);
     let waiting = secret.map(|tty| Tty { prompt: Some(InputNum::new(3)), ..tty });
     let long = [&b"\r\nx".repeat(20)[..], b"Password: "].concat();

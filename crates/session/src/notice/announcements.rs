@@ -21,7 +21,7 @@ pub(super) struct Announcements {
     since: Instant,
     /// How many announcements were dropped, because [`KEPT_MAX`] others waited.
     missed: u32,
-    /// Since when something else hides the announcements. Their time stands still meanwhile.
+    /// Since when something else hides the announcements. While they are hidden, their display time does not pass.
     hidden_since: Option<Instant>,
 }
 

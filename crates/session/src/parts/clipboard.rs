@@ -314,9 +314,9 @@ impl Outbox {
 
     /// Updates how much of the text is published, and returns whether this changed. Call it before and after a send.
     ///
-    /// Publishes a further piece after the last piece was sent, while less than a window is unacknowledged. `known` is
-    /// the state that the client has acknowledged. After a loss (`is_overdue`), the published text fits into one
-    /// datagram with the screen, so that a key's echo never waits for a repair.
+    /// Publishes a further piece once the last piece was sent, if less than a window is unacknowledged. `known` is the
+    /// state that the client has acknowledged. After a loss (`is_overdue`), the published text fits into one datagram
+    /// with the screen, so that a key's echo never waits for text that is sent again.
     pub(crate) fn flush(&mut self, known: &Clipboard, sent: StateNum, is_overdue: bool) -> bool {
         let newest = &mut self.newest;
         let acknowledged = newest.acknowledged(known);

@@ -211,12 +211,12 @@ impl Part for Scrolled {
     }
 }
 
-/// The lines of one member, as encoded on the wire.
+/// Scrolled-off lines, as one member of a `HostMessage` encodes them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct WireLines<'a> {
     /// The number of the first line. Lines of the base state from this number on are dropped.
     first: u64,
-    /// How many lines the member has. With 0, the member only sets the end of the state to `first`.
+    /// How many lines the member holds. With 0, it only states that the lines of the state end before number `first`.
     count: u64,
     /// Width of the lines, in columns; all are equally wide.
     columns: u64,

@@ -1,7 +1,7 @@
 //! Measures how many columns the user's terminal gives to grapheme clusters, by the cursor's position after a sample.
 //!
-//! A sample is printed concealed in a blank row, and bytes that follow erase it. So the user does not see it, however
-//! the terminal draws it. Questions that some terminals print are asked in the same way.
+//! A sample is printed in the concealed rendition (SGR 8) in a blank row, and then erased. So the user does not see it,
+//! however the terminal draws it. Questions that some terminals print are asked in the same way.
 
 use rove_terminal::{Cell, ClusterWidths, NewerChar, Screen, may_be_newer};
 

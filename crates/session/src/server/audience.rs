@@ -51,7 +51,7 @@ pub(super) struct Member {
     way: JoinMode,
     who: Arc<str>,
     phase: Phase,
-    /// When the server last came back from a sleep, in which it could not hear the client.
+    /// When the server's computer last woke from a sleep, in which it could not hear the client.
     awake_since: Instant,
 }
 
@@ -344,7 +344,7 @@ impl Audience {
         self.members.iter().all(|member| matches!(member.phase, Phase::Invited(_)))
     }
 
-    /// Tells the joined clients to keep new input, because the pty takes no more (`held`), or lets them send again.
+    /// Tells the joined clients to send no new input, because the pty takes no more (`held`), or to send again.
     pub(super) fn hold(&mut self, held: bool) {
         self.transports_mut().for_each(|transport| transport.hold_remote(held));
     }

@@ -1,29 +1,29 @@
 //! The queue of bytes for the pty.
 
-/// Most bytes of input that wait for the pty. Above this bound the clients keep their input. A program that has stopped
-/// reading then loses nothing, and the server's memory is bounded. A single client message may exceed it by its own
-/// length. Chosen: the bound of a client's own queue.
+/// Most bytes of input that wait for the pty. Above this bound the clients must pause their input. A program that has
+/// stopped reading then loses nothing, and the server's memory is bounded. A single client message may exceed it by its
+/// own length. Chosen: the bound of a client's own queue.
 const HOST_INPUT_MAX: usize = 1_048_576;
-/// While this many bytes wait for the pty, joined clients keep their input, and programs get no answers. Chosen: half.
-/// The rest is the own client's alone. So nobody else can keep its wishes (to end joined clients, to lock) from the
-/// server.
+/// While this many bytes wait for the pty, joined clients must pause their input, and programs get no answers. Chosen:
+/// half. Only the own client may fill the rest. So nobody else can prevent that its wishes (to end joined clients, to
+/// lock) reach the server.
 const OTHERS_INPUT_MAX: usize = HOST_INPUT_MAX / 2;
 
-/// The bytes that wait for the pty (keys, and answers of the terminal), and the clients that must keep further input.
+/// The bytes that wait for the pty (keys, and answers of the terminal), and whether clients must pause their input.
 #[derive(Debug, Default)]
 pub(super) struct HostInput {
     pub(super) bytes: Vec<u8>,
     /// How many bytes at the front of `bytes` the pty has taken.
     taken: usize,
-    /// Whether the session's own client must keep its input.
+    /// Whether the session's own client must send no further input.
     pub(super) holds_own: bool,
-    /// Whether the joined clients must keep their input.
+    /// Whether the joined clients must send no further input.
     pub(super) holds_joined: bool,
 }
 
 impl HostInput {
-    /// Updates which clients must keep their input. A client may send again when half of its bound waits. So not every
-    /// read of the program stops or resumes it.
+    /// Updates which clients must pause their input. A client that was stopped may send again once only half of its
+    /// bound waits. So not every read of the program changes this.
     pub(super) fn settle_holds(&mut self) {
         let waiting = self.waiting().len();
         let hold = |held, max| waiting >= max || held && waiting > max / 2;

@@ -18,10 +18,10 @@ pub(super) struct Lead {
     pub(super) owner: Option<Size>,
     /// The number of the client that typed last; 0 is the session's own client.
     typist: u64,
-    /// The number of the client that leads; 0 is the session's own client.
+    /// The number of the client whose window sets the size (the leader); 0 is the session's own client.
     leader: u64,
-    /// Until when the leader and the size stay, even if another client types. `None` until they change for another
-    /// reason than the own client's window.
+    /// Until when the leader and the size stay, even if another client types. `None` until the first change that the
+    /// own client's window did not cause.
     settled_until: Option<Instant>,
     /// When to try again to apply a size, if the last change of size was too recent. `None` if no size waits.
     due: Option<Instant>,
@@ -32,14 +32,14 @@ impl Lead {
         self.typist = client;
     }
 
-    /// Returns the number of the client that leads.
+    /// Returns the number of the client whose window sets the size.
     pub(super) const fn leader(&self) -> u64 {
         self.leader
     }
 
-    /// Chooses the client that leads, and returns the session's new size. `None` if the size does not change. `others`
-    /// are the numbers and windows of the joined clients that may type. A change of the own client's window (`is_own`)
-    /// counts at once, and always returns a size.
+    /// Chooses the client whose window sets the size, and returns the session's new size. `None` if it does not change.
+    /// `others` are the numbers and windows of the joined clients that may type. A change of the own client's window
+    /// (`is_own`) counts at once, and always returns a size.
     pub(super) fn settle(
         &mut self,
         now: Instant,
@@ -82,7 +82,7 @@ impl Lead {
         })
     }
 
-    /// Returns whether the leading client or the size may change, and if so starts the wait until the next change.
+    /// Returns whether the leader or the size may change, and if so starts the wait until the next change.
     fn may_change(&mut self, now: Instant) -> bool {
         self.due = self.settled_until.filter(|until| self.rule == SizeRule::Typist && now < *until);
         if self.due.is_none() {

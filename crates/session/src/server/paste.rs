@@ -11,7 +11,7 @@ use super::host_input::HostInput;
 const PASTE_START: &str = "\x1b[200~";
 const PASTE_END: &str = "\x1b[201~";
 
-/// Why a text is not typed.
+/// Why the server does not type a text on the user's behalf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Untyped {
     /// No program has the pty, or the pty's modes are not known.

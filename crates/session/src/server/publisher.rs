@@ -34,7 +34,7 @@ pub(super) struct Publisher {
     clipboard: Outbox,
     notifications: Recent,
     scrollback: ScrollbackOutbox,
-    /// The parts of a state that are published as a whole as soon as they change.
+    /// The data beside the picture that is published as a whole as soon as it changes.
     parts: Parts,
     /// The client's window, through which it sees the session's screen. `None` for the whole screen.
     pub(super) window: Option<Size>,
@@ -224,7 +224,7 @@ impl Publisher {
         self.publish_screen(terminal);
     }
 
-    /// Publishes the last screen and the exit status, and starts the shutdown. The first status stays.
+    /// Publishes the last screen and the exit status, and starts the shutdown. A second call keeps the first status.
     pub(super) fn finish(
         &mut self,
         now: Instant,

@@ -46,7 +46,7 @@ pub(super) struct Newcomer {
     holds: bool,
 }
 
-/// The invited client and the former client, at most one of each.
+/// The change of a session's client: the invited client and the former one, at most one of each.
 pub(super) struct Succession {
     /// The configuration of each client's transport.
     config: Config,

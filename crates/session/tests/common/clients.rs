@@ -15,13 +15,13 @@ use super::*;
 /// The address from which a user asks to take a session over.
 pub const ELSEWHERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 77));
 
-/// The clients of a session, each at a port of its own: a byte in front of each datagram is the port.
+/// The clients of a session. The first byte of each datagram is the client's index, and stands for its port.
 #[derive(Default)]
 pub struct Clients(pub Vec<ClientEnd>);
 
 /// The server, to which each client has an address of its own.
 ///
-/// The clients after the first may lose a share of the datagrams each way, by draws that a counter numbers.
+/// All clients but the first lose this share of their datagrams each way. The random draws are numbered by a counter.
 pub struct Host(pub ServerEnd, pub Option<(f64, Stream, u64)>);
 
 impl Host {
@@ -101,7 +101,7 @@ pub fn session_of(first: ClientConfig, server: ServerEnd, link: &LinkConfig, see
     trio
 }
 
-/// Invites the next client, and returns the config that it comes with.
+/// Invites the next client to take the session over, and returns the configuration for it.
 pub fn invite(trio: &mut Trio, config: ClientConfig) -> ClientConfig {
     let now = trio.now();
     let count = u8::try_from(trio.left.0.len()).expect("few clients");
@@ -111,7 +111,7 @@ pub fn invite(trio: &mut Trio, config: ClientConfig) -> ClientConfig {
     ClientConfig { key: key(), ..config }
 }
 
-/// Adds a client with this config.
+/// Adds a client with this configuration to the network.
 pub fn come(trio: &mut Trio, config: ClientConfig) {
     let client = ClientEnd::new(config, Typist::default(), trio.now());
     trio.left.0.push(client);
@@ -144,7 +144,7 @@ pub fn is_in_sync(trio: &Trio, client: usize) -> bool {
     in_sync(&trio.left.0[client], &trio.right.0)
 }
 
-/// Invites a client to join in this way, and returns the config that it comes with.
+/// Invites a client to join with this permission, and returns the configuration for it.
 pub fn invite_to_join(trio: &mut Trio, way: JoinMode, config: ClientConfig) -> ClientConfig {
     let now = trio.now();
     let count = u8::try_from(trio.left.0.len()).expect("few clients");
@@ -155,7 +155,7 @@ pub fn invite_to_join(trio: &mut Trio, way: JoinMode, config: ClientConfig) -> C
     ClientConfig { key: key(), ..config }
 }
 
-/// Returns a session whose first client lets others join, and which has a client that joined in each of these ways.
+/// Returns a session whose first client lets others join, and one client that has joined for each of these permissions.
 pub fn shared_session(link: &LinkConfig, ways: &[JoinMode], seed: Seed) -> Trio {
     let mut trio = session(wide(Size::DEFAULT), link, seed);
     trio.left.0[0].client.set_door(Door::Open);

@@ -40,7 +40,7 @@ pub type ClientEnd = rove_headless::ClientEnd<Typist>;
 /// A server and the program on its pty.
 pub type ServerEnd = rove_headless::ServerEnd<Reader>;
 
-/// A user who types, and remembers what happened.
+/// A user who types, and the record of what the user's terminal did.
 #[derive(Default)]
 pub struct Typist {
     /// Bytes that the user types as soon as the client wants input.
@@ -52,11 +52,11 @@ pub struct Typist {
     pub copied: Vec<Copied>,
     /// The notifications that the user's terminal was made to show, in order.
     pub notified: Vec<String>,
-    /// The bytes that the terminal has answered since a test took them.
+    /// The bytes with which the terminal has answered, since a test last took them.
     pub replies: Vec<u8>,
 }
 
-/// A program that reads.
+/// A program that reads its input and stores it.
 #[derive(Default)]
 pub struct Reader {
     pub typed: Vec<u8>,
@@ -73,7 +73,7 @@ pub fn pair(link: &LinkConfig) -> Pair {
     pair_with(link, rove(Config::client()), rove(Config::server()))
 }
 
-/// Returns a config that behaves as a stock peer does.
+/// Returns a configuration with which an end behaves as a stock peer does.
 pub fn stock(config: Config) -> Config {
     Config { capabilities: None, ..config }
 }
@@ -87,7 +87,7 @@ pub fn join(left: ClientEnd, right: ServerEnd, link: &LinkConfig) -> Pair {
     Net::new(left, right, link.clone(), link.clone(), Seed::new(1))
 }
 
-/// Returns the config of a client that predicts nothing, and whose terminal is not asked anything.
+/// Returns the configuration of a client that predicts nothing, and does not query its terminal.
 pub fn client_config(transport: Config) -> ClientConfig {
     let config = rove_headless::client_config(transport, Seed::new(1));
     ClientConfig { escape_key: Some(0x1e), ..config }
@@ -121,8 +121,8 @@ pub fn far_with(config: ServerConfig) -> ServerEnd {
     ServerEnd::new(config, Reader::default(), Instant::ZERO)
 }
 
-/// Returns a rove client with everything on that costs work or memory: all predictions, and a terminal of this size
-/// that can do what rove knows of.
+/// Returns the configuration of a rove client that costs most work and memory: all predictions, and a terminal of this
+/// size that supports everything that rove knows.
 pub fn busiest_client(size: Size) -> ClientConfig {
     let capabilities = TerminalCapabilities {
         osc: OscSupport { any: true, window: true, ..OscSupport::default() },
@@ -190,14 +190,14 @@ impl End for Nobody {
     }
 }
 
-/// Types at the client, now.
+/// Types at the client at the present virtual time.
 pub fn type_text(pair: &mut Pair, text: &[u8]) {
     let now = pair.now();
     assert!(pair.left.client.wants_input());
     pair.left.client.handle_input(now, text);
 }
 
-/// Writes this text to the server's pty, as a program would, now.
+/// Writes this text to the server's pty at the present virtual time, as a program would.
 pub fn print(pair: &mut Pair, text: &[u8]) {
     let now = pair.now();
     pair.right.server.handle_host_output(now, text);

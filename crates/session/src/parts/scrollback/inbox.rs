@@ -17,7 +17,7 @@ const TAKEN_CELLS_MAX: usize = 16_384;
 /// Most memory of the waiting lines, in bytes. Chosen: room for 10,000 lines of 25 characters.
 pub(super) const WAITING_BYTES_MAX: usize = 6 * 1024 * 1024;
 
-/// An entry of the queue for the user's terminal.
+/// An entry of the queue of scrolled-off lines for the user's terminal.
 #[derive(Clone, Debug)]
 enum Due {
     Line(Arc<ScrollbackLine>),

@@ -1,8 +1,8 @@
 //! The server's queue of scrolled-off lines. It decides how many of them the next state publishes.
 //!
 //! The screen has priority. The server publishes lines a few at a time, while the screen does not change, programs are
-//! quiet and no key waits for its echo. After a loss the server withdraws lines, so that repairs stay small. It
-//! publishes lines on the client's screen at once: they cost a few bytes in the diff that scrolls them off.
+//! quiet and no key waits for its echo. After a loss it withdraws lines, so that repairs stay small. It publishes at
+//! once the lines that the client's screen still shows: a diff names their rows in a few bytes.
 
 use std::collections::VecDeque;
 
@@ -131,8 +131,8 @@ impl Outbox {
         self.published != old
     }
 
-    /// Publishes the next lines that are on `screen`, the newest sent one, for a few bytes each. It publishes nothing
-    /// if more lines wait than the screen has rows, or if more than a window is unacknowledged.
+    /// Publishes the next lines if they are on `screen`, the newest screen that was sent: they cost a few bytes each.
+    /// Publishes nothing if more lines wait than the screen has rows, or if more than a window is unacknowledged.
     pub(crate) fn ride(&mut self, screen: &Screen, terminal: &mut Terminal) {
         let rows = screen.size().rows();
         let waiting = self.taken.from(self.published).count()
