@@ -2,10 +2,10 @@
 
 pub use system::Alarm;
 
-/// An alarm that also rings in time if the computer has slept.
+/// An alarm that also rings in time if the computer has slept, because it is a timer on a clock that counts sleep.
 ///
-/// The timeout of a system call such as ppoll does not count the time asleep; a timer on the clock that counts sleep
-/// does. So a client sends as soon as the computer wakes, not up to a heartbeat later.
+/// The timeout of a system call such as ppoll does not count sleep. With that timeout alone, a client that wakes would
+/// send up to a heartbeat later.
 #[cfg(all(any(target_os = "linux", target_os = "android"), not(rove_portable)))]
 mod system {
     use std::io;
@@ -19,7 +19,7 @@ mod system {
 
     use crate::clock::Clock;
 
-    /// A timer that ends waits at absolute times, to the nanosecond.
+    /// A timer that ends a wait of the event loop at an absolute time, to the nanosecond.
     #[derive(Debug)]
     pub struct Alarm {
         timer: OwnedFd,
@@ -38,7 +38,7 @@ mod system {
             Ok(Self { timer, set_to: None })
         }
 
-        /// Sets the alarm to `deadline`. Returns the wait's timeout; `None` if [`Alarm::descriptor`] ends the wait.
+        /// Sets the alarm to `deadline`. Returns the timeout for the wait; `None` if [`Alarm::descriptor`] ends it.
         ///
         /// # Errors
         ///
@@ -62,7 +62,7 @@ mod system {
     }
 }
 
-/// An alarm that uses the timeout of the wait itself.
+/// An alarm without a timer of its own: the wait's timeout ends the wait.
 #[cfg(any(rove_portable, not(any(target_os = "linux", target_os = "android"))))]
 mod system {
     use std::io;
@@ -72,7 +72,7 @@ mod system {
 
     use crate::clock::Clock;
 
-    /// An alarm that ends waits at absolute times, to the nanosecond.
+    /// An alarm that ends a wait of the event loop at an absolute time, to the nanosecond.
     #[derive(Debug)]
     pub struct Alarm;
 

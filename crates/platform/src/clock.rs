@@ -11,11 +11,11 @@ use rustix::time::{ClockId, clock_gettime};
 /// mapping is gone. `CLOCK_MONOTONIC` of Linux does not count sleep.
 #[cfg(all(any(target_os = "linux", target_os = "android"), not(rove_portable)))]
 const CLOCK: ClockId = ClockId::Boottime;
-/// On other systems the monotonic clock counts through sleep, or no better clock exists.
+/// On other systems, the monotonic clock counts sleep, or the system has no clock that counts it.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
 const CLOCK: ClockId = ClockId::Monotonic;
 
-/// A clock that counts the time since its start. Copies and forked processes agree on the time.
+/// A clock that counts the time since its start. Copies of it, also in forked processes, show the same time.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     origin: Duration,

@@ -48,7 +48,7 @@ impl Key {
         self.holds(RIGHT_ALT) && self.holds(LEFT_CONTROL)
     }
 
-    /// Returns whether the event is the release of Alt that types a character, after the digits of its number.
+    /// Returns whether the event is a release of Alt that types a character, whose number the user typed with Alt held.
     const fn is_composed(&self) -> bool {
         !self.is_down && self.code == ALT && self.unit != 0
     }
@@ -61,7 +61,7 @@ impl Key {
     }
 }
 
-/// Translates key events, of which two may make one character.
+/// Translates key events to bytes. Two events may make one character.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
     /// The first half of a character beyond the Basic Multilingual Plane.

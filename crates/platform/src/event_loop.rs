@@ -146,7 +146,7 @@ fn poll_all(
         wanted.iter().map(|&(fd, wanted)| PollFd::from_borrowed_fd(fd, wanted)).collect();
     match poll(&mut descriptors, timeout) {
         Ok(_) => {}
-        // The signal that interrupted the wait is taken for a signal of this loop.
+        // The signal that interrupted the wait counts as a signal of this loop.
         Err(rustix::io::Errno::INTR) => return Ok((false, true)),
         Err(errno) => return Err(errno.into()),
     }

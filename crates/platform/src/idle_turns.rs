@@ -10,12 +10,12 @@ pub(crate) const IDLE_TURN_WAIT: Duration = Duration::from_millis(1);
 
 const _: () = assert!(!IDLE_TURN_WAIT.is_zero(), "a wait of no time would not spare the processor");
 
-/// The number of turns in a row that began after their deadline and found nothing.
+/// The number of turns in a row that began after their deadline and found nothing to do.
 #[derive(Debug, Default)]
 pub(crate) struct IdleTurns(u32);
 
 impl IdleTurns {
-    /// Counts a turn of the loop. Returns how long it waits if its deadline has passed (`is_overdue`), else `None`.
+    /// Counts a turn of the loop. Returns how long it must wait if its deadline has passed (`is_overdue`), else `None`.
     pub(crate) fn begin(&mut self, is_overdue: bool) -> Option<Duration> {
         self.0 = if is_overdue { self.0.saturating_add(1) } else { 0 };
         if self.0 == IDLE_TURNS_MAX + 1 {

@@ -3,9 +3,9 @@
 //!
 //! # Modules
 //!
-//! - `clock` is the only clock. `event_loop` is the only place to wait. `alarm` ends a wait in time, even after the
-//!   computer has slept, and `idle_turns` spares the processor if a deadline stays in the past. `select` waits for
-//!   the terminals that poll refuses.
+//! - `clock` is the only clock. `event_loop` is the only place to wait. `alarm` ends a wait on time, even after the
+//!   computer has slept. `idle_turns` spares the processor if a deadline stays in the past. `select` waits for
+//!   terminals that poll(2) refuses.
 //! - `signals` resets the signal settings that a program inherits.
 //! - `tty` is the user's terminal.
 //! - `termux` names the folders of Termux on Android.

@@ -1,7 +1,7 @@
 //! Reports changes of this computer's network: its interfaces, addresses and routes.
 //!
-//! Linux reports changes over rtnetlink (rtnetlink(7)), macOS and FreeBSD over a routing socket (route(4)). The caller
-//! answers every change alike, by a datagram that tests the path, so this module does not report the kind of change.
+//! Linux reports changes over rtnetlink (rtnetlink(7)), macOS and FreeBSD over a routing socket (route(4)). This module
+//! does not report the kind of change, because the client reacts to every change by a datagram that tests the path.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -12,8 +12,8 @@ use rustix::net::{RecvFlags, recv};
 #[cfg(any(target_os = "macos", target_os = "freebsd"))]
 use crate::route_message::is_change;
 
-/// Most messages read in one call. Chosen: more than setting up an interface causes. Messages beyond them are left for
-/// the next call, which then reports another change.
+/// Most messages read in one call. Chosen: more than setting up an interface causes. The next call reads the rest, and
+/// reports another change.
 const BATCH: usize = 64;
 
 /// A socket that reports changes of the network namespace in which it was opened.

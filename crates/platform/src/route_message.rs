@@ -10,8 +10,8 @@ const RTM_IFINFO: u8 = 0xe;
 /// An interface was added or removed. Only FreeBSD sends this message.
 const RTM_IFANNOUNCE: u8 = 0x11;
 
-/// Flags of routes that the system makes by itself for each host to which this computer sends. They mark an entry for a
-/// hardware address, and a copy of a network's route. Source: net/route.h of macOS; FreeBSD has the first.
+/// Flags of routes that the system makes by itself for each host to which this computer sends. The first marks an entry
+/// for a hardware address, the second a copy of a network's route. Source: net/route.h of macOS; FreeBSD has the first.
 const RTF_LLINFO: u32 = 0x400;
 const RTF_WASCLONED: u32 = 0x20000;
 
@@ -53,7 +53,7 @@ mod tests {
             (RTM_CHANGE, DEFAULT_ROUTE, true),
             (RTM_ADD, DEFAULT_ROUTE | RTF_LLINFO, false),
             (RTM_DELETE, DEFAULT_ROUTE | RTF_WASCLONED, false),
-            // The flags of these are an interface's, where the same bits mean something else.
+            // In these messages the flags are an interface's, so the same bits have another meaning.
             (RTM_NEWADDR, RTF_LLINFO, true),
             (RTM_DELADDR, 0, true),
             (RTM_IFINFO, RTF_WASCLONED, true),

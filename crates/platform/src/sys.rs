@@ -17,7 +17,7 @@ mod system {
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal, as for a number that is no signal.
+    /// Returns the error of the system call, for example for a number that is no signal.
     pub fn set_ignored(signal: c_int, is_ignored: bool) -> io::Result<()> {
         let effect = if is_ignored { libc::SIG_IGN } else { libc::SIG_DFL };
         // SAFETY: neither effect runs code of ours in a handler.
@@ -78,7 +78,7 @@ mod system {
     /// Most handles of a wait. Source: Microsoft, `MAXIMUM_WAIT_OBJECTS`.
     const HANDLES_MAX: usize = 64;
 
-    /// The event to set when the console reports something; null for none.
+    /// The event that the handler sets when the console reports something; null for none.
     static REPORT_EVENT: AtomicPtr<std::ffi::c_void> = AtomicPtr::new(ptr::null_mut());
     /// Whether the console or the user's login has ended, or Ctrl-Break was pressed.
     static HAS_ENDED: AtomicBool = AtomicBool::new(false);
@@ -118,8 +118,8 @@ mod system {
             Ok(Self { input: mode(input)?, output: mode(output)?, code_page })
         }
 
-        /// Returns these modes changed so that each key comes at once and escape sequences are obeyed. The user may
-        /// still select text, if the console allows that.
+        /// Returns these modes, changed so that the program gets each key at once, and the console obeys escape
+        /// sequences. The user may still select text, if the console allows that.
         pub(crate) const fn raw(self) -> Self {
             /// The end of a line moves the cursor down only. Source: `DISABLE_NEWLINE_AUTO_RETURN`.
             const PLAIN_LINE_FEED: u32 = 8;
@@ -194,7 +194,7 @@ mod system {
         })
     }
 
-    /// Creates an event that ends one wait each time it is set.
+    /// Creates an event that ends one wait each time the event is set.
     pub(crate) fn new_event() -> io::Result<OwnedHandle> {
         // SAFETY: a plain call; the handle that it returns is ours.
         unsafe {
@@ -233,8 +233,8 @@ mod system {
         }
     }
 
-    /// Makes the system set a copy of `event` when the console or the user's login ends, and at Ctrl-Break. A Ctrl-C
-    /// that does not come as a key sets the copy, too. This holds until the process ends.
+    /// Makes Windows set a copy of `event` when the console or the user's login ends, and at Ctrl-Break. A Ctrl-C that
+    /// does not come as a key sets the copy, too. This holds until the process ends.
     pub(crate) fn set_at_report(event: &OwnedHandle) -> io::Result<()> {
         REPORT_EVENT.store(event.try_clone()?.into_raw_handle(), Ordering::SeqCst);
         // SAFETY: the handler lives as long as the process.
@@ -251,7 +251,7 @@ mod system {
         IS_INTERRUPTED.swap(false, Ordering::SeqCst)
     }
 
-    /// Windows calls this on its own thread. After the console was closed, Windows ends the process when this returns.
+    /// Windows calls this on its own thread. If the console was closed, Windows ends the process when this returns.
     unsafe extern "system" fn handle_report(kind: u32) -> i32 {
         let news = if kind == CTRL_C_EVENT { &IS_INTERRUPTED } else { &HAS_ENDED };
         news.store(true, Ordering::SeqCst);
@@ -261,7 +261,7 @@ mod system {
             return 1;
         }
         loop {
-            std::thread::park(); // the program ends in order meanwhile
+            std::thread::park(); // meanwhile the program ends in order
         }
     }
 

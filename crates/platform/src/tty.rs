@@ -19,8 +19,8 @@ use crate::{select, sys};
 /// Most bytes written at once to an output that may block. A pipe that is reported as writable takes them without
 /// blocking. No size is sure for a terminal. Source: POSIX, `_POSIX_PIPE_BUF`.
 const BLOCKING_PIECE_MAX: usize = 512;
-/// How long to wait for a terminal that does not take the last bytes. Chosen: a stall of an ssh connection around the
-/// session should pass; a terminal stopped for good should not keep the program for ever.
+/// How long to wait for a terminal that does not take the last bytes. Chosen: an ssh connection around the session may
+/// stall, and mostly recovers in this time. A terminal that never continues must not keep the program running.
 const CLOSING_WAIT: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
 /// The timeout of a check that does not wait.
 const NO_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -62,7 +62,7 @@ struct WayBack {
     closing: Vec<u8>,
     /// Whether the terminal is in raw mode and must be restored.
     armed: AtomicBool,
-    /// Whether the closing bytes of this stay in raw mode were not begun.
+    /// Whether no write of the closing bytes has begun since the terminal last entered raw mode.
     unclosed: AtomicBool,
 }
 
@@ -132,11 +132,11 @@ impl Tty {
 
     /// Makes panics and deadly signals restore the terminal first.
     fn guard_unforeseen_ends(&self) -> io::Result<()> {
-        /// The terminal state that signal handlers restore.
+        /// The terminal that panics and signal handlers restore.
         static WAY_BACK: OnceLock<Arc<WayBack>> = OnceLock::new();
 
         if WAY_BACK.set(Arc::clone(&self.way_back)).is_err() {
-            return Ok(()); // one program, one terminal: it is guarded already
+            return Ok(()); // one program has one terminal, which is guarded already
         }
         let restore = || {
             if let Some(way_back) = WAY_BACK.get() {
@@ -158,7 +158,7 @@ impl Tty {
     /// Returns the error of the system call, after the terminal is gone.
     pub fn enter(&self) -> io::Result<()> {
         let Some(raw) = &self.raw else { return Ok(()) };
-        // The flags are set first, because restoring an unchanged terminal does no harm.
+        // The flags are set first: restoring a terminal that is still unchanged does no harm.
         self.way_back.unclosed.store(true, Ordering::SeqCst);
         self.way_back.armed.store(true, Ordering::SeqCst);
         Ok(tcsetattr(&self.way_back.input, OptionalActions::Now, raw)?)
@@ -316,7 +316,7 @@ mod tests {
     /// Time after which a test counts as hanging.
     const GUARD: Timespec = Timespec { tv_sec: 90, tv_nsec: 0 };
 
-    /// A terminal's two sides: the user's window, and what programs see.
+    /// Returns the two sides of a terminal: the window's side, and the side of programs.
     fn window() -> (OwnedFd, OwnedFd) {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
@@ -326,7 +326,7 @@ mod tests {
         (master, slave)
     }
 
-    /// Returns what the window shows once the terminal is closed.
+    /// Returns the text that the window shows, after it has closed the terminal.
     fn shown(master: &OwnedFd, terminal: OwnedFd) -> Vec<u8> {
         drop(terminal);
         let mut shown = Vec::new();
@@ -396,10 +396,10 @@ mod tests {
             taken += written;
             assert!(taken < 1 << 20, "a terminal's buffer has an end");
         }
-        // The shell's own descriptor stays as it was.
+        // The shell's own descriptor is still blocking.
         let flags = rustix::fs::fcntl_getfl(&terminal).unwrap();
         assert!(!flags.contains(OFlags::NONBLOCK));
-        drop(master); // or the last bytes would wait for their turn
+        drop(master); // otherwise the last bytes would wait until the window takes them
     }
 
     #[test]
@@ -414,7 +414,7 @@ mod tests {
                 }
                 tty.way_back.take(None);
                 let restored = modes(&terminal);
-                // Room for the last bytes, or a failed test would wait for them.
+                // This makes room for the last bytes, so that a failing test does not wait.
                 rustix::io::read(&master, &mut [0; 4096]).unwrap();
                 assert_eq!(restored, (true, true));
             });
@@ -435,7 +435,7 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for _ in 0..3 {
-                    // Linux delivers a process's signal to the thread that the number names.
+                    // Linux delivers a signal for a process to the thread with that number, if it can.
                     let stat = format!("/proc/self/task/{}/stat", writer.as_raw_nonzero());
                     while !std::fs::read_to_string(&stat).unwrap().contains(") S ") {
                         std::thread::yield_now();
@@ -446,7 +446,7 @@ mod tests {
                         std::thread::yield_now();
                     }
                 }
-                // Room for the last bytes.
+                // This makes room for the last bytes.
                 rustix::io::read(&master, &mut [0; 4096]).unwrap();
             });
             tty.leave(b"BYE");

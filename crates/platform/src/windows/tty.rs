@@ -74,11 +74,11 @@ impl Tty {
 
     /// Makes panics restore the console before they are reported.
     fn guard_panics(&self) {
-        /// The state of the console that panics restore.
+        /// The console that panics restore.
         static WAY_BACK: OnceLock<Arc<WayBack>> = OnceLock::new();
 
         if WAY_BACK.set(Arc::clone(&self.way_back)).is_err() {
-            return; // one program, one console: it is guarded already
+            return; // one program has one console, which is guarded already
         }
         let report = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
@@ -98,7 +98,7 @@ impl Tty {
         let WayBack { input, output, found, armed, .. } = &*self.way_back;
         armed.store(true, Ordering::SeqCst);
         found.raw().set(input.as_handle(), output.as_handle()).inspect_err(|_| {
-            // A console that refuses a mode would show the escape sequences of the closing as text.
+            // A console that refuses a mode would show the closing escape sequences as text.
             armed.store(false, Ordering::SeqCst);
             let _ = found.set(input.as_handle(), output.as_handle());
         })
