@@ -3,10 +3,10 @@
 use core::fmt;
 
 /// A random word that a run of rove puts into the commands that it starts. The commands repeat the word in lines that
-/// they print. No banner, no start-up file and no impostor of the host knows it.
+/// they print. No banner, start-up file or impostor of the host knows the word.
 ///
 /// Process lists on both computers show the word. That does no harm: nobody who can print on ssh's streams sees these
-/// lists. The only exception is the user's account on the host, which may run any command there anyway.
+/// lists, except the user's own account on the host. That account may run any command there anyway.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Challenge(String);
 

@@ -11,7 +11,7 @@ pub enum ForwardLine {
     AddRemote(RemoteForward),
     /// `-KL` and `-KD`: the client closes the listener at this place. The second value is true for `-KD` (SOCKS).
     Remove(Place, bool),
-    /// `-KR`: the host closes the listener at this place.
+    /// `-KR`: the host closes its listener at this place.
     RemoveRemote(Place),
     /// `?` or an empty line: the user asks for the forms of the commands.
     Help,

@@ -21,7 +21,7 @@ pub struct Forwards {
     pub permitted: Permitted,
     /// Whether the session ends if a listener cannot be opened (`ExitOnForwardFailure`).
     pub are_required: bool,
-    /// Whether a listener without an address listens on all interfaces (`GatewayPorts`).
+    /// Whether a listener without an address listens on all interfaces, not only on the loopback (`GatewayPorts`).
     pub are_open: bool,
     /// The umask of new Unix sockets (`StreamLocalBindMask`).
     pub mask: u32,
@@ -67,8 +67,8 @@ pub enum Place {
 }
 
 impl Place {
-    /// Returns whether a user who names a listener at `other` means the one at this place, as in ssh's `-KL` (OpenSSH
-    /// 9.2 as observed). The loopback and all interfaces are one.
+    /// Returns whether a user who names a listener at `other` means the listener at this place, as in ssh's `-KL`
+    /// (OpenSSH 9.2 as observed). The loopback and all interfaces count as the same place.
     pub fn is_listener(&self, other: &Self) -> bool {
         let is_usual =
             |host: &Option<String>| matches!(host.as_deref(), None | Some("" | "*" | "localhost"));
@@ -162,7 +162,7 @@ impl Permitted {
     }
 
     /// Returns whether a connection may go to this destination. `Some(true)` if an entry names the host, and
-    /// `Some(false)` if only `*` or `any` permits it. `None` if nothing does.
+    /// `Some(false)` if only `*` or `any` permits it. `None` if no entry permits it.
     pub fn find(&self, host: &str, port: u16) -> Option<bool> {
         let Self::Only(places) = self else { return Some(false) };
         let fits = |(name, number): &(Option<String>, Option<u16>)| {
@@ -193,7 +193,7 @@ impl Place {
 }
 
 /// Splits the two addresses of a forward, of which the second is never a port alone. Paths may contain blanks. So it
-/// splits at the last blank between two addresses, rather before `[` or the usual beginnings of paths.
+/// splits at the last blank between two addresses, preferably one in front of `[` or a usual beginning of a path.
 fn pair(value: &str) -> Option<(Place, Place)> {
     let split = |beginnings: &[char]| {
         value.rmatch_indices(' ').find_map(|(at, _)| {

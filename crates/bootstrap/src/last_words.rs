@@ -131,7 +131,7 @@ impl LastWords {
         Self { host, is_open, shows_keys, asks: config.asks_about_keys(), ..Self::default() }
     }
 
-    /// Returns the text to show: the held bytes and `bytes`, without lines that may still be replaced or are a goodbye.
+    /// Returns the held bytes and `bytes`, without ssh's closing line and lines that a [`Refusal`] may still replace.
     pub fn filter(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut shown = Vec::new();
         for &byte in bytes {
@@ -161,8 +161,8 @@ impl LastWords {
         shown
     }
 
-    /// Returns why ssh has failed, if it has and the reason is known. Also returns the held bytes that are to be shown,
-    /// unless the reason replaces them.
+    /// Returns why ssh has failed, if it has and the reason is known. Also returns the held bytes for the user, unless
+    /// the reason replaces them.
     pub fn conclude(&mut self, has_failed: bool) -> (Option<Refusal>, Vec<u8>) {
         let mut text = Vec::new();
         self.release(&mut text);
@@ -267,7 +267,7 @@ fn refusal(host: &str, lines: &[String]) -> Option<Refusal> {
         let hung_up = lines.iter().filter_map(|line| {
             HUNG_UP.into_iter().find_map(|beginning| line.strip_prefix(beginning))
         });
-        // If the connection to a jump host breaks, ssh also reports a break to the host behind it, without an address.
+        // If the connection to a jump host breaks, ssh also reports a break to the host after it, without an address.
         let (unnamed, named): (Vec<_>, Vec<_>) =
             hung_up.partition(|address| address.starts_with(NO_ADDRESS));
         let Some(address) = named.first() else {
@@ -398,7 +398,7 @@ Host key verification failed.\r
             let mut words = filter(line, answer);
             assert_eq!(words.filter(CHANGED_KEY.as_bytes()), CHANGED_KEY.as_bytes(), "{answer}");
             assert_eq!(words.conclude(true), (None, Vec::new()));
-            // Even so, the filter notes that ssh could not ask about an unknown key.
+            // Although the filter holds nothing back, it records that ssh could not ask about an unknown key.
             let said =
                 "No RSA host key is known for far and you have requested strict checking.\r\n";
             let mut words = filter(line, answer);

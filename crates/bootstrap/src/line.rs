@@ -1,4 +1,4 @@
-//! Reads lines as they arrive. Once a line cannot be rove's own, its bytes go to the user without a wait for its end.
+//! Reads lines as they arrive. Once a line cannot be rove's own, its bytes go to the user before the line is complete.
 
 /// Longest line of rove's own, in bytes. Longer lines are text for the user. Chosen: several times a line with two IPv6
 /// addresses, their zones and their ports.

@@ -68,7 +68,7 @@ pub enum NoSession {
          `rove install {}` copies one there", host.display(), host.display()
     )]
     NoForwarding { host: OsString },
-    /// Before rove's command had begun, the host announced a server.
+    /// The host announced a server, but rove's own command had not begun.
     #[error(
         "{} did not run rove's command, and what it announced in its place is not believed: a start-up \
          file there printed it and ended the login, or a forced command runs a server of its own; for \
@@ -81,7 +81,7 @@ pub enum NoSession {
          bound to another command", host.display()
     )]
     NotRun { host: OsString, status: ExitStatus },
-    /// ssh logged in, but the host printed other text and ended the login, as for an account without a shell.
+    /// ssh logged in, but the host printed other text and ended the login, as it does for an account without a shell.
     #[error("{} did not run rove's command (ssh: {status}); what it said stands above", host.display())]
     TurnedAway { host: OsString, status: ExitStatus },
     /// The server, which is old, accepts no range of ports.

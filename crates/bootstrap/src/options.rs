@@ -41,7 +41,7 @@ pub struct HostOptions {
     pub remote_ip: Option<RemoteIp>,
     /// The escape key: `None` if the user did not choose, and `Some(None)` if the user disabled it.
     pub escape_key: Option<Option<u8>>,
-    /// Whether rove starts, on either computer, although its process has threads of an unknown emulator.
+    /// Whether rove starts, on either computer, despite threads in its process that an unknown emulator has started.
     pub allow_emulator: bool,
     /// Whether to print nothing but errors.
     pub quiet: bool,
@@ -63,11 +63,11 @@ pub struct HostOptions {
     pub background: bool,
     /// The session to start or to attach to.
     pub session: WantedSession,
-    /// The action of the login if the user has sessions without a client on the host.
+    /// The reaction of the login to sessions of the user on the host that have no client.
     pub detached: DetachedUse,
 }
 
-/// The action of a login if the user has sessions on the host that have no client.
+/// The reaction of a login to sessions of the user on the host that have no client (detached sessions).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DetachedUse {
     /// The login lists the detached sessions on the screen, with the command that attaches to them.
@@ -119,7 +119,7 @@ pub enum WantedSession {
 pub struct Passage {
     /// The remote end of the streams.
     pub joined: Joined,
-    /// The hosts of the enclosing `rove -W` processes and of this process, a line each. A repeated host reveals a loop.
+    /// The hosts of the enclosing `rove -W` processes and of this one, each on a line. A repeated host reveals a loop.
     pub gates: String,
     /// ssh's configuration for the host.
     pub config: Box<SshConfig>,
@@ -186,7 +186,7 @@ impl HostOptions {
         }
     }
 
-    /// Returns the words of `rove`'s command line with which another login takes the same way to the host.
+    /// Returns the options of `rove` with which another login reaches the host by the same route.
     pub fn way_words(&self) -> Vec<String> {
         let tunnel = TunnelUse::NAMES[self.tunnel as usize];
         let mut words = vec![format!("--family={}", self.family), format!("--tunnel={tunnel}")];
@@ -196,8 +196,8 @@ impl HostOptions {
         words
     }
 
-    /// Returns whether the login's ssh stays open as a fallback for UDP, if the host's server is rove's. This requires
-    /// that the server listens on the host's loopback too.
+    /// Returns whether the login's ssh stays open, so that it can carry datagrams while UDP does not answer. It does so
+    /// only if the host's server is rove's. The server must listen on the host's loopback too.
     pub fn carries_beside(&self) -> bool {
         let is_ours =
             self.name == ProgramName::Rove && self.server.is_none() && self.client.is_none();
@@ -206,8 +206,8 @@ impl HostOptions {
         is_asked && is_ours && is_reached && ssh_config::is_ssh(&self.ssh)
     }
 
-    /// Returns whether the session forwards connections, if the host's server can. This requires rove's own client, and
-    /// an ssh that prints the configured forwards. A client that joins another client's session does not forward.
+    /// Returns whether the session forwards connections if the host's server can. This requires rove's own client, and
+    /// an ssh that prints the configured forwards. A client that joins another client's session forwards nothing.
     pub fn forwards(&self) -> bool {
         let is_ours = self.name == ProgramName::Rove && self.client.is_none();
         let is_read = !self.local && ssh_config::is_ssh(&self.ssh);

@@ -50,7 +50,7 @@ pub struct Way {
     pub destination: OsString,
     /// ssh's configuration for the host, if the program runs as `rove`.
     pub config: SshConfig,
-    /// How ssh opens or shares this run's own connection. `None` if the run has none.
+    /// How ssh opens or shares the connection that this run of rove has for itself. `None` if the run has none.
     pub own: Option<Shared>,
 }
 
@@ -67,7 +67,7 @@ pub struct Plan {
     pub challenge: Challenge,
     /// ssh's configuration for the host, if the program runs as `rove`.
     pub config: SshConfig,
-    /// How ssh opens or shares this run's own connection. `None` if the run has none.
+    /// How ssh opens or shares the connection that this run of rove has for itself. `None` if the run has none.
     own: Option<Shared>,
     /// Whether ssh refuses an unknown host key without asking the user.
     refuses_new_key: bool,
@@ -98,7 +98,7 @@ impl Plan {
     ) -> Self {
         let Way { route, destination, config, own } = way;
         let waits = own.as_ref().is_some_and(|own| !own.is_open);
-        // A shared connection that is already open ends with this run, so it cannot carry the session.
+        // If the run's own connection is already open, it ends with the run. So it cannot carry the session.
         let is_lasting = own.as_ref().is_none_or(|own| !own.is_open);
         let may_carry = options.carries_beside() && preamble.is_empty() && is_lasting;
         let carries = route == Route::Tunnel || may_carry;
@@ -330,8 +330,8 @@ impl Plan {
             first.extend(["-o", "StrictHostKeyChecking=yes"]);
         }
         first.extend(self.config.overrides());
-        // With a proxy command, ssh completes the host's name only by `always`. If the user has a proxy command, ssh alone
-        // would not complete it.
+        // If ssh runs a proxy command, it completes the host's name only with the value `always`. If the user's
+        // configuration has a proxy command, ssh without rove would not complete the name.
         let completes = self.config.connecting.completes_name && self.config.detour.is_none();
         if completes && matches!(self.route, Route::Proxy(_)) {
             first.extend(["-o", "CanonicalizeHostname=always"]);
@@ -355,7 +355,7 @@ impl Plan {
         command.args(options.family_word().filter(|_| is_told));
         match (&self.own, &self.route) {
             (Some(own), _) => command.args(own.last_words()),
-            // ssh would not run the proxy command over a shared connection.
+            // Over a shared connection, ssh would not run the proxy command.
             (None, Route::Proxy(_)) => command.args(["-S", "none"]),
             // If the shared connection has ended, this ssh must not become the master of other ssh processes.
             (None, Route::Known(_)) => {
@@ -520,7 +520,7 @@ mod tests {
             let challenge = Challenge::from_bytes([0; 16]);
             let plan = Plan::new(&options, way, challenge, &[], "", OsStr::new(""));
             let command = plan.ssh_command(&options);
-            // ssh obeys the first.
+            // ssh obeys the first option of a kind.
             let mut told = command.get_args().filter_map(OsStr::to_str);
             let first = told.find_map(|word| word.strip_prefix("CanonicalizeHostname="));
             assert_eq!(first == Some("always"), is_told, "{answer}");

@@ -1,4 +1,4 @@
-//! The platform of a program: operating system and processor, from a host's `uname` or a program file's header.
+//! The operating system and processor of a program, read from a host's `uname` or from a program file's header.
 
 use core::fmt;
 

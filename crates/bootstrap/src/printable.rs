@@ -18,7 +18,7 @@ pub struct Printable {
     state: State,
     /// The bytes of a UTF-8 character that is not complete yet.
     partial: Partial,
-    /// Number of blank lines to show if text follows. So the blank line before a server's announcement stays hidden.
+    /// Number of blank lines to show if text follows. So a blank line ahead of a server's announcement stays hidden.
     blank_lines: u8,
     /// Whether the current line contains text already.
     in_line: bool,
@@ -94,7 +94,7 @@ impl Printable {
     }
 
     fn text(&mut self, character: char, shown: &mut Vec<u8>) -> State {
-        // [`Plain`] gets a space for a tab, because both separate words.
+        // For [`Plain`], a tab counts as a space, because both separate words.
         if !self.plain.admits(if character == '\t' { ' ' } else { character }) {
             return State::Text;
         }
@@ -150,7 +150,7 @@ mod tests {
             ("\u{202e}dlrow\u{202c} \u{2066}a\u{2069}\n", "dlrow a\n"),
             ("a\u{2028}b\u{2029}c\u{200b}\u{feff}\u{ad}d", "abcd"),
             ("a\u{e0041}\u{e007f}b", "ab"),
-            // A line of invisible characters is blank. A combining mark needs a letter in its own line.
+            // A line with only invisible characters is blank. A combining mark needs a letter in its own line.
             ("x\n\u{202e}\u{200b}\n\u{338}y", "x\n\ny"),
             ("a\t\u{fe0f}\u{200d}b", "a\tb"),
             (

@@ -6,7 +6,7 @@ pub enum ProgramName {
     /// The program was called as `rove`.
     #[default]
     Rove,
-    /// The program was called as `mosh`, `mosh-client` or `mosh-server`. Scripts rely on the wording of its messages.
+    /// The program was called as `mosh`, `mosh-client` or `mosh-server`. Scripts rely on the wording of these programs.
     Mosh,
 }
 

@@ -1,5 +1,5 @@
 //! The commands that ssh runs on the host. The output of rove's own commands begins with a line that contains the
-//! [`Challenge`], a random word of this run of rove. By this line rove tells their output from earlier output.
+//! [`Challenge`], a random word of this run of rove. By this line rove tells their output from that of start-up files.
 
 use std::ffi::{OsStr, OsString};
 use std::iter;
@@ -30,17 +30,17 @@ pub const START: &str = "ROVE START";
 /// The beginning of the line with the path of an agent's socket on the host. The challenge follows.
 pub const AGENT: &str = "ROVE AGENT";
 
-/// Environment variable with the name by which the user calls the host, for messages of the host's rove. Versions that
-/// do not know the variable leave the name out.
+/// Environment variable with the name by which the user calls the host. The host's rove uses the name in messages.
+/// Versions that do not know the variable leave the name out.
 pub const ASKED_AS_VARIABLE: &str = "ROVE_ASKED_AS";
 
 /// Environment variable of a session's programs: a random word that identifies the session. The server sets it.
 pub const SESSION_VARIABLE: &str = "ROVE_SESSION";
 
-/// Variable, set by the server's `-l`, that identifies the former client of a resumed session. Older servers ignore it.
+/// Variable, passed to the server by `-l`, that names the former client of a resumed session. Older servers ignore it.
 pub const FORMER_VARIABLE: &str = "ROVE_FORMER";
 
-/// Variable, set by the server's `-l`, with the [`DetachedUse`]. Older servers and stock Mosh ignore it.
+/// Variable, passed to the server by `-l`, with the [`DetachedUse`]. Older servers and stock Mosh ignore it.
 pub const DETACHED_VARIABLE: &str = "ROVE_ATTACH";
 
 /// Name of the variable, passed to the server by `-l`, with the size of the user's window as `COLUMNSxROWS`. With it, a
@@ -51,8 +51,8 @@ pub const WINDOW_VARIABLE: &str = "ROVE_WINDOW";
 /// Mosh ignore it.
 pub const ALLOW_EMULATOR_VARIABLE: &str = "ROVE_ALLOW_EMULATOR";
 
-/// Variable, set by the server's `-l`, that requests a socket that leads to the user's agent. Older servers and stock
-/// Mosh ignore it.
+/// Variable, passed to the server by `-l`, that requests a socket on the host that leads to the user's ssh agent. Older
+/// servers and stock Mosh ignore it.
 pub const AGENT_VARIABLE: &str = "ROVE_AGENT";
 
 /// Shell text that prints the address at which the host's sshd was reached, equal to stock Mosh's byte for byte.
@@ -63,11 +63,11 @@ const MOSH_TELLS_ADDRESS: &str = r#"sh -c '[ -n "$SSH_CONNECTION" ] && printf "\
 const TELLS_ADDRESS: &str =
     r#"if [ -n "$SSH_CONNECTION" ]; then echo "MOSH SSH_CONNECTION $SSH_CONNECTION"; fi; "#;
 
-/// Shell text that keeps the connection open until rove has ended. It prints a line each second. Once rove has ended,
-/// for any reason, ssh and then this text fail to write it.
+/// Shell text for the host that keeps ssh's connection open until the user's rove has ended. It prints a line each
+/// second. Once that rove has ended, for any reason, ssh and then this text fail to write the line.
 const WAITS: &str = "while sleep 1; do echo; done; ";
 
-/// Shell text in a loop: continues the loop when rove sends a line. The end of its input means that rove has ended.
+/// Shell text in a loop on the host: continues when the user's rove sends a line. At the end of input, rove has ended.
 const SEARCHES_AGAIN: &str = "read -r line || exit 127; continue; ";
 
 /// Directories searched for programs besides `PATH`, which is short in a login without a terminal: those of users,
@@ -224,8 +224,8 @@ pub fn tunnel(
 /// Returns the sh text that runs a server, and prints all of its output. The text then runs a program as the tunnel's
 /// end on the host. `rove` is the name of the shell variable with that program's path.
 ///
-/// The output may hold a session's title, which any program of the session sets. Most shells' `echo` turns a `\n` in it
-/// into the end of a line. The next line could announce another server. `printf` prints it as it is.
+/// The output may hold a session's title, which any program of the session sets. Most shells' `echo` would turn a `\n`
+/// in the title into a line end, and the next line could announce a false server. So the text uses `printf`.
 fn carrying(server: &str, rove: &str) -> String {
     format!(
         "o=$({server} \"$@\" </dev/null 2>&1); s=$?; printf \"%s\\n\" \"$o\"; \

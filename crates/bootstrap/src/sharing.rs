@@ -63,7 +63,7 @@ impl Shared {
     /// Returns the options for a new ssh, to be put before all of the user's options.
     pub fn first_words(&self) -> Vec<&'static str> {
         match self.is_open {
-            // If the connection has ended, this ssh opens its own without sharing it.
+            // If the open connection has ended, this ssh makes one of its own and does not share it.
             true => vec!["-o", "ControlMaster=no"],
             // A master that goes to the background (`ControlPersist`) would never end.
             false => vec!["-o", "ControlMaster=yes", "-o", "ControlPersist=no"],

@@ -11,11 +11,11 @@ use crate::sharing::Sharing;
 /// Longest `ProxyCommand` or `ProxyJump` that is shown, in characters. Chosen: four lines of a terminal.
 pub const DETOUR_CHARS_MAX: usize = 320;
 
-/// Settings for a host that a session may be unable to carry out, in the order in which the user is told of them.
+/// Settings for a host that a session may not apply, in the order in which notes for the user name them.
 const NOT_CARRIED: [&str; 5] =
     ["ForwardAgent", "ForwardX11", "LocalForward", "RemoteForward", "DynamicForward"];
 
-/// Settings of [`NOT_CARRIED`] that a session does carry out if it forwards connections.
+/// Settings of [`NOT_CARRIED`] that a session does apply if it forwards connections.
 const CARRIED: [&str; 4] = ["ForwardAgent", "LocalForward", "RemoteForward", "DynamicForward"];
 
 /// Settings that would keep rove's commands from running: the keyword, the harmless value, and the option that
@@ -48,7 +48,7 @@ pub struct SshConfig {
     user: Option<String>,
     /// The TCP port of the host's ssh server.
     pub port: Option<u16>,
-    /// Settings for the host that a session may be unable to carry out, by their names in `NOT_CARRIED`.
+    /// Settings for the host that a session may not apply, by their names in `NOT_CARRIED`.
     pub not_carried: Vec<&'static str>,
     /// The configured port forwards.
     pub forwards: Forwards,
@@ -80,7 +80,7 @@ pub struct Connecting {
     pub(crate) seconds_max: Option<u32>,
 }
 
-/// How ssh treats an unknown host key.
+/// How ssh treats a host key that it does not know.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KeyChecking {
     /// The value of `StrictHostKeyChecking`. Empty if the configuration could not be read.
@@ -172,13 +172,13 @@ impl SshConfig {
         self.key_checking.value == "ask" && !self.key_checking.is_silent
     }
 
-    /// Returns notes on the configuration for the user, each a line. `forwards`: the session forwards connections.
+    /// Returns notes for the user on the configuration, one per line. `forwards`: the session forwards connections.
     pub fn notes(&self, host: &OsStr, forwards: bool) -> Vec<String> {
         let refused = self.sharing.note().map(str::to_owned);
         self.note(host, forwards).into_iter().chain(refused).collect()
     }
 
-    /// Returns a note on settings for the host that the session does not carry out. `None` if there are none.
+    /// Returns a note on settings for the host that the session does not apply. `None` if there are none.
     fn note(&self, host: &OsStr, forwards: bool) -> Option<String> {
         let is_carried = |name: &str| forwards && CARRIED.contains(&name);
         let names: Vec<_> = self.not_carried.iter().filter(|name| !is_carried(name)).collect();
@@ -199,7 +199,7 @@ impl SshConfig {
 }
 
 impl SshConfig {
-    /// Records a setting that a session may be unable to carry out, or that would keep rove's command from running.
+    /// Records a setting that a session may not apply, or that would keep rove's command from running.
     fn take(&mut self, keyword: &str, value: &str, is_set: bool) {
         let name = NOT_CARRIED.iter().find(|name| keyword.eq_ignore_ascii_case(name));
         if let Some(name) = name.filter(|name| !self.not_carried.contains(name))

@@ -9,7 +9,7 @@ pub mod retry;
 pub mod sshd_config;
 pub mod standby;
 
-/// The first line that the host's end prints, perhaps after start-up files' text, with the protocol's version.
+/// The first line of the tunnel's end on the host, perhaps after start-up files' text, with the protocol's version.
 pub const MARK: &str = "ROVE TUNNEL 1";
 
 /// The address at which a server listens if its session always uses ssh. Only the tunnel's end on the host sends there.

@@ -7,7 +7,7 @@ use super::*;
 use crate::options::{Joined, Passage};
 use crate::program_name::ProgramName;
 
-/// A host: a home directory of its own, with programs that print how they were called.
+/// A host: its own home directory, with programs that print how they were called.
 struct Host {
     home: Scratch,
 }
@@ -47,7 +47,7 @@ impl Host {
 const SHELLS: [&str; 8] = ["sh", "dash", "bash", "rbash", "zsh", "fish", "csh", "tcsh"];
 const ADDRESS: &str = "\nROVE START 00000000000000000000000000000000\nMOSH SSH_CONNECTION 192.0.2.1 50000 192.0.2.7 22\n";
 
-/// The line before the output of a stock server.
+/// The line that precedes the output of a stock server.
 const STOCK: &str = "ROVE STOCK 00000000000000000000000000000000\n";
 
 /// A run's challenge: 32 zeros.

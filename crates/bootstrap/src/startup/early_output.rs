@@ -8,7 +8,7 @@ pub enum EarlyOutput {
     Blank,
     /// The host printed a line for the user.
     Text,
-    /// The host printed a server's announcement, which rove does not trust before its own command.
+    /// The host printed a server's announcement, which rove does not trust until its own command has begun.
     Impostor,
 }
 

@@ -107,7 +107,7 @@ fn each_line_counts_on_its_own_stream_only() {
         let early_output = if has_started { EarlyOutput::Blank } else { EarlyOutput::Text };
         assert_eq!(announced, Announced { early_output, ..nothing }, "{rules:?}");
         assert_eq!(text, written_out(proxy), "the user sees all of it");
-        // The host's lines on the standard output count, whatever is on the error output.
+        // The host's lines on the standard output are recognised, whatever is on the error output.
         let output = format!("{start}{host}");
         let (announced, _) = read(&rules, &host.replace("60001", "6"), &output).unwrap();
         assert_eq!(announced.connect.unwrap().port, "60001", "{rules:?}");

@@ -12,7 +12,7 @@ const LINE_BYTES_MAX: usize = 64;
 /// Skips output up to [`MARK`], the first line of the tunnel's end on the host.
 #[derive(Debug, Default)]
 pub struct Banner {
-    /// The first line of rove's command, with the challenge. Empty after its arrival. Earlier lines are ignored.
+    /// The first line of rove's command, with the challenge; earlier lines are ignored. Empty once it has arrived.
     first: String,
     line: Vec<u8>,
     read: usize,

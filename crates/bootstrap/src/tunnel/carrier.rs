@@ -1,8 +1,8 @@
 //! An end of a tunnel, sans I/O: accepts datagrams on one side, and bytes of a stream on the other.
 //!
-//! A stalled stream must not build up a long queue, because old screens would then arrive before new ones. So at most a
-//! window of bytes is in flight, although pipes, ssh and TCP could hold more. The other end acknowledges arrived bytes
-//! by credit. A short queue of datagrams waits for room in the window. If the queue is full, this end drops the oldest.
+//! A stalled stream must not build up a long queue, because old screens would then arrive first. So at most a window of
+//! bytes is in flight, although pipes, ssh and TCP could hold more. The other end acknowledges arrived bytes by
+//! *credit*. A short queue of datagrams waits for room in the window. If the queue is full, this end drops the oldest.
 
 use std::collections::VecDeque;
 
@@ -36,7 +36,7 @@ pub struct Carrier {
     taken: usize,
     /// Whether to tell the other end that no program listens at the session's port.
     refused: bool,
-    /// Text for the other end, about a forwarder. It is not in `out` yet.
+    /// Text about a forwarder for the other end. It is not encoded in `out` yet.
     words: Option<String>,
 }
 
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn the_queue_holds_its_bound_and_one_byte_more_displaces_the_oldest() {
         let mut near = Carrier::default();
-        // Nothing is sent, because the test does not poll for bytes.
+        // The stream takes no bytes in this test, so nothing leaves the queue.
         for _ in 0..QUEUE_BYTES_MAX / 1024 {
             near.handle_datagram(&[1; 1024]);
         }

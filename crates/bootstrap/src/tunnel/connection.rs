@@ -1,7 +1,7 @@
 //! Decides whether the next ssh for a session shares an open connection (`ControlMaster`) or makes its own, sans I/O.
 //!
-//! A shared connection may be dead, and then every ssh that shares it waits in vain. So after a silent login over it,
-//! the next ssh makes its own connection. If that needs an answer of the user, only the shared connection is left.
+//! A shared connection may be dead, and then every ssh that shares it waits in vain. So after a login over it without
+//! an answer, the next ssh makes its own connection. If the user must answer for that, only the shared one is left.
 
 /// The connection for the next login.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ enum Next {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Connection {
     next: Next,
-    /// Whether the newest login made a new connection although it could have shared one.
+    /// Whether the newest login had to make a new connection, because the shared one may be dead.
     is_own: bool,
 }
 
@@ -54,7 +54,7 @@ impl Connection {
     }
 
     /// Records that the host has refused the newest login, which needs an answer of the user. Returns whether to try
-    /// the shared connection.
+    /// the shared connection next.
     pub(super) fn handle_refusal(&mut self) -> bool {
         if self.is_own {
             self.next = Next::SharedOnly;

@@ -14,11 +14,11 @@ const WAIT_MAX: Duration = Duration::from_secs(60);
 const WAIT_REFUSED: Duration = Duration::from_secs(300);
 /// How long a tunnel may be silent before another ssh is started beside it. Chosen: five heartbeats of 3 s.
 const SILENCE_MAX: Duration = Duration::from_secs(15);
-/// How long a tunnel may be silent after this computer's network has changed. Most connections do not survive that.
+/// How long a tunnel may be silent after this computer's network has changed. Most connections do not survive a change.
 /// Chosen: two heartbeats.
 const SILENCE_MAX_CHANGED: Duration = Duration::from_secs(6);
-/// Shortest wait between two starts of ssh because of network changes. Chosen: an ssh that was started a moment too
-/// early has failed by then. A network that changes all day starts no more than one in this time.
+/// Shortest wait between two starts of ssh because of network changes. Chosen: an ssh that was started slightly too
+/// early has failed by then. Even if the network changes all day, ssh starts only once in this time.
 const CHANGED_WAIT: Duration = Duration::from_secs(5);
 /// How long the start of an ssh may take. Chosen: twice the usual time of a TCP connection's five tries.
 const START_MAX: Duration = Duration::from_secs(60);
@@ -109,7 +109,7 @@ impl Retry {
         }
     }
 
-    /// Returns when to start another ssh. `has_one` is true if a tunnel exists, which may still work.
+    /// Returns when to start another ssh. `has_one` is true if the session has a tunnel, which may still work.
     pub fn start_at(&self, has_one: bool) -> Instant {
         let from = self.not_before.max(self.refused_until);
         if !has_one {
@@ -206,7 +206,7 @@ mod tests {
             let mut retry = Retry::new(at(0), shares);
             retry.handle_start(at(10), false);
             retry.handle_end(at(70), End::Late);
-            // The login after a late one makes a new connection, and then every second login does.
+            // The login that follows a late one makes a new connection, and then every second login does.
             for (second, is_own) in [(71, shares), (500, false), (900, shares)] {
                 assert_eq!(retry.handle_start(at(second), false), is_own);
                 retry.handle_end(at(second + 1), End::BrokenOff);

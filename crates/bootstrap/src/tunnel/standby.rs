@@ -1,7 +1,7 @@
 //! Decides when ssh may log in automatically for a session whose UDP path fails, sans I/O.
 //!
-//! If the network fails often, the client must not log in often. Defences of the host count logins and failures. Also,
-//! an automatic login must not ask the user questions.
+//! If the network fails often, the client must not log in often, because defences of the host count logins and
+//! failures. An automatic login must also not ask the user questions.
 
 use std::path::Path;
 
@@ -13,8 +13,8 @@ use crate::tunnel::connection::Connection;
 /// Least time between two automatic logins. Chosen: a host's defences (fail2ban, `MaxStartups`) count several in a
 /// minute.
 const PAUSE: Duration = Duration::from_secs(60);
-/// How long an automatic login may take. Chosen: ten times the usual. Only the duration reveals an agent that waits for
-/// the user's consent.
+/// How long an automatic login may take. Chosen: ten times the usual. An ssh agent that waits for the user's consent
+/// shows only by this duration.
 pub const LOGIN_MAX: Duration = Duration::from_secs(5);
 
 /// Shell text that fails if ssh might offer a key of a security token, which would wait for a touch. Otherwise it runs
@@ -23,7 +23,7 @@ const WITHOUT_TOUCH: &str = "if { SSH_AUTH_SOCK=AGENT ssh-add -L </dev/null; cat
                              grep -q '^sk-'; then echo 'REASON' >&2; exit 255; fi; exec \"$@\"";
 /// The reason that the command of [`touch_guard`] prints if it does not run ssh.
 pub const TOUCH: &str = "a security key may have to be touched";
-/// Shell text that stands for a key file whose name is unknown. Its key may be that of a security token.
+/// Shell text in place of a key file whose name is unknown. It acts as a security token's key, so ssh does not run.
 const UNKNOWN_KEY: &str = "; echo sk-";
 
 /// The outcome of an automatic login.
@@ -42,7 +42,7 @@ pub enum End {
 /// Decides whether and when ssh may log in automatically, and whether it shares a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Standby {
-    /// Whether the user's last login suggests that an automatic login will need no answer of the user.
+    /// Whether the user's last login suggests that ssh can log in again without an answer of the user.
     may_log_in: bool,
     /// When the newest automatic login began. `None` if there was none.
     started_at: Option<Instant>,
@@ -119,9 +119,9 @@ impl Standby {
     }
 }
 
-/// Returns the words that run the ssh command after them, unless ssh might offer the key of a security token. The keys
-/// are those of the agent with the socket `agent` (empty for no agent), and those in `key_files`. The guard does not
-/// know what ssh puts in the place of a `%` or `$` in a file's name.
+/// Returns words to put in front of an ssh command. They run it, unless ssh might offer the key of a security token.
+/// The keys are those of the agent with the socket `agent` (empty for no agent), and those in `key_files`. The guard
+/// does not know what ssh puts in the place of a `%` or `$` in a file's name.
 pub fn touch_guard(agent: &Path, key_files: &[String]) -> Vec<String> {
     let text = |file: &String| match file.contains(['%', '$']) {
         true => UNKNOWN_KEY.to_owned(),
