@@ -44,8 +44,8 @@ impl Call {
 ///
 /// # Errors
 ///
-/// Returns why the session could not start or how it failed, in a sentence for the user. By then, the console has its
-/// former state again.
+/// Returns why the session could not start or how it failed, in a sentence for the user. The console's former state has
+/// been restored then.
 pub(crate) fn run(call: Call) -> anyhow::Result<u8> {
     let Call { server, others, key } = call;
     let choices = Choices { predict: preference()?, ..Choices::default() };
@@ -98,7 +98,7 @@ fn config(
         transport: Config { capabilities: Some(CAPABILITIES), ..Config::client() },
         size,
         terminal: described(),
-        // Windows Terminal sets `WT_SESSION`. It displays nothing when it gets a query that it does not know.
+        // Windows Terminal sets `WT_SESSION`. It prints nothing of a query that it does not know.
         query: std::env::var_os("WT_SESSION").is_some(),
         escape_key: Some(ESCAPE_KEY),
         prediction: choices.prediction(),

@@ -29,14 +29,14 @@ const COLORS: u32 = 256;
 /// The locale for a host whose own is not UTF-8. Chosen: it exists without a language pack.
 const LOCALE: (&str, &str) = ("LC_CTYPE", "C.UTF-8");
 
-/// Prefix of the shell text for the host: errors go to the standard output too, where rove reads them until the server
-/// announces itself. Elsewhere a pseudo-terminal does this, but Windows' ssh needs a console to ask for one.
+/// Prefix of the shell text for the host: it joins errors to the standard output, where rove reads both until the
+/// server announces itself. Elsewhere a pseudo-terminal joins them, but Windows' ssh needs a console to ask for one.
 const JOINS_STREAMS: &str = "exec 2>&1; ";
 
 /// Most bytes of `ssh -G`'s output that are kept. Chosen: a hundred times the usual output.
 const ANSWER_BYTES_MAX: usize = 1024 * 1024;
 
-/// Port for the resolver, which requires one. Only the resolved addresses are used.
+/// Port for the resolver, which requires a port. Rove uses only the resolved addresses.
 const SSH_PORT: u16 = 22;
 
 /// Starts a session on a host by ssh
@@ -142,7 +142,7 @@ fn log_in(options: &HostOptions, plan: &Plan) -> anyhow::Result<(Announced, Exit
         // `read` fails only in the mode for servers of Mosh 1.4.0, which is not used here.
         let _ = startup.read(stream, bytes, &mut text);
         match stream {
-            // After the announcement, the farewells of the server and of ssh are not shown.
+            // After the announcement, the last messages of the server's start and of ssh are not shown.
             _ if is_announced => {}
             Stream::Output => show(stream, &text),
             Stream::Errors => show(stream, &last_words.filter(&text)),
@@ -157,7 +157,7 @@ fn log_in(options: &HostOptions, plan: &Plan) -> anyhow::Result<(Announced, Exit
         )
     })?;
     if is_announced {
-        // A framed warning was held back, in case it was the reason why the login failed.
+        // The filter held back a warning of ssh, in case it explained a failed login. The login has succeeded.
         show(Stream::Errors, &last_words.conclude(false).1);
         return Ok((startup.announced, status));
     }
@@ -199,7 +199,7 @@ fn config(options: &HostOptions) -> SshConfig {
     }
 }
 
-/// Returns how the client learns the host's address: by the name, or from the host if only ssh can resolve or reach it.
+/// Returns how the client learns the host's address: by its name, or from the host if only ssh can resolve or reach it.
 fn route(config: &SshConfig) -> Route {
     if let Some(words) = &config.detour {
         return Route::Detour(words.clone());

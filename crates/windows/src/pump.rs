@@ -91,7 +91,7 @@ impl Pump {
             self.session.shutdown(now, "The console is closed, shutting down...");
         }
         self.session.handle_resize(now, self.terminal.size());
-        // While input is held back, the event stays for a later turn.
+        // While the session takes no input, the Ctrl-C waits for a later turn.
         if self.session.wants_input() && self.events.take_interruption() {
             self.session.handle_input(now, CTRL_C);
         }
@@ -115,7 +115,7 @@ impl Pump {
     }
 
     /// Gives the session the datagrams that have arrived, up to the limit of a turn. `waiting` states for each socket
-    /// whether it has datagrams.
+    /// whether datagrams wait there.
     fn receive(&mut self, now: Instant, waiting: &[bool]) {
         let Self { session, sockets, inbox, .. } = self;
         debug_assert_eq!(waiting.len(), sockets.iter().count());
@@ -198,14 +198,14 @@ impl Pump {
             && let Some(frame) = self.session.poll_output(now)
             && let Err(error) = self.terminal.write_all(&frame)
         {
-            // The session ends, because the user could not see the effect of keys.
+            // The session must end, because the user would not see the effect of keys.
             self.output_error = Some(reason(&error));
             self.session.shutdown(now, "Cannot draw, shutting down...");
         }
     }
 }
 
-/// Returns a function that sends the datagram from a socket.
+/// Returns a function that sends the datagram from the socket that it gets.
 fn by(transmit: &Transmit) -> impl FnOnce(&UdpSocket) -> Result<(), SendFailure> {
     move |socket| send(socket, transmit)
 }

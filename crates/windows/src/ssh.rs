@@ -1,4 +1,4 @@
-//! Runs ssh: threads read its two output streams. So one loop can wait for both and for the end of the process.
+//! Runs ssh. Two threads read its output streams, and another waits for its end. So one loop can wait for all three.
 
 use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -14,11 +14,11 @@ const READ_LEN: usize = 4096;
 /// Most pieces of output that wait to be read. Chosen: 64 kB, as much as a pipe holds on other systems.
 const PIECES_MAX: usize = 16;
 
-/// Longest wait for output after ssh has ended: a process that it has left behind may hold the pipes open. Otherwise the
-/// wait ends with the output. Chosen: longer than the reading threads wait for a processor.
+/// Longest wait for output after ssh has ended. Usually the end of the output ends the wait, but a process that ssh has
+/// left behind may hold the pipes open. Chosen: longer than the reading threads wait for a processor.
 const AFTERMATH: Duration = Duration::from_secs(2);
 
-/// Most pieces of output that are read after ssh has ended. Chosen: twice as many as may wait at that time.
+/// Most pieces of output that are read after ssh has ended. Chosen: twice as many as may wait when ssh ends.
 const AFTERMATH_PIECES_MAX: usize = 2 * PIECES_MAX;
 
 enum News {
