@@ -9,7 +9,7 @@ use std::os::unix::net::UnixDatagram;
 /// A socket of the pair. Unix can connect two sockets without addresses.
 #[cfg(unix)]
 pub(crate) type Socket = UnixDatagram;
-/// A socket of the pair. Windows has no socket pairs, so two UDP sockets on the loopback address stand in.
+/// A socket of the pair. Windows has no socket pairs, so the pair consists of two UDP sockets on the loopback address.
 #[cfg(windows)]
 pub(crate) type Socket = UdpSocket;
 

@@ -20,12 +20,12 @@ use crate::bell;
 /// Room for any UDP datagram, so that the relay never cuts one.
 const DATAGRAM_BYTES_MAX: usize = 65_536;
 
-/// Most datagrams taken from one socket before the relay reads the other. Chosen: far above what a session sends in a
-/// frame, low enough that a flood in one direction delays the other direction by less than a millisecond.
+/// Most datagrams taken from one socket until the relay reads the other. Chosen: far above what a session sends in a
+/// frame. A flood in one direction then delays the other direction by less than a millisecond.
 const BATCH: usize = 64;
 
-/// Size of the receive buffer that the relay asks the kernel for, in bytes. Only the emulated links should lose
-/// datagrams. Chosen: a megabyte of input that a Mosh 1.4.0 client sends in one burst, with room.
+/// Size of the receive buffer that the relay asks the kernel for, in bytes, so that only the emulated links lose
+/// datagrams. Chosen: a Mosh 1.4.0 client may send a megabyte of input in one burst, and it fits easily.
 const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
 
 /// The addresses of a relay, and the links that datagrams pass.
@@ -48,9 +48,9 @@ pub struct RelayConfig {
 pub struct Traffic {
     /// How many datagrams the relay has received.
     pub datagrams: u64,
-    /// Payload bytes of the datagrams that came in.
+    /// Payload bytes of the received datagrams.
     pub bytes: Bytes,
-    /// The largest payload of a datagram that came in.
+    /// The largest payload of a received datagram.
     pub largest: Bytes,
     /// How many datagrams the relay has passed on. Lost ones do not count, and duplicated ones count twice.
     pub delivered: u64,
@@ -146,7 +146,7 @@ impl Relay {
     }
 
     fn order(&self, order: Order) {
-        // Neither error matters: a thread that has ended needs no order, and a full socket wakes the thread already.
+        // Neither error matters: an ended thread needs no order, and the datagrams in a full socket wake the thread.
         let _ = self.orders.send(order);
         let _ = self.bell.send(&[0]);
     }
@@ -202,7 +202,7 @@ struct Pump {
     listener: UdpSocket,
     upstream: UdpSocket,
     server: SocketAddr,
-    /// The source of the client's newest datagram, to which the relay sends: a client may change its port.
+    /// The source of the client's newest datagram. The relay sends there, because a client may change its port.
     client: Option<SocketAddr>,
     uplink: Link<Vec<u8>>,
     downlink: Link<Vec<u8>>,
@@ -244,8 +244,8 @@ impl Pump {
         }
     }
 
-    /// Reads waiting datagrams and puts them on the links. An order that was given before a datagram was sent must hold
-    /// for that datagram. So each read is followed by a look for orders.
+    /// Reads waiting datagrams and puts them on the links. An order that the owner gave when a datagram was not yet
+    /// sent must apply to that datagram. So the relay looks for orders after each read.
     fn take_in(&mut self, buffer: &mut [u8]) -> ControlFlow<()> {
         for _ in 0..BATCH {
             let Ok((len, source)) = self.listener.recv_from(buffer) else { break };
@@ -385,7 +385,7 @@ mod tests {
                 largest: Bytes::new(40_000),
                 delivered: 4,
             };
-            // The last datagram arrives before the relay has counted its departure.
+            // The client may receive the last datagram while the relay has not counted it yet.
             wait_until(|| relay.downlink().delivered == 4);
             assert_eq!([relay.uplink(), relay.downlink()], [expected; 2], "{ip}");
         }
@@ -432,7 +432,7 @@ mod tests {
         let relay = relay_to(&server, LinkConfig::default());
         let address = relay.address();
         drop(relay);
-        // For a moment the port may be another test's, or a child's that has not called exec yet.
+        // For a moment, another test or a child that has not called exec may hold the port.
         wait_until(|| UdpSocket::bind(address).is_ok());
     }
 }
