@@ -116,7 +116,7 @@ fn list(page: &mut String, heading: &str, entries: &[(&str, &str)]) {
     }
 }
 
-/// Appends a paragraph with its heading beside or above it. `heading` already is roff.
+/// Appends a paragraph with its heading beside or above it. `heading` is already in roff.
 fn entry(page: &mut String, heading: &str, text: &str) {
     let _ = writeln!(page, ".TP\n{heading}\n{}", prose(text));
 }
@@ -158,7 +158,7 @@ fn literal(text: &str) -> String {
     })
 }
 
-/// Returns roff for running text. Words with leading dashes are options to type, and become [`literal`] text.
+/// Returns roff for running text. Words with leading dashes are options to type, so they become [`literal`] text.
 fn prose(text: &str) -> String {
     let words: Vec<String> = text
         .split_whitespace()

@@ -66,9 +66,9 @@ pub enum Words {
     Unknown,
     /// The word `[user@]host`.
     Host,
-    /// The word `[user@]host`, then a command for the host. No options follow the command's first word.
+    /// The word `[user@]host`, then a command for the host. Words after the command's first are not rove's options.
     HostAndCommand,
-    /// A command for this computer, after `--`.
+    /// A command that runs on this computer, after `--`.
     Command,
     /// A word of this list.
     OneOf(&'static [&'static str]),
@@ -191,7 +191,7 @@ impl Manual {
     /// Returns the options of the command that `--help` lists.
     pub fn options(&self) -> Vec<OptionEntry> {
         let mut command = (self.definition)();
-        // The build adds --help and --version, if a definition leaves them to clap.
+        // The build adds --help and --version to a definition that leaves them to clap.
         command.build();
         command
             .get_arguments()
@@ -253,8 +253,8 @@ impl OptionEntry {
     }
 }
 
-/// A clap parser that accepts any text, and offers these words as completions. The caller checks the text later, so
-/// that errors have the program's own order and wording.
+/// A clap parser that accepts any text, and offers these words as completions. The command itself checks the text
+/// later, so that errors have the program's own order and wording.
 #[derive(Clone)]
 pub struct Suggested(pub &'static [&'static str]);
 
@@ -275,8 +275,8 @@ impl TypedValueParser for Suggested {
     }
 }
 
-/// Returns the letters of the short options as for getopt: those that take no value, and those that take a value.
-/// Options that also have a long form are left out, because the caller recognises those earlier.
+/// Returns the letters of the short options in the form for getopt: first those that take no value, then those that do.
+/// Leaves out options that also have a long form, because the caller recognises those earlier.
 pub fn getopt_letters(definition: &Command) -> (String, String) {
     let takes_value = |arg: &&Arg| matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
     let letters = |of_values| {

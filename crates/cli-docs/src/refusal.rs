@@ -16,10 +16,10 @@ pub fn unknown_option(option: &str, near: Option<&str>) -> String {
 }
 
 /// Returns the existing option that resembles an unknown one, both with their dashes. `None` if no option is similar.
-/// For `-x` this is `-X`. For a long option it may also be a short-only option whose clap id is similar.
+/// For `-x` it is `-X`. For a long option it may also be an option without a long form whose clap id is similar.
 pub fn near_option(command: &Command, option: &str) -> Option<String> {
     let mut command = command.clone();
-    // The build adds --help and --version, if a definition leaves them to clap.
+    // The build adds --help and --version to a definition that leaves them to clap.
     command.build();
     let visible =
         || command.get_arguments().filter(|arg| !arg.is_positional() && !arg.is_hide_set());
@@ -125,7 +125,7 @@ pub fn sentence(manual: &Manual, error: &Error) -> String {
     }
 }
 
-/// Returns why a value was refused, without the Rust notation that clap and the standard library use for numbers.
+/// Returns why clap refused a value, without the Rust notation that clap and the standard library use for numbers.
 fn in_words(reason: &str) -> String {
     let range = reason.split_once(" is not in ").and_then(|(_, range)| range.split_once("..="));
     match range {

@@ -21,7 +21,7 @@ impl Names {
     pub const NONE: Self = Self { hosts: Vec::new, sessions: Vec::new };
 }
 
-/// The candidates for a word. For the last three kinds, the shell itself finds them.
+/// The candidates for a word. In the last three variants, the shell itself finds the candidates.
 enum Place {
     Words(Vec<(String, String)>),
     Files,
@@ -29,11 +29,11 @@ enum Place {
     Arguments(usize),
 }
 
-/// The part of a command line before the word that is completed.
+/// The words of a command line in front of the word that is completed.
 struct Line {
     manual: &'static Manual,
     options: Vec<OptionEntry>,
-    /// The words besides the command's name, options and their values.
+    /// The words that are neither the command's name, nor options, nor values of options.
     named: Vec<String>,
     /// The number of the word at which a command to run begins; the program's name is word 0. `None` without a command.
     command_at: Option<usize>,
