@@ -5,8 +5,8 @@
 //! cargo run -p rove-ssp --example note -- join 127.0.0.1:PORT KEY
 //! ```
 //!
-//! Lines typed are appended to the own note; end of input ends the session. The example shows all that a program needs:
-//! an [`Object`], and a loop that feeds a [`Transport`] and does what it says.
+//! Typed lines are appended to this end's note. The end of input ends the session. The example shows all that a program
+//! needs: an [`Object`], and a loop that feeds a [`Transport`] and does what it says.
 #![allow(missing_docs, reason = "an example, not an interface")]
 
 use std::io::{BufRead, ErrorKind, Read};

@@ -14,7 +14,7 @@ use crate::fragment::{FRAGMENTS_MAX, Fragment};
 /// bytes in at most [`FRAGMENTS_MAX`] pieces, and allocates memory only for fragments that have arrived.
 #[derive(Debug, Default)]
 pub struct Assembler {
-    /// The id of the instruction in progress or, without fragments, of the last one. `None` before the first fragment.
+    /// The id of the instruction whose fragments are held or, if none are, of the last one. `None` before the first.
     id: Option<u64>,
     /// Contents of the fragments that arrived, by fragment number.
     slices: BTreeMap<u16, Box<[u8]>>,
@@ -92,8 +92,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// Returns the compressed instruction if all of its fragments are held, or else `None`. When complete, the
-    /// fragments are dropped and the id is kept.
+    /// Returns the compressed instruction if all of its fragments are held, or else `None`. A complete instruction's
+    /// fragments are dropped, and its id is kept.
     fn complete(&mut self) -> Option<Vec<u8>> {
         // No fragment has a number above that of the last, so the count shows whether one is missing.
         if self.slices.len() != usize::from(self.last?) + 1 {

@@ -1,11 +1,11 @@
-//! Chooses the address of the server to which a client sends.
+//! Chooses to which of its server's addresses a client sends.
 //!
 //! A host has several addresses of both families: the address that ssh used, and those that the host itself states. The
-//! client uses an address for as long as it answers. While it does not, the client also probes the others: it repeats
-//! the newest payload to each. A server that gets a probe answers to the probe's source, as it does for a client that
-//! has moved. The client keeps the first address that answers.
+//! client uses an address for as long as it answers. While it does not answer, the client also probes the other
+//! addresses: it repeats the newest payload to each. A server that gets a probe answers to the probe's source, as it
+//! does for a client that has moved. The client keeps the first address that answers.
 //!
-//! A *detour* is a forwarder's address. While the client uses it, the client also probes the server's own addresses.
+//! A *detour* is a forwarder's address (docs/wire.md). On a detour, a client also probes the server's own addresses.
 
 use core::cmp::Ordering;
 use core::net::SocketAddr;
@@ -31,7 +31,7 @@ const ASLEEP_AFTER: Duration = Duration::from_secs(6);
 const STAGGER: Duration = Duration::from_millis(50);
 
 /// Time from the first round of probes to the second; later waits double. Chosen: the longest RTO of Mosh 1.4.0, after
-/// which contents are sent again, too.
+/// which contents (diffs) are sent again, too.
 const ROUND_MIN: Duration = Duration::from_secs(1);
 /// Longest time between two rounds of probes. Chosen: in a long outage probes are rarer than heartbeats.
 const ROUND_MAX: Duration = Duration::from_secs(10);
@@ -53,7 +53,7 @@ pub struct Candidates {
     /// All addresses in the order in which they were added; never empty.
     addresses: Vec<Candidate>,
     current: usize,
-    /// When the client switched to the current address, until that is proven to answer ([`PROOF_AFTER`]).
+    /// When the client switched to the current address. `None` once that is proven to answer ([`PROOF_AFTER`]).
     unproven_since: Option<Instant>,
     /// The index of an address from which datagrams arrive, but at which this end's datagrams do not arrive.
     deaf: Option<usize>,
@@ -210,8 +210,8 @@ impl Candidates {
         }
     }
 
-    /// Records that no datagram was answered for a long time, even if datagrams arrived. Returns whether the client
-    /// switches to another address.
+    /// Records that the server has answered no datagram for a long time, even if datagrams of it arrived. Returns
+    /// whether the client switches to another address.
     pub(crate) fn handle_no_roundtrip(&mut self, now: Instant) -> bool {
         let speaks = self.heard_at.is_some_and(|at| self.unproven_since.is_some_and(|it| at > it));
         self.is_unreachable = true;
@@ -254,7 +254,7 @@ impl Candidates {
         candidate.address
     }
 
-    /// Returns whether a datagram from this address may answer a probe sent there in the last [`ANSWER_MAX`].
+    /// Returns whether a datagram from this address may answer a probe that was sent there at most [`ANSWER_MAX`] ago.
     pub(crate) fn is_answer(&self, now: Instant, source: SocketAddr) -> bool {
         let probed_at = self.position(source).and_then(|index| self.addresses[index].probed_at);
         probed_at.is_some_and(|at| now.saturating_since(at) <= ANSWER_MAX)
@@ -269,7 +269,7 @@ impl Candidates {
         }
     }
 
-    /// Forgets since when nothing was answered, a missing route, the round of probes and all sent probes.
+    /// Forgets the server's silence, a missing route, the round of probes and all sent probes.
     pub(crate) fn handle_silence_excused(&mut self) {
         (self.unanswered_since, self.round, self.is_unreachable) = (None, None, false);
         self.addresses.iter_mut().for_each(|candidate| candidate.probed_at = None);
@@ -280,7 +280,7 @@ impl Candidates {
         self.unanswered_since
     }
 
-    /// Returns when the newest answered datagram was sent, or `at` if that is later.
+    /// Returns the later of `at` and the time at which the newest answered datagram was sent.
     pub(crate) fn unanswered_after(&self, at: Instant) -> Instant {
         self.answered_at.map_or(at, |answered_at| answered_at.max(at))
     }
@@ -438,7 +438,7 @@ mod tests {
         assert_eq!(probes(&mut several, 0, 501), [(500, B)]);
         assert!(several.handle_answer(at(700), address(B)));
         assert_eq!(several.current(), address(B));
-        // A late datagram of the first address does not move the client.
+        // A late datagram from the first address does not make the client switch back.
         assert!(!several.handle_answer(at(800), address(A)));
         several.handle_roundtrip(at(2_000));
         assert_eq!(probes(&mut several, 3_000, 9_501), [(9_500, A)]);
@@ -467,7 +467,7 @@ mod tests {
         several.handle_answer(at(10_500), address(B));
         assert!(several.handle_no_roundtrip(at(10_600)));
         assert_eq!(several.current(), address(A));
-        // The deaf address's datagrams do not bring it back before the other address has proved itself.
+        // Datagrams from the deaf address do not make the client choose it again until the other address has answered.
         several.handle_send(at(10_700));
         assert_eq!(several.poll_probe(at(10_700), &CONFIG).map(|it| it.port()), Some(B));
         assert!(!several.handle_answer(at(10_800), address(B)));

@@ -1,4 +1,4 @@
-//! Packets of streams (docs/wire.md, section 9) beside the session's datagrams, with numbers and a key of their own.
+//! Seals packets of streams (docs/wire.md, section 9) with their own numbers and key, beside the session's datagrams.
 //!
 //! Bit 62 of a datagram's number distinguishes a packet from the session's own datagrams, whose numbers stay far below.
 //! This module does not interpret a packet's contents.
@@ -33,7 +33,7 @@ const PACKET_NUMBERS: u64 = 1 << 60;
 /// as a driver receives in a turn, which ends after four full batches of the system.
 const OPENED_MAX: usize = 256;
 
-/// An authentic packet that has not arrived before.
+/// An authentic packet of streams, which arrived for the first time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CarriedPacket {
     /// The packet's number, below 2^60.
@@ -42,7 +42,7 @@ pub struct CarriedPacket {
     pub payload: Vec<u8>,
 }
 
-/// Seals and opens packets.
+/// Seals and opens packets of streams.
 #[derive(Debug)]
 pub(crate) struct PacketSeal {
     cipher: Cipher,
@@ -150,7 +150,7 @@ impl<'a> Carriage<'a> {
         !self.seal.opened.is_empty()
     }
 
-    /// Returns how many bytes a packet may carry at present.
+    /// Returns how many bytes the contents of a packet may have at present.
     pub fn payload_max(&mut self) -> usize {
         self.connection.size().get() - NONCE_LEN - TAG_LEN
     }
@@ -160,7 +160,7 @@ impl<'a> Carriage<'a> {
         self.connection.path().heard_at
     }
 
-    /// Returns how often the path may have changed (the peer's address, this computer's network), and that address.
+    /// Returns how often the path may have changed (another peer address or network), and the peer's present address.
     pub const fn path(&self) -> (u64, Option<SocketAddr>) {
         (self.connection.path_changes(), self.connection.peer())
     }

@@ -23,10 +23,10 @@ pub(crate) struct ClientPath {
     pub(crate) revalidation: PathRevalidation,
     pub(crate) side: SidePath,
     pub(crate) companion: Companion,
-    /// The probes of the server's own addresses while a detour (the address of a forwarder) is used.
+    /// The probes of the server's own addresses while the client uses a detour (a forwarder's address).
     own: ProbeRounds,
-    /// The payload of the newest datagram that was small enough for other paths, which probes repeat. Empty before the
-    /// first, and after the system has refused it as too long.
+    /// The payload that probes repeat: that of the newest datagram that was small enough for other paths. Empty before
+    /// the first, and after the system has refused that datagram as too long.
     newest_payload: Vec<u8>,
 }
 
@@ -43,8 +43,8 @@ impl ClientPath {
         }
     }
 
-    /// Handles the sending of a datagram. Its payload is kept for probes if it fits into a datagram of `size_max`
-    /// bytes, because another path may not carry more.
+    /// Handles the sending of a datagram (`is_answer`: it only answers a heartbeat). Its payload is kept for probes if
+    /// it fits into a datagram of `size_max` bytes, because another path may not carry more.
     pub(crate) fn handle_sent(
         &mut self,
         now: Instant,
@@ -142,8 +142,8 @@ impl ClientPath {
         moves
     }
 
-    /// Removes an address of a forwarder. If it was in use, a datagram to the address used then draws the server's
-    /// answers there. Returns whether the destination changes.
+    /// Removes an address of a forwarder. If it was in use, the client repeats a datagram to another address, and the
+    /// server then answers there. Returns whether the destination changes.
     pub(crate) fn remove_candidate(&mut self, now: Instant, address: SocketAddr) -> bool {
         let before = self.destination();
         self.candidates.remove(now, address);
@@ -181,7 +181,7 @@ impl ClientPath {
     }
 
     /// Returns when the driver should open the side path. `None` if it is used or the network answers.
-    /// `unacknowledged_since` is the time of the oldest unacknowledged contents.
+    /// `unacknowledged_since` is the time of the oldest unacknowledged contents (a diff).
     pub(crate) fn side_path_wanted_at(
         &self,
         unacknowledged_since: Option<Instant>,

@@ -32,7 +32,7 @@ pub enum Closed {
     ByPeer,
     /// The peer did not acknowledge this end's shutdown in time.
     Unacknowledged,
-    /// The key has encrypted as many blocks as it may (2^47); nothing more can be sent.
+    /// This end has sealed as many blocks with the key as it may (2^47). It can send nothing more.
     KeyExhausted,
 }
 

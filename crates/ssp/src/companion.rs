@@ -8,8 +8,8 @@ use core::net::SocketAddr;
 
 use crate::side_path::SIDE_PATH;
 
-/// Most bytes of a packet that is kept. A longer one does not go along. Chosen: the largest acknowledgment fits, and a key
-/// waits less than 60 ms for it at 64 kbit/s.
+/// Most bytes of a packet that is kept. A longer packet is not sent again. Chosen: the largest acknowledgment fits, and
+/// a key waits less than 60 ms for it at 64 kbit/s.
 const COMPANION_MAX: usize = 400;
 
 /// The newest small packet since the peer's last answer, and the address to which the client sends it next.

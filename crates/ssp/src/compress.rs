@@ -12,7 +12,7 @@ pub const INSTRUCTION_LEN_MAX: usize = 4_194_304;
 /// Longest compressed instruction, in bytes. Source: Mosh 1.4.0, docs/wire.md.
 pub const COMPRESSED_LEN_MAX: usize = 4_194_304;
 
-/// The zlib level, as in Mosh 1.4.0. Level 1 would save 3 us for 100 bytes, and would make 1 kB a quarter larger.
+/// The zlib level, as in Mosh 1.4.0. Level 1 would save 3 us per 100 bytes, but would make 1 kB a quarter larger.
 const LEVEL: u32 = 6;
 
 /// First capacity of the buffer for an inflated instruction, in bytes. Chosen: a screenful, so that it seldom grows.

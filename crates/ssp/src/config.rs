@@ -1,7 +1,7 @@
-//! Every policy and timing number of one end, as a value.
+//! The policies and timing numbers of one end, which its creator chooses.
 //!
-//! Unless a field says otherwise, its numbers are those of Mosh 1.4.0 as observed, docs/wire.md. A change of a default
-//! needs a table from the laboratory.
+//! Unless a field's comment says otherwise, its number is that of Mosh 1.4.0 as observed (docs/wire.md). A change of a
+//! default needs measurements from the laboratory.
 
 mod parts;
 
@@ -27,8 +27,8 @@ pub(crate) const SENT_BYTES_MAX: Bytes = Bytes::mib(64);
 pub(crate) const RECEIVED_MAX: usize = 1024;
 
 /// Most memory of the list of received states, for an object without a bound of its own
-/// ([`Object::received_bytes_max`]); new states are refused above it. Chosen: as [`SENT_BYTES_MAX`], so that a peer
-/// cannot choose how much memory this end uses.
+/// ([`Object::received_bytes_max`]); new states are refused above it. Chosen: equal to [`SENT_BYTES_MAX`]. Without a
+/// bound, a peer could choose how much memory this end uses.
 ///
 /// [`Object::received_bytes_max`]: crate::Object::received_bytes_max
 pub(crate) const RECEIVED_BYTES_MAX: Bytes = Bytes::mib(64);
@@ -38,7 +38,7 @@ pub(crate) const RECEIVED_BYTES_MAX: Bytes = Bytes::mib(64);
 pub(crate) const REFUSED_MAX: usize = 16;
 
 /// Most work that a client does for received states before it returns to its driver, in the object's units. Chosen:
-/// four million cells of a screen take some 4 ms; a datagram of plain text takes a few thousand.
+/// work on four million cells of a screen takes some 4 ms. A datagram of plain text changes a few thousand.
 const WORK_PER_TURN: u64 = 4_000_000;
 
 /// Most local ports that a client keeps open after changes of its port.
@@ -47,8 +47,8 @@ pub(crate) const OPEN_PORTS_MAX: usize = 10;
 /// The rule by which an end chooses the sent state from which a diff starts. A receiver cannot tell the policies apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReferencePolicy {
-    /// Diffs start as in Mosh 1.4.0 (prospective resend), usually from the assumed receiver state. The known state is
-    /// chosen if its diff is not longer, or is under 1000 bytes and less than 100 bytes longer.
+    /// Diffs start as in Mosh 1.4.0 (prospective resend), usually from the assumed receiver state. They start from the
+    /// known receiver state if that diff is not longer, or is under 1000 bytes and less than 100 bytes longer.
     #[default]
     Prospective,
     /// Diffs always start from the assumed receiver state: the newest before the first that is presumed lost.
@@ -75,13 +75,13 @@ impl ReferencePolicy {
     }
 }
 
-/// The policies and timing numbers of an end: a part for each mechanism, and the numbers that no mechanism has.
+/// The policies and timing numbers of an end: a part for each group of mechanisms, and single values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The rule for the sent state from which a diff starts. With [`ReferencePolicy::Prospective`], steady output at
     /// its shorter interval ([`FrameConfig::steady_interval_max`]) uses [`ReferencePolicy::Bayesian`].
     pub reference: ReferencePolicy,
-    /// When contents are sent again before their retransmission timeout.
+    /// When contents (diffs) are sent again before their retransmission timeout.
     pub repetition: RepetitionConfig,
     /// When instructions with contents (frames) are sent.
     pub frames: FrameConfig,
@@ -93,17 +93,17 @@ pub struct Config {
     pub rtt: RttConfig,
     /// When an end gives up its local port or the server's address for another, and whether it probes datagram sizes.
     pub path: PathConfig,
-    /// Shortest interval between two loss reports that count the same losses. They travel in instructions that are sent
-    /// anyway. `None` sends none. Chosen: a server reports as often as its client draws the status. A client reports
-    /// less often. So its reports of some eight bytes stay below a hundredth of its bytes. The server needs no more,
-    /// because the loss that it uses takes seconds to change.
+    /// Shortest interval between two loss reports that count the same losses. Reports travel in instructions that are
+    /// sent anyway. `None` sends none. Chosen: a server reports once a second, as often as its client draws the status.
+    /// A client's reports of some eight bytes, every 3 s, stay below a hundredth of its bytes. They suffice, because
+    /// the server's estimate of the loss takes seconds to change.
     pub loss_report_interval: Option<Duration>,
-    /// How long an unacknowledged shutdown is announced, at most.
+    /// How long this end announces its shutdown at most while the peer does not acknowledge it.
     pub shutdown_timeout: Duration,
-    /// Time between two states that an overfull list of received states still accepts.
+    /// Time between two states that the list of received states still accepts while it has more than 1024 entries.
     pub quench_interval: Duration,
-    /// Longest inflated instruction that this end accepts, in bytes. `None` for the protocol's limit of 4 MiB. A datagram
-    /// can inflate to a thousand times its length. All of that is work of one call.
+    /// Longest inflated instruction that this end accepts, in bytes. `None` for the protocol's limit of 4 MiB. A
+    /// datagram can inflate to a thousand times its length, and one call does all of that work.
     pub instruction_len_max: Option<usize>,
     /// Most work for received states in one call ([`Object::apply_part`]), in the object's units. Calls of
     /// [`Transport::work`] do the rest.

@@ -381,7 +381,7 @@ impl Connection {
         self.steer(|client| client.remove_candidate(now, address));
     }
 
-    /// Applies a change to a client's paths. If it returns that the destination has changed, the peer's address follows.
+    /// Applies a change to a client's paths. If `change` returns true, datagrams go to the changed destination.
     fn steer(&mut self, change: impl FnOnce(&mut ClientPath) -> bool) {
         let Some(client) = &mut self.client else { return };
         if !change(client) {
@@ -472,7 +472,7 @@ impl Connection {
         }
     }
 
-    /// Opens another local port if the network has answered nothing for a long time.
+    /// Asks the driver for another local port if the network has answered nothing for a long time.
     fn hop_if_due(&mut self, now: Instant, is_answer: bool, config: &Config) {
         let Some(ClientPath { hop, side, .. }) = &mut self.client else { return };
         if !hop.hops(now, is_answer, &config.path) {

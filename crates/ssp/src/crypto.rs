@@ -16,8 +16,8 @@ const SEALED_BLOCKS_MAX: u64 = 1 << 47;
 
 /// Seals and opens messages with one key, and counts the blocks that it seals.
 ///
-/// It seals each nonce only once, because within a direction sequence numbers must increase. A cipher cannot be cloned,
-/// and two ciphers with one key must seal different directions.
+/// It uses each nonce only once, because within a direction sequence numbers must increase. A cipher cannot be cloned.
+/// The caller must not let two ciphers with one key seal the same direction.
 pub struct Cipher {
     ocb: Box<Ocb>,
     sealed_blocks: u64,

@@ -149,7 +149,7 @@ impl ReceiveError {
 /// The reason why an instruction or a datagram cannot be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
-    /// The key has encrypted 2^47 blocks, which is the limit.
+    /// This end has sealed 2^47 blocks with the key, the limit of one end.
     #[error("the session key has sealed all it safely may; start a new session")]
     KeyExhausted,
     /// The instruction is larger than a receiver accepts.

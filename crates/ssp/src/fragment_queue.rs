@@ -52,7 +52,7 @@ impl FragmentQueue {
     }
 
     /// Starts to send all fragments once more, beginning at another fragment each time. A nearly full queue on the path
-    /// accepts the start of a burst and drops the rest. Otherwise the same fragments would be lost each time.
+    /// accepts the start of a burst and drops the rest. With a fixed start, the same fragments would be lost each time.
     pub(crate) fn again(&mut self) {
         let count = self.fragments.len().max(1);
         let share = (count * STEP_NUMERATOR / STEP_DENOMINATOR).max(1);

@@ -2,7 +2,7 @@
 
 use crate::num::StateNum;
 
-/// Most bytes of diffs that wait for their owner. Beyond it all are dropped, and the owner has to write the states.
+/// Most bytes of diffs that wait for their owner. Above this, all are dropped, and the owner has to write whole states.
 /// Chosen: many times as much as a driver receives in one turn.
 const BYTES_MAX: usize = 1024 * 1024;
 
@@ -13,7 +13,7 @@ pub struct ReceivedDiff {
     pub num: StateNum,
     /// The state from which the diff starts.
     pub old_num: StateNum,
-    /// The receiver may drop states below this one.
+    /// The number below which the receiver may drop its states.
     pub throwaway_num: StateNum,
     /// The diff; an empty one leaves the state as it is.
     pub diff: Vec<u8>,
@@ -24,12 +24,12 @@ pub struct ReceivedDiff {
 pub(crate) struct Journal {
     diffs: Option<Vec<ReceivedDiff>>,
     bytes: usize,
-    /// Whether diffs were dropped.
+    /// Whether diffs were dropped since the owner last took them.
     is_cut: bool,
 }
 
 impl Journal {
-    /// Starts to keep diffs, or stops it if `keeps` is false. Diffs kept so far are dropped.
+    /// Starts to keep diffs, or stops keeping them if `keeps` is false. Diffs kept so far are dropped.
     pub(crate) fn keep(&mut self, keeps: bool) {
         *self = Self { diffs: keeps.then(Vec::new), ..Self::default() };
     }

@@ -27,7 +27,7 @@ const DECODE_LEN: usize = TEXT_LEN.div_ceil(4) * 3;
 /// The reason why a text is not a session key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// The text does not have 22 characters but this many.
+    /// The text has this many characters instead of 22.
     #[error("a key is 22 characters long, this text has {0}")]
     Length(usize),
     /// The text has a character outside the standard base64 alphabet.

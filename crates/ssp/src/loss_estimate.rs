@@ -1,11 +1,11 @@
 //! The share of datagrams that one direction of a path loses, updated with each datagram.
 //!
-//! A path may lose nothing for hours and then a third. A mean over many datagrams adapts to this change slowly, and a
-//! mean over few is imprecise. So the estimate is a weighted mean over all times at which the path may last have
-//! changed. Each lost datagram among the newest may be the first after a change, with a probability that follows from
-//! the datagrams after it. This is Bayesian online changepoint detection (Adams and MacKay 2007, arXiv:0710.3742). A
-//! loss on a path that lost nothing makes a change likely. A further loss on a path that is known to lose datagrams
-//! does not.
+//! A path may lose nothing for hours, and then a third of its datagrams. A mean over many datagrams adapts to this
+//! change slowly, and a mean over few is imprecise. So the estimate is a weighted mean over all times at which the path
+//! may last have changed. Each lost datagram among the newest may be the first after a change, with a probability that
+//! follows from the datagrams after it. This is Bayesian online changepoint detection (Adams and MacKay 2007,
+//! arXiv:0710.3742). A loss on a path that lost nothing makes a change likely. A further loss on a path that is known
+//! to lose datagrams does not.
 
 /// How many of the newest datagrams the estimate distinguishes. Chosen: the bits of a word. At 29 % loss the share
 /// among so many has a standard deviation of six points, which changes the number of copies by at most one.

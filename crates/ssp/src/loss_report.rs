@@ -28,7 +28,7 @@ pub(crate) struct LossReports {
 struct Dropped {
     /// How many dropped datagrams the peer counts as missing in every further report.
     counted: u64,
-    /// How many further dropped datagrams the peer may still count as missing. All are among the first `sent` ones.
+    /// How many further dropped datagrams the peer may still count as missing, all among the first `sent` datagrams.
     open: u64,
     sent: u64,
     /// How many missing datagrams the peer's newest report has counted.
@@ -78,8 +78,8 @@ impl LossReports {
         }
     }
 
-    /// Called when a path was given up, with which up to `count` of the `sent` datagrams may have been lost. These do
-    /// not count as lost.
+    /// Called when this end has given up a path, with which up to `count` of the `sent` datagrams may have been lost.
+    /// They do not count as losses of the path now in use.
     pub(crate) fn forgive(&mut self, count: u64, sent: u64) {
         if count == 0 {
             return;

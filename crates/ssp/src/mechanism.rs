@@ -14,7 +14,7 @@ pub enum Mechanism {
     LateAck,
     /// First contents are soon sent again while the peer has acknowledged nothing.
     FirstContact,
-    /// New contents wait less for the frame interval.
+    /// The frame interval delays new contents less.
     News,
     /// The frames of steady output follow each other sooner on a path that loses datagrams.
     Steady,

@@ -9,7 +9,7 @@ use crate::hello::Capabilities;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the diff cannot be applied: {reason}")]
 pub struct ApplyError {
-    /// The fault of the diff in words, without its contents.
+    /// The fault in words, which quote nothing of the diff's contents.
     pub reason: String,
 }
 
@@ -18,7 +18,7 @@ pub struct ApplyError {
 pub struct Part {
     /// Whether all of the diff has been applied.
     pub is_whole: bool,
-    /// The work that this part took, in units of the object's own.
+    /// The work of applying this part, in units that the object defines.
     pub effort: u64,
 }
 
@@ -28,8 +28,8 @@ pub struct Part {
 /// empty. The sender clones the object for each frame and keeps the clones in lists, so clones should share structure.
 pub trait Object: Clone {
     /// Longest diff to send in one instruction, in bytes, unless the object cannot be divided ([`Object::midpoint`]).
-    /// An instruction of many fragments is a burst, and the more fragments it has the more tries it needs on a lossy
-    /// path. The default leaves a quarter of the 4 MiB that a receiver inflates to the other fields.
+    /// On a lossy path, an instruction needs more tries the more fragments it has. A receiver inflates at most 4 MiB.
+    /// The default leaves a quarter of that to the instruction's other fields.
     const DIFF_MAX: usize = 3 * 1024 * 1024;
 
     /// Returns the bytes that turn `base` into `self`; empty if there is no difference.
@@ -48,13 +48,13 @@ pub trait Object: Clone {
     ///
     /// # Errors
     ///
-    /// Returns [`ApplyError`] for a diff that breaks a rule; `self` is then discarded by the caller.
+    /// Returns [`ApplyError`] for a diff that breaks a rule. The caller then discards `self`.
     fn apply(&mut self, diff: &[u8]) -> Result<(), ApplyError>;
 
     /// Applies the next part of a diff, with about as much work as `effort` allows. The object itself remembers how far
-    /// it has come. The caller repeats the call with the same diff until the part was the last.
+    /// it has come. The caller repeats the call with the same diff until [`Part::is_whole`] is true.
     ///
-    /// The default applies the whole diff, for objects whose diffs are all little work.
+    /// The default applies the whole diff at once. It suits an object for which every diff is little work.
     ///
     /// # Errors
     ///
@@ -64,12 +64,12 @@ pub trait Object: Clone {
         self.apply(diff).map(|()| Part { is_whole: true, effort: 0 })
     }
 
-    /// Checks that `diff`, made from `base` for this peer, leads to `self`
-    /// ([`Config::self_check`](crate::Config::self_check)).
+    /// Checks that `diff`, made for a receiver with the extensions `peer`, turns `base` into `self`. The sender calls
+    /// this if [`Config::self_check`](crate::Config::self_check) is set.
     ///
     /// # Errors
     ///
-    /// Returns the fault of the diff.
+    /// Returns [`ApplyError`] if the diff cannot be applied, or leads to another state.
     fn check(&self, base: &Self, diff: &[u8], peer: Capabilities) -> Result<(), ApplyError> {
         let _ = peer;
         let mut followed = base.clone();
@@ -93,9 +93,9 @@ pub trait Object: Clone {
         !self.shows_same(before)
     }
 
-    /// Returns whether `self` may become the newest state after `newest`.
+    /// Returns whether a receiver may accept `self` as its newest state, after `newest`.
     ///
-    /// For example, a user stream may not if it does not begin with the events that were already delivered.
+    /// For example, a user stream must begin with the events that the receiver has already delivered.
     fn follows(&self, newest: &Self) -> bool {
         let _ = newest;
         true
@@ -113,7 +113,7 @@ pub trait Object: Clone {
     /// list (`None`: all of its memory). The limits of lists use this estimate, which is never too low.
     fn bytes_beyond(&self, neighbour: Option<&Self>) -> Bytes;
 
-    /// Returns how much memory a list of received states may need before new ones are refused.
+    /// Returns how much memory a receiver's list of states may need before the receiver refuses new ones.
     fn received_bytes_max(&self) -> Bytes {
         RECEIVED_BYTES_MAX
     }
@@ -121,7 +121,7 @@ pub trait Object: Clone {
     /// Returns a state about half way from `base` to `self`, for when the diff is longer than [`Object::DIFF_MAX`].
     /// `None` if the object cannot be divided further.
     ///
-    /// The result is sent as a state of its own: `self` must follow the result, and the result must follow `base`.
+    /// The sender sends the result as a state of its own, so `self` must follow the result, and the result `base`.
     fn midpoint(&self, base: &Self) -> Option<Self> {
         let _ = base;
         None

@@ -11,7 +11,7 @@ pub struct Traffic {
     pub bytes: Bytes,
 }
 
-/// How many of one end's datagrams did not arrive at the other. A late datagram counts as missing until it arrives.
+/// How many of one end's datagrams did not arrive at the other end. A late datagram counts as missing until it arrives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Loss {
     /// How many sequence numbers the sender has used, as far as the receiver knows.
@@ -24,7 +24,7 @@ pub struct Loss {
     pub recent_missing: u32,
 }
 
-/// The client's move or return that an authentic datagram shows a server.
+/// Facts about its client that a server learns from an authentic datagram. Both are false at a client.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Arrival {
     /// Whether a server's client now sends from another address.

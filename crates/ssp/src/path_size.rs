@@ -250,8 +250,8 @@ impl PathSize {
 /// number of failures by a third.
 const CHANCE: f64 = 1e-3;
 
-/// Returns how many failures in a row chance does not explain if each has the probability `failure`. The chance of that
-/// many is below a thousandth.
+/// Returns how many failures in a row chance does not explain if each has the probability `failure`. So many happen by
+/// chance less than once in a thousand times.
 fn beyond_chance(failure: f64) -> f64 {
     CHANCE.ln() / failure.clamp(0.01, 0.99).ln()
 }

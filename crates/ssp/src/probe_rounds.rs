@@ -6,8 +6,8 @@
 
 use rove_units::{Duration, Instant};
 
-/// Time from the first round of probes to the second; it doubles with each round. Chosen: the time after which a first
-/// datagram is repeated.
+/// Time from the first round of probes to the second; it doubles with each round. Chosen: a little more than the 200 ms
+/// after which first contents (diffs) are repeated.
 const ROUND_MIN: Duration = Duration::from_millis(250);
 /// Longest time between two rounds of probes. Chosen: with a round trip of half a second, a session is back on the
 /// better path 2 s after this path works again.
@@ -16,7 +16,7 @@ const ROUND_MAX: Duration = Duration::from_millis(1_500);
 const IDLE_AFTER: Duration = Duration::from_secs(600);
 /// Time between two rounds of probes after [`IDLE_AFTER`]. Chosen: as rare as other probes in a long outage.
 const ROUND_IDLE: Duration = Duration::from_secs(10);
-/// Time between two probes of a round. Chosen: no burst, and the recall follows soon.
+/// Time between two probes of a round. Chosen: the probes make no burst, and the recall still follows soon.
 const STAGGER: Duration = Duration::from_millis(10);
 /// Time from the last probe of a round to the recall. Chosen: on a short path the answer arrives first. If the better
 /// path loses an answer, the next arrives only this much later over the path in use.

@@ -55,7 +55,7 @@ impl Refused {
 pub(crate) enum Received {
     /// The instruction added a state newer than all before.
     Newest,
-    /// The state was not accepted ([`Receiver::hold`]). The peer is alive, keeps the state and sends it again.
+    /// The state was not accepted, because this end holds contents off ([`Receiver::hold`]). The peer sends it again.
     LeftWithPeer,
     /// The instruction carried the diff of the newest state once more.
     NewestAgain,
@@ -76,7 +76,7 @@ pub(crate) struct Receiver<R> {
     effort: u64,
     /// Until when a list over [`RECEIVED_MAX`] accepts no further state.
     quenched_until: Instant,
-    /// Whether states with contents, except the last of the session, are not accepted, so that the peer keeps them.
+    /// Whether states with contents, except the session's last, are refused for a time, so that the peer keeps them.
     held: bool,
     pub(crate) journal: Journal,
 }

@@ -1,11 +1,11 @@
 //! The side path: a client's path to its server outside the network. The driver carries datagrams on it, for example by
 //! ssh.
 //!
-//! The network is the better path, because there no datagram waits for another. So while the side path is used, the
-//! client also probes the server's addresses ([`ProbeRounds`]).
+//! The network is the better path, because there no datagram waits for an earlier one, as it does in ssh's TCP
+//! connection. So while the side path is used, the client also probes the server's addresses ([`ProbeRounds`]).
 //!
-//! The network counts as working only if an answer echoes a timestamp. The server sends such an answer to the address
-//! from which the timestamp came, so both directions of that path work.
+//! The network counts as working only if an answer over it echoes a timestamp. The server sends that answer to the
+//! address from which the timestamp came, so both directions of the path work.
 
 use core::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
@@ -17,8 +17,8 @@ use crate::probe_rounds::{Probe, ProbeRounds};
 /// Source: RFC 7600, section 4.8 (the IPv4 dummy address); the port is that of "discard".
 pub const SIDE_PATH: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new(192, 0, 0, 8), 9));
 
-/// How long the network may leave a datagram unanswered until the driver should open a side path. Chosen: longer than a
-/// round trip of the worst path, and no longer than a user waits.
+/// How long a datagram over the network may stay unanswered until the driver should open a side path. Chosen: longer
+/// than a round trip of the worst path, and no longer than a user waits.
 pub(crate) const WANTED_AFTER: Duration = Duration::from_secs(5);
 /// How long the side path may leave a datagram unanswered until probes of the network become more frequent, and the
 /// driver should open another side path. Chosen: the longest RTO. A living TCP connection has repaired a loss by then.
@@ -141,12 +141,12 @@ impl SidePath {
         self.unheard += 1;
     }
 
-    /// Returns, once after the side path was used, how many datagrams may have been lost with it.
+    /// Returns how many datagrams may have been lost with the side path, once after the client has left it.
     pub(crate) fn take_dropped(&mut self) -> u64 {
         if self.is_used { 0 } else { core::mem::take(&mut self.unheard) }
     }
 
-    /// Handles the repetition of a datagram over the side path, which the server answers.
+    /// Handles the repetition of a datagram over the side path. The server answers such a datagram.
     pub(crate) fn handle_tried(&mut self, now: Instant) {
         self.unheard_since.get_or_insert(now);
     }
@@ -264,7 +264,7 @@ mod tests {
         assert!(polled(&mut side, 0, 600_000, 1).len() > 700);
         let found = polled(&mut side, 602_000, 900_000, 1);
         assert!(found.len() <= 2 * 31, "{}", found.len());
-        // Just after a rare round, the next one would be far away.
+        // Right after a rare round, the next round would be far away without input.
         let last = found.last().expect("there are some").0;
         side.handle_sent(at(last + 5_000), false, false);
         assert_eq!(side.probe_at(), Some(at(last + 5_000)));

@@ -17,14 +17,14 @@ const CONGESTION_PENALTY_MILLIS: u16 = 500;
 pub(crate) struct TimestampEcho(Option<(u16, Instant)>);
 
 impl TimestampEcho {
-    /// Keeps the timestamp of a datagram that is newer than all before.
+    /// Keeps the timestamp of a datagram that is newer than all that have arrived.
     pub(crate) fn hold(&mut self, now: Instant, timestamp: Timestamp16, ecn: Ecn) {
         let penalty = if ecn == Ecn::CongestionExperienced { CONGESTION_PENALTY_MILLIS } else { 0 };
         self.0 = Some((timestamp.get().wrapping_sub(penalty), now));
     }
 
-    /// Returns the echo, once for each timestamp. The time for which this end has held it is added, so that a delayed
-    /// acknowledgment does not look like a slow path.
+    /// Returns the echo, once for each timestamp. The time for which this end has held the timestamp is added. So a
+    /// delayed acknowledgment does not look like a slow path.
     pub(crate) fn take(&mut self, now: Instant) -> Option<Timestamp16> {
         let (bits, arrived_at) = self.0?;
         let age = now.as_millis().saturating_sub(arrived_at.as_millis());

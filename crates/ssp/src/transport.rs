@@ -145,7 +145,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     }
 
     /// Returns whether a received diff has been applied only in part, so that [`Transport::work`] must be called again.
-    /// A driver may do other things between. The next datagram that is no packet of streams completes the diff.
+    /// A driver may do other things between. The next datagram that is not a packet of streams completes the diff.
     pub fn has_work(&self) -> bool {
         self.receiver.has_work()
     }
@@ -347,8 +347,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
     }
 
-    /// Returns whether a client waits for an answer of this server although the client sent no contents. It seems to
-    /// have missed the newest heartbeat, or has sent the same state again.
+    /// Returns whether a client waits for an answer of this server although the client sent no contents. Such a client
+    /// seems to have missed the newest heartbeat, or has sent the same state again.
     fn is_asked(&mut self, now: Instant, new_num: StateNum) -> bool {
         let timing = self.send_timing();
         let HeartbeatSchedule::Server(backoff) = &mut self.heartbeats else { return false };

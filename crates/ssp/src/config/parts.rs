@@ -1,4 +1,4 @@
-//! The parts of a [`Config`](super::Config), each with a mechanism's numbers. "Contents" are an instruction's diff.
+//! The parts of a [`Config`](super::Config), each for related mechanisms. "Contents" are an instruction's diff.
 
 use rove_units::Duration;
 
@@ -45,9 +45,9 @@ pub struct FrameConfig {
     /// Longest interval between a frame and the next frame with new contents. It is at most
     /// [`FrameConfig::interval_max`], which holds for contents that are sent again.
     pub news_interval_max: Duration,
-    /// Upper bound of a third of the round trip, which replaces [`FrameConfig::news_interval_max`] if it is longer.
-    /// That holds at any loss, if both ends offer late acknowledgments
-    /// ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)). Chosen: docs/timing.md, "Late acknowledgments".
+    /// Upper bound of the interval that replaces a shorter [`FrameConfig::news_interval_max`] if both ends offer late
+    /// acknowledgments ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)). That interval is a third of the
+    /// round trip, and applies at any loss. Chosen: docs/timing.md, "Late acknowledgments".
     pub news_interval_late: Duration,
     /// Replaces [`FrameConfig::news_interval_max`] if at least two waiting changes follow each other as fast as those
     /// of a held key. Chosen: docs/timing.md, "A key that is held".
@@ -77,7 +77,7 @@ impl FrameConfig {
 
     /// The values of these fields at a rove client.
     ///
-    /// A key waits at most 120 ms after the frame of the key before; at a Mosh 1.4.0 client it waits up to 250 ms.
+    /// A key's frame follows that of the previous key after at most 120 ms; at a Mosh 1.4.0 client, after up to 250 ms.
     /// Chosen: docs/timing.md, "Ahead of stock's pace".
     pub(super) const CLIENT: Self = Self {
         collection_delay: Duration::from_millis(1),
@@ -113,8 +113,8 @@ pub struct AckConfig {
     /// sent again also makes the server repeat a lost echo. Chosen: docs/timing.md, "Late acknowledgments".
     pub grace_late: Duration,
     /// Longest wait before an acknowledgment interrupts the repair of a large instruction. Chosen: 27 fragments (32
-    /// KiB) at 30 % loss need four or five tries at RTO + 100 ms each. Every other instruction in between makes the
-    /// receiver start again.
+    /// KiB) at 30 % loss need four or five tries at RTO + 100 ms each. Any other instruction between the tries makes
+    /// the receiver drop the fragments.
     pub delay_in_repair: Duration,
     /// Whether contents that arrive again are acknowledged again, because the first acknowledgment was probably lost.
     pub acknowledges_again: bool,

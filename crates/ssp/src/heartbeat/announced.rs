@@ -9,10 +9,10 @@ use super::backoff::{LATE, PAUSE_MAX};
 pub(crate) struct AnnouncedHeartbeat {
     /// When the server sends again at the latest. `None` if its newest instruction announced nothing.
     until: Option<Instant>,
-    /// Whether the announced pause is longer than Mosh's. A server announces one only after an answer to its last
-    /// heartbeat.
+    /// Whether the announced pause is longer than Mosh's. A server announces long pauses only while its heartbeats are
+    /// answered.
     is_long: bool,
-    /// Until when the last long pause has shown that the server receives this end's datagrams.
+    /// The time up to which the last long pause has shown that the server receives this end's datagrams.
     kept_until: Option<Instant>,
     /// Whether this end still has to answer the announcing heartbeat.
     is_answer_due: bool,

@@ -29,7 +29,7 @@ const _: () = assert!(PAUSES[PAUSES.len() - 1].as_millis() == PAUSE_MAX.as_milli
 /// How many pauses of one length must fail at least before this length is given up. Chosen: one failure may be chance.
 const FAILURES_MIN: u32 = 2;
 
-/// A pause length is given up if more than one in this many of its pauses fails. Chosen: at 20 % loss each way as many
+/// A pause length is given up if more than one in this many of its pauses fails. Chosen: at 20 % loss each way so many
 /// fail by chance. If more is lost, short pauses are worth their datagrams.
 const FAILURES_DIVISOR: u32 = 8;
 
@@ -46,7 +46,7 @@ pub(super) const LATE: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeartbeatBackoff {
     newest: Option<Heartbeat>,
-    /// Whether only repetitions of the newest heartbeat were sent after it.
+    /// Whether nothing was sent after the newest heartbeat except its repetitions.
     is_resting: bool,
     /// How many pauses of each length in [`PAUSES`] were answered, and how many failed.
     tallies: [Tally; PAUSES.len()],
@@ -76,7 +76,7 @@ struct Tally {
 }
 
 impl Heartbeat {
-    /// Returns whether a repetition sent `at` this time can still tell a too long pause from a datagram lost by chance.
+    /// Returns whether a repetition `at` this time can still tell an overlong pause from a datagram lost by chance.
     fn may_go_again(&self, at: Instant) -> bool {
         let is_open = !self.is_answered && !self.is_again && self.steps[0] > 0;
         is_open && at < self.sent_at + AGAIN_WITHIN

@@ -62,7 +62,7 @@ pub(crate) enum Answer {
     Some,
 }
 
-/// Which sizes above the one in use arrive, and the probe on its way.
+/// The search for a larger size: which sizes arrive, as far as known, and the probe on its way.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Search {
     stock: usize,
@@ -87,7 +87,7 @@ impl Search {
         Self { stock, max, refused: max + 1, ..Self::default() }
     }
 
-    /// Called when contents are sent. If they belong to the probe's state, they hide whether the probe has arrived.
+    /// Called when contents (a diff) are sent. Contents of the probe's state hide whether the probe has arrived.
     pub(super) fn handle_sent(
         &mut self,
         now: Instant,
@@ -130,7 +130,7 @@ impl Search {
         is_earned.then_some(next)
     }
 
-    /// Returns the size to probe next: the largest usual size that may arrive, or else halfway to the smallest refused.
+    /// Returns the size to probe next: the largest usual size that may arrive, or one halfway to the smallest refused.
     fn candidate(&self, size: usize) -> Option<usize> {
         let usual = [self.max, self.stock, SIZE_BASE].into_iter();
         // A size at or above the refused one would fail, and one at or below the present one gains nothing.

@@ -33,7 +33,7 @@ struct Try {
     at: Instant,
     /// The largest number of datagrams that one of the contents needed.
     datagrams: usize,
-    /// The smallest size, among these contents, of their largest datagram, in bytes.
+    /// The size in bytes of each contents' largest datagram: the smallest of these sizes.
     largest_min: usize,
     /// How many datagrams of the contents had the largest size.
     large: u64,
@@ -91,7 +91,7 @@ impl Unanswered {
         self.report = Some(report);
     }
 
-    /// Drops the sends that an acknowledgment of `known` answers. Returns whether there were any.
+    /// Drops the recorded sends that an acknowledgment of `known` answers. Returns whether there were any.
     pub(super) fn handle_ack(&mut self, known: StateNum) -> bool {
         let before = self.tries.len();
         self.tries.retain(|it| it.num > known);

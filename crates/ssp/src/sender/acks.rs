@@ -15,7 +15,7 @@ pub(crate) struct Acks {
     is_urgent: bool,
     /// Whether this end has acknowledged any state of the peer.
     has_acknowledged: bool,
-    /// Whether the peer's newest contents are large, so that the peer may wait for their acknowledgment to send more.
+    /// Whether the peer's newest contents (a diff) are large. The peer may wait for their acknowledgment to send more.
     pub(super) is_remote_large: bool,
 }
 

@@ -11,7 +11,7 @@ pub(super) struct Answers {
     pub(super) heard_at: Option<Instant>,
     /// When the peer's newest contents arrived.
     pub(super) asked_at: Option<Instant>,
-    /// How many frames since `asked_at` carried a change for which the peer's user waits, or contents once more.
+    /// How many frames since `asked_at` carried a change for which the peer's user waits, or repeated contents.
     frames: u8,
 }
 
@@ -21,15 +21,15 @@ impl Answers {
         (self.asked_at, self.frames) = (Some(now), 0);
     }
 
-    /// Called when a frame is sent that has a change for which the peer's user waits, or contents once more.
+    /// Called when a frame is sent that has a change for which the peer's user waits, or that repeats contents.
     pub(super) fn handle_frame(&mut self) {
         self.frames = self.frames.saturating_add(1);
     }
 
     /// Returns when a frame that answers the peer may be sent before the frame interval ends. `None` if no frame may.
     ///
-    /// With 250 ms between frames, a key's echo would otherwise wait after the frame of the key before. The output of a
-    /// command would wait after the echo of its Enter. An answer waits only for the collection delay, in which the
+    /// Otherwise, a key's echo would wait up to 250 ms after the frame with the previous key's echo. A command's output
+    /// would wait as long after the echo of its Enter. An answer waits only for the collection delay, in which the
     /// program may react.
     pub(super) fn due(&self, is_hurried: bool, config: &Config) -> Option<Instant> {
         let delay = if is_hurried { Duration::ZERO } else { config.frames.collection_delay };

@@ -1,5 +1,5 @@
-//! The changes that wait for the next frame: since when they wait, whether the peer's user waits for one of them, and
-//! whether a held key made them.
+//! The changes that wait for the next frame (a sent diff): since when they wait, whether the peer's user waits for one
+//! of them, and whether a held key made them.
 
 use rove_units::{Duration, Instant};
 

@@ -126,8 +126,8 @@ impl<L: Object> Sender<L> {
         Some(self.send_again(now, timing, self.sent.known().num, oldest, diff))
     }
 
-    /// Returns the index of the newest entry whose diff from entry `base` fits into one instruction, or of the first
-    /// with a diff, and that diff.
+    /// Returns the index of the newest entry whose diff from entry `base` fits into one instruction, or else of the
+    /// first entry with a diff. Also returns that diff.
     fn link_after(&self, base: usize, peer: Capabilities) -> Option<(usize, Vec<u8>)> {
         let from = &self.sent.list[base].object;
         let mut link = None;

@@ -1,8 +1,8 @@
 //! The chance that the peer holds each unacknowledged state, and what a diff from that state is worth.
 //!
 //! A sent state has arrived if its datagrams have arrived and the peer held the state from which its diff started. An
-//! overdue acknowledgment makes that less likely, and does not exclude it as a timeout would. The acknowledged state is
-//! the best reference as long as bytes cost nothing. Once this end's own traffic fills the path, a long diff delays
+//! overdue acknowledgment makes that less likely, but does not exclude it as a timeout would. The acknowledged state is
+//! the best reference while longer diffs delay nothing. Once this end's own traffic fills the path, a long diff delays
 //! everything after it. A shorter diff from a state that the peer probably holds can then be worth more.
 
 use std::collections::VecDeque;
@@ -33,7 +33,7 @@ const QUEUE_MIN: Duration = Duration::from_millis(20);
 /// which diffs from the known state fill the path again.
 const QUEUE_REMEMBERED: Duration = Duration::from_secs(5);
 
-/// The worth of a diff falls by a factor of e for this share of the bytes that the path delivers in a round trip.
+/// A diff as long as this share of the bytes that the path delivers in a round trip is worth less by a factor of e.
 /// Chosen: docs/timing.md, "Reference policy".
 const HORIZON: f64 = 0.4;
 
@@ -74,10 +74,10 @@ struct Sent {
     reference: Reference,
     /// The chance that all datagrams of the state arrive.
     arrives: f64,
-    /// Whether the state has contents, which the peer acknowledges soon.
+    /// Whether the state was sent with contents (a diff), which the peer acknowledges soon.
     has_contents: bool,
     at: Instant,
-    /// Sum of the lengths of all instructions up to that with this state, in bytes.
+    /// Sum of the lengths, in bytes, of all instructions sent up to the one with this state.
     bytes: u64,
 }
 
@@ -186,7 +186,7 @@ impl DeliveryEstimate {
     }
 
     /// Returns the chance that the peer holds each unacknowledged state, in ascending order of their numbers.
-    /// `odds_left` is the factor by which a missing acknowledgment changes the odds of a state.
+    /// `odds_left` is the factor by which a missing acknowledgment changes the odds that the peer holds a state.
     fn chances(&self, odds_left: impl Fn(&Sent) -> f64) -> Vec<(StateNum, f64)> {
         let mut chances: Vec<(StateNum, f64)> = Vec::with_capacity(self.sent.len());
         for sent in &self.sent {
@@ -213,7 +213,7 @@ impl DeliveryEstimate {
         from_known: Vec<u8>,
         mut diff_from: impl FnMut(StateNum) -> Option<Vec<u8>>,
     ) -> (Option<StateNum>, Vec<u8>) {
-        // While bytes cost nothing, the known state is best, and no diff is shorter than an empty one.
+        // While the path has no queue, the known state is best, and no diff is shorter than an empty one.
         let Some(affordable) = self.affordable(now, timing).filter(|_| !from_known.is_empty())
         else {
             return (None, from_known);

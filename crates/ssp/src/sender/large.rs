@@ -19,7 +19,7 @@ pub(super) const REPEATS_MAX: u32 = 8;
 /// The instruction of several fragments that may be repeated, and whether contents were recently large.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LargeContents {
-    /// The last instruction, if it has several fragments. `None` once acknowledged, or if their size has become wrong.
+    /// The last instruction, if it has several fragments. `None` after its acknowledgment or a change of datagram size.
     pub(crate) kept: Option<Instruction>,
     /// How often the kept instruction was repeated.
     pub(super) repeats: u32,

@@ -19,9 +19,9 @@ use crate::send_timing::SendTiming;
 /// brings a lost echo again. Where none is sent alone, there are two copies from the first loss on.
 const RESIDUAL: f64 = 0.04;
 
-/// [`RESIDUAL`] if echo acks are not sent alone. Chosen: three copies from 17 % loss on, and four from 31 % on. Keys at
-/// 100 ms and 29 % loss then take 0.60 of the mean of Mosh 1.4.0 (20 seeds), for 2 % more bytes. With separate echo
-/// acks they took 0.61.
+/// [`RESIDUAL`] if echo acks are not sent alone. Chosen: three copies from 17 % loss on, and four from 31 % on. At 100
+/// ms and 29 % loss, a key's mean time is then 0.60 of Mosh 1.4.0's (20 seeds), for 2 % more bytes. With separate echo
+/// acks it was 0.61.
 const RESIDUAL_UNAIDED: f64 = 0.03;
 
 /// [`RESIDUAL_UNAIDED`] at round trips from [`FOLLOWED_SRTT_MIN`] on, because newer contents are mostly sent before a
@@ -55,14 +55,14 @@ const SECOND_MAX: Duration = Duration::from_millis(40);
 /// are a smaller part of the bytes, and the wait is a larger part of the time.
 const FOLLOWED_SRTT_MIN: Duration = Duration::from_millis(200);
 
-/// Least loss, from 0 to 1, for which copies of contents presumed lost are computed. Chosen: two copies suffice for it.
+/// Contents presumed lost are copied as if the path lost at least this share (0 to 1). Chosen: that gives two copies.
 const PRESUMED_LOSS: f64 = 0.1;
 
 /// Longest diff that is copied, in bytes before compression. Chosen: one datagram, whatever it holds.
 pub(super) const REPEATED_LEN_MAX: usize = 1000;
 
 /// Least excess of SRTT over the shortest round trip that shows a queue, which copies would lengthen; such a path loses
-/// datagrams to that queue. Chosen: 50 ms or half of the shortest round trip.
+/// datagrams to that queue. Chosen: 50 ms or, if longer, half of the shortest round trip.
 const QUEUE_MIN: Duration = Duration::from_millis(50);
 
 /// The copies of the newest contents, and the budget of bytes for copies.

@@ -1,4 +1,4 @@
-//! The sender's result, and its record of contents (a diff) that it just sent, for the mechanisms that may repeat them.
+//! The instruction that the sender decided on, and a record of contents (a diff) for the mechanisms that repeat them.
 
 use rove_units::Instant;
 
@@ -30,7 +30,7 @@ pub(super) struct Sending {
     pub(super) due: Due,
 }
 
-/// Which mechanisms asked to send the contents now.
+/// The mechanisms that asked to send the contents now.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Due {
     /// Whether the module `repetition` asked for a copy.

@@ -94,8 +94,8 @@ impl<L: Object> SentStates<L> {
         self.with_contents().next().map(|state| state.first_sent_at)
     }
 
-    /// Makes an acknowledged state the known receiver state. Returns whether that changes it. Numbers that are not in
-    /// the list are ignored: they are of older states or of dropped ones.
+    /// Makes an acknowledged state the known receiver state. Returns whether that changes it. A number that is not in
+    /// the list belongs to an older or dropped state, and is ignored.
     pub(super) fn handle_ack(&mut self, ack_num: StateNum) -> bool {
         let acknowledged = self.list.iter().position(|state| state.num == ack_num);
         self.list.drain(..acknowledged.unwrap_or(0));

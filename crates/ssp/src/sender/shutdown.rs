@@ -4,7 +4,7 @@
 //! An announcement is an instruction whose state has the last number, [`StateNum::SHUTDOWN`]. Mosh 1.4.0 (stock) sends
 //! 16 of them, a frame interval apart. On a near path they are over in 0.33 s, and a busy computer may take longer to
 //! answer. On a path that loses nothing, rove waits for longer, and sends only the first announcements at this
-//! interval. On other paths the only acknowledgment may have been lost, so announcements keep the interval of Mosh.
+//! interval. On other paths the peer's only acknowledgment may have been lost, so announcements keep Mosh's interval.
 //!
 //! [`StateNum::SHUTDOWN`]: crate::num::StateNum::SHUTDOWN
 

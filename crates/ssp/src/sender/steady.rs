@@ -1,11 +1,11 @@
 //! The pace of steady output on a far path that loses datagrams.
 //!
 //! Output that no recent key asked for, such as a log or a monitor, is not repeated, because the next frame contains
-//! it. By the rules of Mosh 1.4.0 (stock), frames are half a round trip apart. After a lost frame the peer keeps an old
-//! screen for another half round trip, or until a timeout if the next frame starts from the lost one. On a path that
-//! loses datagrams, the next frame is sent sooner, within a budget of bytes, and starts from the state whose diff is
-//! worth most ([`ReferencePolicy::Bayesian`]). This is mostly the known receiver state, so that a lost frame does not
-//! affect others. Keys and their answers keep their own pace, and so do paths without loss or with a queue.
+//! it. By the rules of Mosh 1.4.0 (stock), frames (sent diffs) are half a round trip apart. After a lost frame the peer
+//! keeps an old screen for another half round trip, or until a timeout if the next frame starts from the lost one. On a
+//! path that loses datagrams, the next frame is sent sooner, within a budget of bytes, and starts from the state whose
+//! diff is worth most ([`ReferencePolicy::Bayesian`]). This is mostly the known receiver state, so that a lost frame
+//! does not affect others. Keys and their answers keep their own pace, and so do paths without loss or with a queue.
 //!
 //! [`ReferencePolicy::Bayesian`]: crate::ReferencePolicy::Bayesian
 
@@ -23,8 +23,8 @@ const ANSWERED_AFTER: Duration = Duration::from_secs(1);
 const LOSS_MIN: f64 = 0.02;
 
 /// Least excess of SRTT over the shortest round trip that shows a queue, which more frames would lengthen. Chosen:
-/// docs/timing.md, "Steady output". For pages over 128 kbit/s and 500 ms at 5 % loss, the percentile of [`LOSS_MIN`] is
-/// 0.81 of Mosh's. It is 1.29 if only half of a round trip counts as a queue.
+/// docs/timing.md, "Steady output". For pages over 128 kbit/s and 500 ms at 5 % loss, the 95th percentile (see
+/// [`LOSS_MIN`]) is 0.81 of Mosh's. It is 1.29 if only half of a round trip counts as a queue.
 const QUEUE_MIN: Duration = Duration::from_millis(50);
 
 /// The share of the shortest round trip, as a divisor, that replaces [`QUEUE_MIN`] if it is longer.

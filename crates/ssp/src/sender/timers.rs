@@ -11,12 +11,12 @@ use crate::object::Object;
 use crate::send_timing::SendTiming;
 use crate::sender::Sender;
 
-/// How long after an arrival over a far path this end sends no heartbeat. Chosen: this end mostly answers sooner.
+/// How long after an arrival no heartbeat is sent, if answers take over 3 s. Chosen: this end mostly answers sooner.
 const HEARD_LATELY: Duration = Duration::from_secs(1);
 
-/// Divisor of the round trip. A first answer is sent once nothing has changed for this part of it, if that is longer
-/// than `FrameConfig::quiet_delay` and the client predicts nothing. Chosen: docs/timing.md, "Near paths"; programs
-/// write a page in pieces, which take 11 % fewer bytes in one frame at 200 ms.
+/// A first answer is sent once nothing has changed for the round trip divided by this, if that is longer than
+/// `FrameConfig::quiet_delay` and the client predicts nothing. Chosen: docs/timing.md, "Near paths"; programs write a
+/// page in pieces, which take 11 % fewer bytes in one frame at 200 ms.
 const QUIET_DIVISOR: u32 = 200;
 
 impl<L: Object> Sender<L> {

@@ -18,7 +18,7 @@ pub struct Resumed<Local, Remote> {
     pub sealed_blocks: u64,
     /// How many of the peer's datagrams may have been received. Replays of them are refused.
     pub peer_datagrams: u64,
-    /// The known receiver state.
+    /// The newest state that the peer has acknowledged, with its number.
     pub known: (StateNum, Local),
     /// The current object, which follows the known one.
     pub current: Local,

@@ -41,7 +41,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.is_acknowledged().then(|| self.sender.sent.known().sent_at)
     }
 
-    /// Returns when the acknowledgment of the oldest contents is overdue. `None` if all are acknowledged.
+    /// Returns when the acknowledgment of the oldest contents (a diff) is overdue. `None` if all are acknowledged.
     pub fn overdue_at(&self) -> Option<Instant> {
         self.sender.sent.overdue_at(&self.send_timing())
     }
@@ -57,8 +57,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     }
 
     /// Returns when the peer must send again: a heartbeat interval after its newest state or, if later, at the
-    /// announced heartbeat. While contents of this end are unacknowledged, an announcement excuses the peer only for a
-    /// heartbeat interval after them.
+    /// announced heartbeat. While contents (a diff) of this end are unacknowledged, an announcement excuses the peer
+    /// only for a heartbeat interval after them.
     pub fn remote_due_at(&self) -> Instant {
         let due_at = self.receiver.newest().arrived_at + self.config.heartbeat.interval;
         due_at.max(self.asked_before(self.heartbeats.hears_by()).unwrap_or(due_at))

@@ -260,7 +260,7 @@ fn an_address_that_is_dead_one_way_only_is_left_too() {
             world.run_for(ms(20_000));
             world.ways[0] = half_dead;
             assert!(world.works_within(ms(25_000)), "{half_dead:?}: {:?}", world.went);
-            // The server's word may have been heard first.
+            // Both texts may have arrived before the client switched.
             world.run_for(ms(1_000));
             assert_eq!(world.client.transport.peer_address(), Some(far(2)));
         }
@@ -295,7 +295,7 @@ fn datagrams_fit_an_address_of_the_other_family_that_is_taken_in_the_midst_of_a_
         assert!(world.run_until(ms(2_000), |world| {
             world.client.transport.peer_address() == Some(far(3))
         }));
-        // It speaks, but no longer listens: after a while the next one is taken.
+        // Datagrams come from this address, but none reach it. After a while the client uses the next one.
         (world.ways[3].up, world.ways[4].up) = (false, true);
         world.client.write(&noise(Seed::new(10), 3_500));
         world.run_until(ms(20_000), |world| world.client.transport.peer_address() == Some(far(4)));

@@ -22,7 +22,7 @@ fn a_flood_fills_the_list_with_1024_states_and_then_one_per_quarter_minute() {
     fake.run_for(ms(1));
     assert_eq!(fake.say(&state(0, 1_028, 0)), Ok(()));
     assert_eq!(fake.say(&state(0, 1_029, 0)), Err(ReceiveError::QueueFull));
-    // A throwaway is honoured first, so the list recovers.
+    // The receiver first drops the states below the throwaway number, so the list has room again.
     let emptying = Instruction { throwaway_num: StateNum::new(1_028), ..state(1_028, 1_030, 0) };
     assert_eq!(fake.say(&emptying), Ok(()));
     assert_eq!(fake.party.transport.remote_num(), StateNum::new(1_030));

@@ -164,7 +164,7 @@ pub(crate) fn noise(seed: Seed, len: usize) -> Vec<u8> {
     (0..).take(len).map(letter).collect()
 }
 
-/// Joins a client and a server with stock's numbers over the same path both ways.
+/// Joins a client and a server with rove's default numbers over the same path both ways.
 pub(crate) fn pair<const MAX: usize>(seed: Seed, link: LinkConfig) -> Pair<MAX> {
     pair_with(seed, link, Config::client(), Config::server())
 }

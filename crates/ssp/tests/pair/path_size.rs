@@ -15,7 +15,7 @@ const FRAME: usize = 3_000;
 /// Headers of IPv4 and UDP.
 const HEADERS: u64 = 28;
 
-/// A path that drops packets of more than `mtu` bytes without a word.
+/// Returns a path that silently drops packets of more than `mtu` bytes.
 fn path(mtu: Option<u64>, loss: f64) -> LinkConfig {
     let drops = Drops { mtu: mtu.map(Bytes::new), ..Drops::default() };
     LinkConfig { drops, loss, overhead: Bytes::new(HEADERS), ..LinkConfig::lossless(ms(25)) }
@@ -55,7 +55,7 @@ fn a_path_of_ethernet_is_used_whole_once_enough_was_sent_to_make_it_worth_while(
     assert_eq!(largest_since(&net, 0), 1_472);
     assert_eq!(net.uplink.stats().dropped() + net.downlink.stats().dropped(), 0);
     assert!(agree(&net.left, &net.right));
-    // The client has had nothing to say in several datagrams.
+    // The client has sent no contents of several datagrams.
     assert!(net.left.sent.iter().all(|(_, len)| *len < 500));
 }
 
@@ -72,7 +72,7 @@ fn the_largest_size_of_any_path_is_found_and_nothing_waits_for_it() {
         assert!(size <= most && most < size + 33, "MTU {mtu}: {size}");
         let tries = net.downlink.stats().dropped();
         assert!(tries <= 15, "MTU {mtu}: {tries} tries in vain");
-        // A frame takes half a round trip and its collection: no try has held one up.
+        // A frame takes half a round trip and its collection delay, so no probe has delayed one.
         let datagrams: Vec<_> = net.right.sent.iter().map(|(_, len)| *len).collect();
         let bytes: usize = datagrams.iter().sum();
         let tried: usize = datagrams.iter().filter(|len| **len > size).sum();
@@ -211,7 +211,7 @@ fn among_datagrams_out_of_order_and_twice_the_size_stays_above_stocks() {
             LinkConfig { jitter: ms(60), reorder: true, duplicate: 0.2, ..path(Some(1_500), 0.0) };
         net.reconfigure(shuffled.clone(), shuffled);
         write_frames(&mut net, 1, 60, ms(300));
-        // A try that was overtaken counts a little as one that was lost.
+        // A probe that was overtaken counts as a failure, with less weight than a lost one.
         let largest = largest_since(&net, millis(&net) - 3_000);
         assert!((1_252..=1_472).contains(&largest), "{largest}, seed {seed}");
         assert!(net.run_until(ms(5_000), agree), "seed {seed}");

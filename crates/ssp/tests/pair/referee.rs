@@ -8,7 +8,7 @@ use rove_ssp::{Direction, StateNum};
 
 use crate::pair::key;
 
-/// Follows one direction.
+/// Checks the datagrams of one direction.
 #[derive(Debug)]
 pub(crate) struct Referee {
     direction: Direction,

@@ -98,7 +98,7 @@ fn one_way(reports: Capabilities) -> Duration {
         let said_at = net.now();
         net.right.write(b"k");
         assert!(net.run_until(ms(30_000), agree));
-        // The loss is known by then.
+        // After fifty texts, the server's estimate of the loss has settled.
         if turn >= 50 {
             waits.push(net.now().saturating_since(said_at));
         }

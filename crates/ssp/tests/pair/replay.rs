@@ -21,7 +21,7 @@ fn slow() -> LinkConfig {
     LinkConfig { rate: BitRate::from_bits_per_second(1_000_000), ..LinkConfig::lossless(ms(20)) }
 }
 
-/// A session of some seconds, all its datagrams overheard.
+/// Returns two ends after some seconds of a session, with a record of all their datagrams.
 fn overheard() -> Pair<4096> {
     let mut net = pair::<4096>(Seed::new(1), slow());
     net.left.overheard = Some(Vec::new());

@@ -159,7 +159,7 @@ fn a_server_goes_in_doubt_where_the_acknowledgment_of_its_end_is_lost() {
     net.left.fates.push_back(Fate::Lost);
     let closed = run_to_the_end(&mut net, 12_000);
     assert_eq!(closed, [Some(Closed::ByPeer), Some(Closed::Unacknowledged)]);
-    // Its user is not kept waiting.
+    // The client does not linger, because its user waits.
     assert_eq!(net.left.transport.lingers_until(), None);
 }
 

@@ -21,8 +21,8 @@ const LOGIN_MAX: Duration = ms(5_000);
 const TRIES: [Duration; 3] = [ms(0), ms(1_000), ms(3_000)];
 /// Least time between two logins. Source: `bootstrap/tunnel/standby.rs`.
 const PAUSE: Duration = ms(60_000);
-/// How much later than by a login and a round trip a key is answered at most: an ssh that has died without a sign is late
-/// after 1 s, and the answer's way may be tried once in vain.
+/// Most time beyond a login and a round trip until a key is answered. An ssh that has died without a sign counts as
+/// late after 1 s, and a probe may divert the first answer.
 const LATE_MAX: Duration = ms(1_100);
 const UDP_DELAY: Duration = ms(25);
 const SSH_DELAY: Duration = ms(27);
@@ -176,7 +176,7 @@ impl World {
         self.client.transport.side_path().is_some_and(SidePath::is_used)
     }
 
-    /// Changes what the network carries. The system reports that if it `is_told`.
+    /// Changes what the network carries. The system reports the change if `is_told`.
     fn change(&mut self, network: Network, is_told: bool) {
         let lives = network.ssh && network.address == self.network.address;
         if let Ssh::Carries { is_alive } = &mut self.ssh {
@@ -205,7 +205,7 @@ impl World {
         Some(self.logged_in_at.map_or(wanted_at, |at| wanted_at.max(at + PAUSE)))
     }
 
-    /// Does what the driver does.
+    /// Acts as the client's driver: logs in, and opens or closes the side path.
     fn drive(&mut self) {
         let uses_ssh = self.uses_ssh();
         let late_at = self.client.transport.side_path_late_at();
@@ -248,7 +248,7 @@ impl World {
         }
     }
 
-    /// Goes on after a login. A user who is needed logs in at once.
+    /// Handles the end of a login. If the user is needed, the user logs in at once.
     fn conclude(&mut self, end: LoginEnd) {
         match end {
             LoginEnd::Stands => {
@@ -349,7 +349,7 @@ impl World {
         self.client.write(b"k");
         self.turn();
         let wanted_at = self.client.transport.side_path_wanted_at();
-        // Where the server's words go on arriving, only the key shows that ours do not.
+        // While the server's datagrams arrive, only the key shows that the client's do not.
         let wanted_at = wanted_at.map(|at| if self.network.down { start + ms(5_000) } else { at });
         let begins_at = wanted_at.unwrap_or(start).max(start);
         let begins_at = self.logged_in_at.map_or(begins_at, |at| begins_at.max(at + PAUSE));
@@ -424,7 +424,7 @@ fn a_start_is_as_fast_as_without_ssh_whether_udp_is_open_or_not() {
     let plain = first(OPEN, false);
     assert!(first(OPEN, true) <= plain);
     let half = Network { down: false, ..OPEN };
-    // By ssh, which is 4 ms slower here, and with the recall in the last case.
+    // The first key goes by ssh, 4 ms slower here. In the last case the answer also waits for the recall.
     assert!(first(BLOCKED, true) <= plain + 4);
     assert!(first(Network { up: false, ..OPEN }, true) <= plain + 4);
     assert!(first(half, true) <= plain + 4 + 50, "{}", first(half, true));

@@ -34,13 +34,13 @@ fn a_server_is_silent_until_it_is_spoken_to_and_then_answers_at_once() {
     assert_eq!(fake.heard_at(), [10_000]);
     fake.party.write(b"$ ");
     fake.run_for(ms(100));
-    // The empty answer is not a frame, so the first frame waits for no other, and for company no longer than half
-    // a millisecond, as none comes.
+    // The empty answer is not a frame, so no frame interval delays the first frame. No further change comes, so that
+    // frame is sent after half a millisecond.
     assert_eq!(fake.heard_at(), [10_000]);
     assert_eq!(nums(&mut fake), [(0, 2, 1, 0)]);
     fake.party.write(b"l");
     fake.run_for(ms(100));
-    // It may be part of the answer, and wait for the rest.
+    // This change may be part of the same answer, so it waits 8 ms for the rest.
     assert_eq!(fake.heard_at(), [10_108]);
     fake.party.write(b"s");
     fake.run_for(ms(1_000));
@@ -177,7 +177,7 @@ fn sixty_five_states_leave_the_oldest_seventeen_and_the_newest_fifteen() {
         for number in 1..=64 {
             fake.party.write(b"x");
             fake.run_for(ms(250));
-            // A peer that is heard, but never acknowledges.
+            // The peer sends new states, but never acknowledges.
             fake.say(&text(number - 1, number, 0, "y")).expect("taken");
         }
         assert_eq!(fake.party.transport.sent_num(), StateNum::new(65));
@@ -222,17 +222,17 @@ fn a_client_that_has_moved_or_is_back_is_answered_at_once() {
     fake.say(&state(1, 2, 1)).expect("taken");
     fake.run_for(ms(100));
     fake.heard_at();
-    // An empty state from where it was is answered by a heartbeat.
+    // An empty state from the same address gets no answer of its own.
     fake.say(&state(2, 3, 1)).expect("taken");
     fake.run_for(ms(500));
     assert_eq!(fake.heard_at(), [0; 0]);
-    // From another port it is answered at once, and once.
+    // From another port, the first empty state is answered at once, and the second not at all.
     fake.source = "192.0.2.9:7".parse().expect("an address");
     fake.say(&state(3, 4, 1)).expect("taken");
     fake.say(&state(4, 5, 1)).expect("taken");
     fake.run_for(ms(1_500));
     assert_eq!(fake.heard_at(), [1_000]);
-    // After two heartbeats without a word, too.
+    // The first state after a silence of over two heartbeat intervals is also answered at once.
     for (num, silence, answered) in [(6, 5_950, false), (7, 6_001, true)] {
         fake.run_for(ms(silence - 1_500));
         fake.say(&state(num - 1, num, 1)).expect("taken");
@@ -276,7 +276,7 @@ fn a_client_that_slept_for_hours_speaks_as_it_wakes() {
     fake.party.write(b"x");
     fake.party.sent.clear();
     fake.heard();
-    // It falls asleep before it has sent anything of it.
+    // The client falls asleep before it has sent the key.
     fake.now += ms(3 * 3_600_000);
     fake.run_for(ms(0));
     let woken_at = fake.now.as_millis();
@@ -285,7 +285,7 @@ fn a_client_that_slept_for_hours_speaks_as_it_wakes() {
     let datagram = fake.party.referee.datagrams.last().expect("sent");
     assert_eq!(datagram.timestamp_reply, None, "what was held through the sleep is too old");
     assert_eq!(fake.party.events, [(woken_at, Event::OpenPort)]);
-    // A round trip later all is well.
+    // A round trip later the peer acknowledges the key.
     fake.run_for(ms(80));
     let stamped = Timestamp16::from_millis(woken_at);
     fake.say_at(&state(2, 3, 3), None, Some(stamped)).expect("taken");
