@@ -8,7 +8,7 @@ use crate::frame::{ACK_RANGES_MAX, ACK_TIMES_MAX, AckFrame};
 use crate::id::PacketNum;
 use crate::ranges::Ranges;
 
-/// Unacknowledged packets at which an acknowledgment is sent without delay. Source: the wire contract, docs/wire.md.
+/// Once so many packets wait for an acknowledgment, it is sent without delay. Source: the wire contract, docs/wire.md.
 const ACK_EVERY: usize = 2;
 
 /// How many arrival times an acknowledgment repeats from earlier ones, in case these were lost. Chosen: as many as two
@@ -26,7 +26,7 @@ pub(crate) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Records a packet. `asks` tells whether it asks for an acknowledgment, which may wait for at most `delay`.
+    /// Records a packet. If the packet `asks` for an acknowledgment, the acknowledgment may wait for at most `delay`.
     pub(crate) fn handle_packet(
         &mut self,
         now: Instant,

@@ -194,7 +194,7 @@ impl AckFrame {
     }
 }
 
-/// Returns the most bytes that a data frame with up to `bytes` bytes of the stream has besides them.
+/// Returns how many bytes a data frame needs at most besides the stream's own, which are at most `bytes`.
 pub(crate) const fn data_overhead(id: StreamId, offset: u64, bytes: usize) -> usize {
     2 + len(id.get()) + len(offset) + len(bytes as u64)
 }

@@ -16,7 +16,7 @@ use crate::recovery::{Carried, Fates, Recovery};
 use crate::streams::Streams;
 use crate::writer::Writer;
 
-/// Lower bound for the maximum size of a packet, in bytes. Chosen: the largest acknowledgment and control frames fit.
+/// Least value of the maximum packet size, in bytes. Chosen: the largest acknowledgment and control frames fit.
 pub const PACKET_MIN: usize = 400;
 
 /// Bytes that must be free in a packet for the control frames of a stream: its credit, its reset and its stop.
@@ -209,9 +209,9 @@ impl Mux {
         self.note_heard(now, false);
     }
 
-    /// Called when packets may take another path. The newest acknowledgment and the oldest packets in flight go again
-    /// at once. If the peer `is_elsewhere`, at another address, all packets in flight go again, except those of the
-    /// last quarter of a round trip.
+    /// Called when packets may take another path. This end at once repeats its newest acknowledgment and the oldest
+    /// packets in flight. If `is_elsewhere`, the peer has another address. Then all packets in flight are repeated,
+    /// except those of the last quarter of a round trip.
     pub fn handle_path_change(&mut self, now: Instant, is_elsewhere: bool) {
         if self.closing.closed().is_none() {
             self.arrivals.repeat(now);
@@ -225,7 +225,7 @@ impl Mux {
         self.recovery.follow(now, controller);
     }
 
-    /// Notes that the session's user typed at this time, so that the controller may keep the path's queue short.
+    /// Notes that the session's user typed at this time. The controller may then keep the path's queue short.
     pub fn handle_key(&mut self, at: Instant) {
         self.recovery.handle_interaction(at);
     }
@@ -264,8 +264,8 @@ impl Mux {
         Some(Packet { number, payload })
     }
 
-    /// Called when the owner cannot send more packets at `now`. If one is permitted, [`Mux::poll_timeout`] then returns
-    /// `now` or an earlier time until the next [`Mux::poll_transmit`]. The owner decides when it tries again.
+    /// Called when the owner cannot send more packets at `now`. If a packet is permitted, [`Mux::poll_timeout`] then
+    /// returns `now` or an earlier time until the next [`Mux::poll_transmit`]. The owner decides when it tries again.
     pub fn handle_blocked(&mut self, now: Instant) {
         let room = Writer::new(now, self.recovery.packet_len(now, PACKET_MIN)).room();
         let has_work = self.streams.has_work() || self.recovery.owes_probe();
@@ -402,8 +402,8 @@ impl Mux {
         let has_work = self.streams.has_work() || self.recovery.owes_probe();
         self.recovery.note_app_limited(!has_work && permit == Permit::Now);
         let is_ack_due = self.arrivals.due().is_some_and(|at| at <= now);
-        // While a probe is due, an acknowledgment gets a small packet of its own. The client repeats its newest small
-        // packet with each datagram of the session while nothing answers.
+        // While a probe is due, an acknowledgment gets a small packet of its own. While nothing answers, a client
+        // repeats such a packet with each datagram of the session.
         let is_alone = is_ack_due && self.recovery.is_probing();
         let asks = has_work && permit == Permit::Now && !is_alone;
         if !asks && !is_ack_due {

@@ -1,4 +1,4 @@
-//! The three streams of a program at the acceptor. They arrive in any order. The program begins when all have arrived.
+//! Gathers a program's three streams, in any order, at the end that runs it. The program begins when all have arrived.
 //!
 //! The input stream has the command and then standard input, and its answer tells how the program ended. The other
 //! streams have standard output and standard error. Source: the wire contract, docs/wire.md.

@@ -23,8 +23,8 @@ const PERSISTENT_TIMEOUTS: u32 = 3;
 /// Probe timeouts without an answer at which the flow becomes silent. Source: the wire contract, docs/wire.md.
 const SILENT_AFTER: u32 = 3;
 
-/// Probe timeouts after which an acknowledgment delayed by more than [`REPEATED_AFTER`] shows the end of an outage: all
-/// packets in flight go again. Source: the wire contract, docs/wire.md.
+/// Probe timeouts after which an acknowledgment delayed by more than [`REPEATED_AFTER`] shows the end of an outage. All
+/// packets in flight are then sent again. Source: the wire contract, docs/wire.md.
 const OUTAGE_AFTER: u32 = 2;
 const _: () = assert!(OUTAGE_AFTER < SILENT_AFTER);
 
@@ -66,7 +66,7 @@ pub(crate) enum Carried {
     Refusal(StreamId),
 }
 
-/// The parts of packets that were acknowledged, and the parts that were lost and go again.
+/// The parts of acknowledged packets, and the parts of lost packets, which the streams then send again.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fates {
     pub(crate) acked: Vec<Carried>,
@@ -106,8 +106,8 @@ pub(crate) struct Recovery {
     sent_at: Instant,
     /// Whether a heartbeat is due: a packet that must be sent because the controller's longest pause has passed.
     owes_heartbeat: bool,
-    /// Whether the next acknowledgment of a packet that was given up permits one packet beyond the window. Needless
-    /// repeats of such packets fill the window after a silence. True from the silence's end until then.
+    /// Whether the next acknowledgment of a packet that was given up permits one packet beyond the window. Set at the
+    /// end of a silence, after which needless repeats of such packets fill the window.
     has_extra: bool,
 }
 
@@ -285,7 +285,7 @@ impl Recovery {
     /// Called for each authentic datagram of the peer. A packet of streams (`is_packet`) ends a silence at once,
     /// because it carries any acknowledgment that is due. After a datagram of the session, the silence ends
     /// [`NEWS_MAX`] later, so that such a packet may come first. If a probe timeout has passed since the peer was last
-    /// heard, the flow also probes at once. The network may be back.
+    /// heard, the flow also probes at once, because the network may be back.
     pub(crate) fn handle_heard(&mut self, now: Instant, is_packet: bool) -> Fates {
         if self.is_silent() && is_packet {
             return self.wake(now);
@@ -327,9 +327,9 @@ impl Recovery {
         Fates { lost, ..Fates::default() }
     }
 
-    /// Called when packets may take another path. If the peer `is_elsewhere`, at another address, all packets in flight
-    /// are sent again, except those sent in the last quarter of a round trip. If no packet is sent again, or the flow
-    /// is silent, the flow probes at once.
+    /// Called when packets may take another path. If `is_elsewhere`, the peer has another address: all packets in
+    /// flight are sent again, except those sent in the last quarter of a round trip. If no packet is sent again, or the
+    /// flow is silent, the flow probes at once.
     pub(crate) fn handle_path_change(&mut self, now: Instant, is_elsewhere: bool) -> Fates {
         if !self.is_silent() {
             // The pauses between probes may have grown on the former path, so they begin with the shortest again.

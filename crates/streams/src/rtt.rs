@@ -21,7 +21,7 @@ pub(crate) struct Rtt {
 }
 
 impl Rtt {
-    /// Adds a sample, and the time for which the peer delayed its acknowledgment.
+    /// Adds a sample. `delay` is the time for which the peer says that it delayed the acknowledgment.
     pub(crate) fn handle_sample(&mut self, sample: Duration, delay: Duration) {
         self.least = if self.smoothed.is_none() { sample } else { self.least.min(sample) };
         let held = delay.min(ACK_DELAY_MAX);
@@ -50,7 +50,7 @@ impl Rtt {
         (self.smoothed().max(self.latest) * 9 / 8).max(GRANULARITY)
     }
 
-    /// Returns how long an answer may take until this end sends a probe. Source: RFC 9002, section 6.2.1.
+    /// Returns how long an acknowledgment may take until this end sends a probe. Source: RFC 9002, section 6.2.1.
     pub(crate) fn probe_timeout(&self) -> Duration {
         let variation = if self.smoothed.is_some() { self.variation } else { INITIAL / 2 };
         self.smoothed() + (variation * 4).max(GRANULARITY) + ACK_DELAY_MAX

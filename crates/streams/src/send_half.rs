@@ -20,7 +20,7 @@ enum Told {
     Acked,
 }
 
-/// Bytes to be sent in one frame.
+/// A range of a stream's bytes to be sent in one frame, and whether the stream ends with them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chunk {
     pub(crate) range: Range<u64>,
@@ -65,7 +65,7 @@ impl SendHalf {
         self.end == Told::Never && self.reset == Told::Never
     }
 
-    /// Returns whether the peer has acknowledged the end, with all bytes, or the reset.
+    /// Returns whether the peer has acknowledged all bytes and the stream's end, or the stream's reset.
     pub(crate) fn is_done(&self) -> bool {
         self.reset == Told::Acked || self.is_finished()
     }
@@ -132,7 +132,7 @@ impl SendHalf {
         self.limit = self.limit.max(limit);
     }
 
-    /// Returns whether there are bytes to send, or an end.
+    /// Returns whether bytes or the stream's end are to be sent now.
     pub(crate) fn has_work(&self) -> bool {
         let is_new = self.sent < self.written().min(self.limit);
         let is_end = self.end == Told::Due && self.sent == self.written();
@@ -195,7 +195,7 @@ impl SendHalf {
         }
     }
 
-    /// Handles that a chunk may be lost. Its bytes that are not acknowledged are then sent again.
+    /// Handles a chunk that counts as lost. Its bytes that are not acknowledged are then sent again.
     pub(crate) fn handle_lost(&mut self, range: Range<u64>, is_end: bool) {
         if self.reset != Told::Never {
             return;

@@ -51,7 +51,7 @@ impl Streams {
         *self = Self::new(self.side, now);
     }
 
-    /// Returns whether there is anything to send.
+    /// Returns whether any stream has data or control frames to send.
     pub(crate) fn has_work(&self) -> bool {
         !self.scheduler.is_empty() || !self.control.is_empty() || self.table.owes_refusal()
     }

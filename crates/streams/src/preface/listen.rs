@@ -8,7 +8,7 @@ pub(super) const KIND: u64 = 8;
 /// A listener that a client asks its server to open. The listener stays open as long as the stream of this message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listen {
-    /// The client's number of the listener, which the server repeats with each accepted connection.
+    /// The number that the client chose for the listener. The server states it with each accepted connection.
     pub number: u64,
     /// The place at which to listen.
     pub at: ListenPlace,
@@ -39,7 +39,7 @@ impl Listen {
 pub enum ListenPlace {
     /// A TCP port.
     Port {
-        /// The address. `None` stands for the loopback, and an empty text or `*` for all addresses.
+        /// The local address to listen at. `None` stands for the loopback, and an empty text or `*` for all addresses.
         host: Option<String>,
         /// The port; 0 for one that the system chooses.
         port: u16,

@@ -18,11 +18,11 @@ pub(crate) const PACKET: usize = 1_200 - SEAL;
 /// The plan of an end for a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// How many bytes it writes.
+    /// How many bytes the end writes.
     pub(crate) writes: u64,
-    /// After how many written bytes it resets its direction.
+    /// After how many written bytes the end resets its sending direction.
     pub(crate) resets_at: Option<u64>,
-    /// After how many bytes it reads no more, and whether it tells the peer so.
+    /// After how many bytes the end stops reading, and whether it tells the peer so.
     pub(crate) reads: Option<(u64, bool)>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Job {
     pub(crate) plan: Plan,
     pub(crate) written: u64,
     pub(crate) read: u64,
-    /// Whether the end of what the peer writes was read.
+    /// Whether this end has read all that the peer writes, and the end of the stream.
     pub(crate) is_ended: bool,
     /// Whether the peer has reset its direction.
     pub(crate) is_reset: bool,

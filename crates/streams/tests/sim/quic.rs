@@ -34,10 +34,10 @@ const SEEDS_OF_LOSS: u64 = 40;
 /// The least share of quinn's bytes that our streams must move. Source: the decision to have streams of our own.
 const SHARE_MIN: f64 = 0.95;
 
-/// A congestion controller of ours.
+/// The constructor of one of our congestion controllers, for packets of a given size.
 type New<C> = fn(Bytes) -> C;
 
-/// One of our controllers in quinn.
+/// Adapts one of our controllers to the interface of quinn.
 #[derive(Clone, Debug)]
 struct Adapter<C> {
     controller: C,
@@ -313,8 +313,8 @@ fn shortfall<C: Controller + Clone + Sync + 'static>(
 /// A link to compare on: its name, the link, and the least shares under NewReno and CUBIC.
 type Cell = (String, LinkConfig, [f64; 2]);
 
-/// Returns the links to compare on: all cells of the decision if asked for. The least shares of the others are up to
-/// 0.02 below the measured ones.
+/// Returns the links to compare on: all cells of the decision if `ROVE_QUINN_CELLS` is set. The least shares of the
+/// others are up to 0.02 below the measured ones.
 ///
 /// The decision is not met in two kinds of cells: with 5 and 10 % of loss under CUBIC (0.90 to 0.94), and at 100 Mbit/s
 /// and 500 ms without loss, where credit is too small.

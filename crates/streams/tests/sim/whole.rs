@@ -22,7 +22,7 @@ fn steady(mbit: u64, rtt: u64, loss: f64) -> LinkConfig {
     }
 }
 
-/// Returns a plan of a few bytes up to some hundred thousand, in which both ends do as the seed says.
+/// Returns a random plan: an end writes a few bytes up to some hundred thousand, and may reset or stop reading.
 fn plan(draws: Stream) -> Plan {
     let writes = draws.at(0).below(1 << (3 + draws.at(1).below(15)));
     let some = |number, most: u64| draws.at(number).below(most.max(1));
@@ -218,7 +218,7 @@ fn a_copy_goes_on_at_the_first_sound_after_eight_hours() {
     let read = net.right.jobs[&id].read;
     net.reconfigure(link.clone(), link);
     net.run_for(ms(1));
-    // The session's own datagram of the peer has arrived.
+    // The layer is told of a datagram of the peer's session.
     let now = net.now();
     net.left.mux.handle_heard(now);
     assert!(
