@@ -26,7 +26,7 @@ pub struct Ack {
     pub rtt: Duration,
     /// Bytes still in flight, without this packet.
     pub in_flight: Bytes,
-    /// Whether the flow had less to send than the window allowed, so that the window did not limit it.
+    /// Whether the flow had less to send than the window allowed, so that the window did not limit the flow.
     pub is_app_limited: bool,
 }
 
@@ -61,8 +61,8 @@ pub trait Controller: Debug + Send {
     /// Called when packets are declared lost, once for all that are found lost at one time.
     fn on_loss(&mut self, now: Instant, loss: &Loss);
 
-    /// Called when a queue does harm. Then a person waits for an echo over the path, or the peer sends much data, too,
-    /// and waits for acknowledgments. The controller may keep its queue shorter for a while.
+    /// Called when a queue on the path does harm. A person waits for an echo over this path, or the peer also sends
+    /// much data and waits for acknowledgments. The controller may keep its queue shorter for a while.
     fn on_interaction(&mut self, _now: Instant) {}
 
     /// Called at the time that [`Controller::poll_timeout`] returned. A caller without timers may leave this out,

@@ -38,8 +38,8 @@ struct Epoch {
     began: Instant,
     /// When the function reaches the window before the loss (`K`), in seconds after `began`.
     plateau: f64,
-    /// The window at the plateau, in packets. It is the one before the loss or, if no loss began this, that at the
-    /// beginning.
+    /// The window at the plateau, in packets. It is the window before the loss or, if no loss began the epoch, the
+    /// window at the epoch's beginning.
     origin: f64,
     /// The window that Reno would have at present, in packets.
     reno: f64,

@@ -18,14 +18,14 @@ use crate::numbers::whole;
 use crate::packet_window::PacketWindow;
 use crate::rounds::Rounds;
 
-/// The queueing delay at which the window aims while a user types. Chosen: keys may wait 10 ms more during a file copy,
-/// and the queue of a round trip is longer than its minimum.
+/// The queueing delay at which the window aims while a user types. Chosen: keys may wait 10 ms more during a file copy.
+/// The target is for the least delay of a round trip; most are longer.
 const TARGET: Duration = Duration::from_millis(5);
 
 /// The multiple of the target above which the current queueing delay shrinks the window at once. Up to it, the window
 /// shrinks only if even the least delay of a round trip is above the target. On Wi-Fi some packets are late by chance.
-/// Chosen: by 3, keys beside a copy over recorded LTE waited 9 ms longer. By 1.6, a copy over a link whose delay varies
-/// by 5 ms had two thirds of the rate.
+/// Chosen: with 3, keys beside a copy over recorded LTE waited 9 ms longer. With 1.6, a copy over a link whose delay
+/// varies by 5 ms had two thirds of the rate.
 const URGENT: f64 = 2.0;
 
 /// The longest queueing delay at which the window aims while nobody types. A path whose round trip is shorter has a
@@ -44,16 +44,16 @@ const CURRENT: usize = 4;
 /// RFC 6817 keeps ten minutes, in which clocks that drift apart by 50 ppm differ by six times [`TARGET`].
 const BASE: usize = 4;
 
-/// Time over which one entry of the base delays is measured. Chosen: in four of them, such clocks drift by 3 ms.
+/// Time over which one entry of the base delays is measured. Chosen: in four, clocks 50 ppm apart drift by 3 ms.
 const ENTRY: Duration = Duration::from_secs(15);
 
-/// The least delay of an entry above the base delay for which the window's queue counts as permanent. Chosen: clocks
-/// drift less in the time of an entry.
+/// Difference between an entry's least delay and the base delay above which the flow's queue counts as permanent.
+/// Chosen: clocks drift less in the time of an entry.
 const PERMANENT: Duration = Duration::from_millis(1);
 
-/// Time at the least window after which the base delay is forgotten. So few packets cannot cause the queue, so the path
-/// has become longer, or the queue is another flow's. Chosen: as long as BBR's filter of the round-trip time (Cardwell
-/// et al., ACM Queue 2016).
+/// Time at the least window after which the base delay is forgotten. So small a window causes no queue. Therefore the
+/// path has become longer, or the queue is another flow's. Chosen: as long as BBR's filter of the round-trip time
+/// (Cardwell et al., ACM Queue 2016).
 const STUCK: Duration = Duration::from_secs(10);
 
 /// Least window, and first window, in packets. Source: RFC 6817, section 2.5: `MIN_CWND` and `INIT_CWND`.
@@ -224,7 +224,7 @@ impl Controller for LowDelay {
 struct Drain {
     /// The window, in packets, that is restored.
     packets: f64,
-    /// From when on packets find no queue: one round trip after the drain began.
+    /// When packets begin to find no queue: one round trip after the drain began.
     until: Instant,
 }
 
@@ -242,7 +242,7 @@ struct Delays {
 }
 
 impl Delays {
-    /// Takes a sample. Returns whether an entry ended in which each packet found a queue.
+    /// Adds a sample. Returns whether an entry ended in which each packet found a queue.
     fn update(&mut self, now: Instant, ack: &Ack) -> bool {
         let delay = i128::from(ack.received.as_nanos()) - i128::from(ack.sent.as_nanos());
         if self.current.len() == CURRENT {

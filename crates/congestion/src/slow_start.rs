@@ -12,7 +12,7 @@ const GROWTH: [Duration; 2] = [Duration::from_millis(4), Duration::from_millis(1
 /// The growth that shows a queue is the RTT divided by this, within [`GROWTH`]. Source: RFC 9406, `MIN_RTT_DIVISOR`.
 const RTT_DIVISOR: u32 = 8;
 
-/// Number of samples in a round trip before its delay is judged. Source: RFC 9406, `N_RTT_SAMPLE`.
+/// Number of samples in a round trip from which on its delay is judged. Source: RFC 9406, `N_RTT_SAMPLE`.
 const SAMPLES: u32 = 8;
 
 /// Divisor of the window's growth during conservative slow start (CSS). Source: RFC 9406, `CSS_GROWTH_DIVISOR`.

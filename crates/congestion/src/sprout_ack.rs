@@ -33,7 +33,7 @@ const LOOK_AHEAD: Duration = Duration::from_millis(20);
 const QUEUE: Duration = Duration::from_millis(30);
 
 /// The share of a tick in which packets must wait in a queue for the tick's acknowledgments to count as all that the
-/// link could carry. Chosen: nearly all; if the queue runs dry, the link may be faster.
+/// link could carry. Chosen: nearly the whole tick. If the queue runs dry, the link may be faster.
 const BUSY_SHARE: f64 = 0.9;
 
 /// The window shrinks to its minimum when the oldest packet in flight is unacknowledged for a round trip and this time.
@@ -126,7 +126,7 @@ impl SproutAck {
         self.belief.tick(if is_busy {
             Some(Count::Exactly(packets))
         } else {
-            // The queue has run dry, or nearly, so the link may be faster.
+            // The queue was empty in a part of this tick, so the link may be faster.
             is_acked.then_some(Count::AtLeast(packets))
         });
     }

@@ -86,7 +86,7 @@ pub enum TableError {
         /// The lower corner of the part without a rule.
         at: [f64; AXES],
     },
-    /// The tree of comparisons that finds a memory's box would be too large. That of bisected boxes never is.
+    /// The tree of comparisons that finds a memory's box would be too large. The tree of bisected boxes never is.
     #[error("the boxes are too entangled to look a memory up; those that bisection makes are not")]
     Tangled,
     /// The readable form of the table is malformed.

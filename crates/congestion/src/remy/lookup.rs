@@ -1,14 +1,14 @@
 //! Lookup: finds the rule whose box holds a memory, by a few comparisons.
 //!
-//! Planes divide the domain of a table until each part lies in one box. The construction chooses each plane so that it
-//! cuts as few boxes as possible. It also finds boxes that overlap, and parts of the domain in no box. A memory outside
-//! the table's domain belongs to the nearest box at the domain's border.
+//! Planes divide the domain of a table until each part lies in one box. Each plane is chosen so that it cuts as few
+//! boxes as possible. The construction of the tree also finds boxes that overlap, and parts of the domain in no box. A
+//! memory outside the table's domain belongs to the nearest box at the domain's border.
 
 use crate::remy::domain::Domain;
 use crate::remy::error::TableError;
 use crate::remy::memory::{AXES, Axis, Memory};
 
-/// Most nodes of a lookup tree. Chosen: sixteen for each of the most rules of a table; bisected boxes need two.
+/// Most nodes of a lookup tree. Chosen: sixteen for each rule of the largest table; bisected boxes need two.
 const NODES_MAX: usize = 65_536;
 
 /// A node of the lookup tree.

@@ -8,7 +8,7 @@ use crate::sprout::grid::Grid;
 use crate::sprout::terms::{COUNT_MAX, FORECAST_TICKS, TICK_SECONDS};
 use crate::sprout::{lanes, quantile};
 
-/// Least probability that counts for a bin at either end. Chosen: 257 such bins are a five-thousandth of the quantile.
+/// Bins of no higher probability at an end of the grid are left out. Chosen: 257 of them are 1/5000 of the quantile.
 const NEGLIGIBLE: f32 = 4e-8;
 
 /// Distributions of the number of packets that arrive within 1, 2, ... ticks.

@@ -25,7 +25,7 @@ pub struct Receiver<E> {
     config: Config,
     /// The start of the current tick. `None` before the first packet.
     tick: Option<Instant>,
-    /// The time by which the sender has promised a packet. Later ticks without arrivals show that the link is stalled.
+    /// The time by which the sender has promised a packet. From then on, a tick without arrivals shows a stalled link.
     score_from: Instant,
     /// The packets that arrived in the current tick, with fractions.
     count: f64,

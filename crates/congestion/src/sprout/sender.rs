@@ -8,7 +8,7 @@ use crate::sprout::config::{Config, Drain};
 use crate::sprout::packet::{Feedback, SEQUENCE_OVERHEAD};
 use crate::sprout::terms::{FORECAST_TICKS, Forecast, LOOK_AHEAD_TICKS, TICK};
 
-/// Least time between two packets in which no network reorders them. Source: Sprout paper, section 3.4.
+/// Least time between two sent packets that no network reorders. Source: Sprout paper, section 3.4.
 const REORDERING: Duration = Duration::from_millis(10);
 
 /// Most packets whose send times are kept. With more, the throwaway window is too short. Chosen: 10 ms of 5 Gbit/s.
@@ -101,7 +101,7 @@ impl Sender {
         (next < 8).then(|| self.forecast_at + TICK * next)
     }
 
-    /// Returns how many bytes the link carries within the whole time of the forecast. To queue more is useless.
+    /// Returns how many bytes the link carries within the whole time of the forecast. More bytes need not be queued.
     pub fn deliverable(&self) -> Bytes {
         Bytes::new(self.forecast.bytes[FORECAST_TICKS - 1])
     }

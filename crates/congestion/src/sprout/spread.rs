@@ -10,7 +10,7 @@ use crate::sprout::terms::TICK_SECONDS;
 /// Longest time of a forecast, in ticks. Chosen: 20 s, after which a random walk of the rate predicts nothing.
 const TICKS_MAX: usize = 1_000;
 
-/// Least probability of a bin that counts. Chosen: all bins below it together are a thousandth of a quantile.
+/// Bins of at most this probability are left out. Chosen: all of them together are at most a thousandth of a quantile.
 const NEGLIGIBLE: f32 = 1e-7;
 
 /// Whether the counts of two ticks depend on each other, given the rate before both.
