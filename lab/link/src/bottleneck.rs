@@ -34,9 +34,9 @@ impl<P> Bottleneck<P> {
         Self { queue: Queue::new(config, chance), server, in_service: None }
     }
 
-    /// Sends a packet past an empty queue if the serialiser has no rate, or is idle and the discipline allows this. So
-    /// even a queue with a limit of 0 passes traffic. Returns when the transmission ends, or `None` if the caller must
-    /// queue the packet. Before this call, [`Self::serve`] must have taken out all packets due before `now`.
+    /// Sends a packet past the empty queue if the serialiser has no rate, or is idle and the queue's discipline allows
+    /// it. So even a queue with a limit of 0 passes traffic. Returns when the transmission ends, or `None` if the
+    /// caller must queue the packet. Before that, [`Self::serve`] must have taken out all packets due before `now`.
     pub(crate) fn bypass(&mut self, now: Instant, size: Bytes) -> Option<Instant> {
         let Server::Serialiser(serialiser) = &mut self.server else { return None };
         let is_wire = serialiser.rate.is_none() && self.queue.is_empty();

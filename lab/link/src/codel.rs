@@ -8,8 +8,8 @@ use crate::item::Item;
 /// Largest queue that CoDel leaves alone: a full packet. Source: RFC 8289, section 5 (`maxpacket`: the MTU).
 const FULL_PACKET: Bytes = Bytes::new(1500);
 
-/// Number of intervals after the end of dropping within which a new drop continues at the former rate.
-/// Source: RFC 8289, section 5 (the dequeue routine).
+/// Number of intervals after the end of dropping. If CoDel begins to drop again in this time, it continues at its
+/// former rate. Source: RFC 8289, section 5 (the dequeue routine).
 const MEMORY_INTERVALS: u32 = 16;
 
 /// Parameters of the CoDel queue discipline.

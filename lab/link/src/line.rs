@@ -10,7 +10,7 @@ use crate::config::{Distribution, LinkConfig};
 /// Items ordered by release time. Items with equal times keep the order in which they entered.
 #[derive(Clone, Debug)]
 pub(crate) struct DelayLine<T> {
-    /// Items that are released no earlier than those that entered before them: nearly all items.
+    /// Items that are released no earlier than all items that entered sooner: nearly all items.
     ordered: VecDeque<(Instant, T)>,
     /// Items that are released before an item that entered earlier.
     overtaking: BTreeMap<(Instant, u64), T>,

@@ -9,7 +9,7 @@ use crate::trace::Schedule;
 #[derive(Clone, Debug)]
 pub(crate) struct Opportunities {
     pub(crate) schedule: Schedule,
-    /// The number and time of the next opportunity. `None` while no packet waits and no log records them.
+    /// The number and time of the next opportunity. `None` while no packet waits and no log records opportunities.
     next: Option<(u64, Instant)>,
     /// The time of the current opportunity.
     pub(crate) at: Instant,
@@ -22,14 +22,14 @@ impl Opportunities {
         Self { schedule, next: None, at: Instant::ZERO, left: Bytes::ZERO }
     }
 
-    /// Waits for the first opportunity after `now`, unless it waits for an opportunity already.
+    /// Makes the first opportunity after `now` the next one, unless a next one is known already.
     pub(crate) fn wait(&mut self, now: Instant) {
         if self.next.is_none() {
             self.look_at(self.schedule.first_after(now));
         }
     }
 
-    /// Waits for the first opportunity of the schedule, unless it waits for an opportunity already.
+    /// Makes the first opportunity of the schedule the next one, unless a next one is known already.
     pub(crate) fn follow_all(&mut self) {
         if self.next.is_none() {
             self.look_at(self.schedule.first());
@@ -47,7 +47,7 @@ impl Opportunities {
         true
     }
 
-    /// Stops waiting for opportunities, because no packet needs one.
+    /// Forgets the next opportunity, because no packet waits for one.
     pub(crate) fn rest(&mut self) {
         self.next = None;
     }

@@ -98,7 +98,7 @@ impl OnOff {
     }
 }
 
-/// Tracks outages and periods over time, and decides which packets pass.
+/// Decides by outages and on-off periods which packets pass. It remembers the current period.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
     chance: Stream,

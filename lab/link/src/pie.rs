@@ -14,8 +14,8 @@ const GAINS: [f64; 2] = [0.125, 1.25];
 /// Largest queue for which PIE drops nothing: two packets. Source: RFC 8033, section 4.1 (`MEAN_PKTSIZE`).
 const SHORT_QUEUE: Bytes = Bytes::new(2 * 1500);
 
-/// PIE sums the drop probability of packets since its last drop. Below the first value it drops no packet, and from the
-/// second on it must drop the arriving one. Source: RFC 8033, section 5.4 (derandomization).
+/// PIE sums the drop probability of packets since its last drop. While the sum is below the first value, it drops no
+/// packet. From the second value on, it must drop the arriving packet. Source: RFC 8033, section 5.4 (derandomization).
 const ACCUMULATED: [f64; 2] = [0.85, 8.5];
 
 /// Most updates to catch up on after a time without packets. Chosen: they lower the probability by a factor of 10^8.

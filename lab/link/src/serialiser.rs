@@ -2,7 +2,7 @@
 
 use rove_units::{BitRate, Bytes, Duration, Instant};
 
-/// A bottleneck that sends at a constant rate, or in no time if there is no rate.
+/// A bottleneck that sends packets at a constant rate, or in no time if `rate` is `None`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Serialiser {
     pub(crate) rate: Option<BitRate>,

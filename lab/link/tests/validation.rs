@@ -174,7 +174,7 @@ fn a_step_holds_for_packets_after_it_and_caps_the_tokens() {
     };
     let steps = Steps::new([(ms(100), step(50, 1_000)), (ms(0), step(10, 200))]).expect("two");
     let mut link = link(steps);
-    // The first one keeps its release at 149 ms, and the next is released before it.
+    // The first packet keeps its release at 149 ms. The next one has a shorter delay, but may not overtake.
     link.handle_packet(at(99), vec![1; 100]);
     link.handle_packet(at(100), vec![2; 100]);
     for _ in 0..2 {
