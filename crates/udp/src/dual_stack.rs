@@ -6,7 +6,7 @@ use std::net::{SocketAddr, UdpSocket};
 use crate::refusal_probe::RefusalProbe;
 use crate::socket::ClientSockets;
 
-/// The client's sockets of each address family that it has sent to. The family of the first address is in front.
+/// The client's sockets of each address family that it has sent to. The family of the server's first address is first.
 #[derive(Debug)]
 pub struct DualStackSockets {
     families: Vec<(SocketAddr, ClientSockets)>,

@@ -9,8 +9,8 @@ const IS_NEEDED: bool = cfg!(any(rove_portable, not(target_os = "linux")));
 /// A socket that is connected to the server until the first datagram of the server arrives.
 ///
 /// Every system tells a connected socket that its peer's port is closed. The session's own sockets stay unconnected,
-/// because a server may answer from another address. So this socket sends an empty datagram from a separate port. No
-/// server takes it for a datagram of a session.
+/// because a server may answer from another address. So this socket sends empty datagrams from a separate port. No
+/// server takes an empty datagram for one of a session.
 #[derive(Debug, Default)]
 pub struct RefusalProbe(Option<UdpSocket>);
 

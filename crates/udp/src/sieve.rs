@@ -33,14 +33,14 @@ pub struct Sieve {
 /// The datagrams that the system passes to the socket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Filter {
-    /// The address whose datagrams all pass. `None`: every datagram passes.
+    /// The client's address, from which all datagrams pass. `None`: every datagram passes, from any address.
     client: Option<SocketAddr>,
     /// How often the share of other senders' datagrams that pass has been halved.
     halvings: u32,
 }
 
 impl Sieve {
-    /// Counts a datagram of another sender, or a repeated one of the client. Call this for each such datagram.
+    /// Counts a datagram of another sender, or a repeated datagram of the client. Call this for each of them.
     pub const fn handle_stranger(&mut self) {
         self.strangers = self.strangers.saturating_add(1);
     }

@@ -16,7 +16,7 @@ use crate::received::{DATAGRAMS_PER_TURN, Received};
 /// Most local ports that a client keeps open. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const CLIENT_PORTS_MAX: usize = 10;
 /// DSCP 0 and ECT(0): congested routers may mark the session's datagrams instead of dropping them (RFC 3168). It is set
-/// for IPv4 only, because stock Mosh peers read no other mark. Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// for IPv4 only, because stock Mosh peers read no marks over IPv6. Source: Mosh 1.4.0 as observed, docs/wire.md.
 #[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
 const TYPE_OF_SERVICE: u8 = 0x02;
 /// Size of a socket's receive buffer, in bytes. The system also counts its own memory for each datagram: some 770 bytes
@@ -92,9 +92,9 @@ pub fn send(socket: &UdpSocket, transmit: &Transmit) -> Result<(), SendFailure> 
     send_by(socket, transmit.tries_size, attempt)
 }
 
-/// Sends datagrams in one system call, which cuts them apart as late as it can (UDP segmentation offload). If this
-/// returns false, none was sent, and the caller must [`send`] each. All datagrams need the same destination and the
-/// same length; the last may be shorter.
+/// Sends datagrams joined in one system call. The system cuts them apart as late as it can (UDP segmentation offload).
+/// If this returns false, none was sent, and the caller must [`send`] each. All datagrams need the same destination and
+/// the same length; the last may be shorter.
 pub fn send_segments(socket: &UdpSocket, transmits: &[Transmit], local: Option<Ipv6Addr>) -> bool {
     #[cfg(all(target_os = "linux", not(rove_portable)))]
     if let [first, .., last] = transmits
@@ -118,7 +118,7 @@ fn send_by(
     attempt: impl Fn() -> io::Result<()>,
 ) -> Result<(), SendFailure> {
     if tries_size && let Err(error) = keep_whole(socket, true) {
-        // With the don't-fragment bit unset, this datagram would tell nothing about the path's MTU, so it is not sent.
+        // Without the don't-fragment bit, this probe would tell nothing about the path's MTU, so it is not sent.
         tracing::debug!(%error, "no size is tried");
         return Ok(());
     }
@@ -369,7 +369,7 @@ fn widen_receive_buffer(socket: &Socket) {
     }
 }
 
-/// Asks for ECN marks, and for fragmentation of datagrams that are too large for a hop.
+/// Sets and asks for ECN marks, and lets routers fragment datagrams that are too large for a hop.
 #[cfg(target_os = "linux")]
 fn set_options(socket: &Socket, ipv6: bool) -> io::Result<()> {
     use rustix::net::sockopt::{self, Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery};
@@ -387,7 +387,7 @@ fn set_options(socket: &Socket, ipv6: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Asks for ECN marks. Path MTU discovery for UDP is off by default on these systems.
+/// Sets and asks for ECN marks. Path MTU discovery for UDP is off by default on these systems.
 #[cfg(any(target_os = "macos", target_os = "freebsd"))]
 fn set_options(socket: &Socket, ipv6: bool) -> io::Result<()> {
     use rustix::net::sockopt;

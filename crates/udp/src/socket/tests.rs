@@ -24,8 +24,8 @@ fn transmit(destination: SocketAddr, payload: &[u8]) -> Transmit {
     Transmit { destination, payload: payload.to_vec(), tries_size: false }
 }
 
-/// Sends to a closed socket until an error comes back. A process that another test has forked holds the socket open
-/// until its exec, and until then datagrams vanish in it.
+/// Sends `lost` to a closed port until the system reports an error. A process that another test has forked holds the
+/// port open until its exec, and until then datagrams vanish in it.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 fn send_until_told(socket: &UdpSocket, lost: &Transmit) {
     let patience = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
@@ -249,8 +249,8 @@ fn a_client_learns_that_nobody_listens_and_can_still_send() {
         let refusal = receive_waiting(client.newest(), |_, _| {}).expect_err("a refusal");
         assert_eq!(refusal.kind(), io::ErrorKind::ConnectionRefused);
 
-        // No report is left that would end the next wait. The next datagram goes out even if the
-        // system has not yet reported the refusal of the one before.
+        // No report is left that would end the next wait. The next datagram is sent even if the system has not yet
+        // reported the refusal of the previous datagram.
         let server = ServerSocket::bind(address, ports).unwrap();
         send(client.newest(), &transmit(nobody, b"lost")).unwrap();
         send(client.newest(), &transmit(server.local_addr(), b"found")).unwrap();
