@@ -39,7 +39,7 @@ impl Stream {
         Draw(mix(self.0.wrapping_add(number.wrapping_mul(GOLDEN_GAMMA))))
     }
 
-    /// Returns a separate stream for item `number`, such as a packet, that needs several draws.
+    /// Returns a separate stream for an item that needs several draws, such as packet `number`.
     pub const fn fork(self, number: u64) -> Self {
         Self(mix(self.at(number).0 ^ GOLDEN_GAMMA))
     }
