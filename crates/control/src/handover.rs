@@ -2,7 +2,7 @@
 //!
 //! A server that lingers has no session left, and only repeats its last acknowledgment to a client that may have missed
 //! it. The name of its socket begins with a dot, so `rove list` does not show it. If the server dies, later processes
-//! remove the socket. The server ends when a peer connects, because only this user's servers connect to this socket.
+//! remove the socket. The lingering server ends when a peer connects, because only this user's servers connect to it.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -52,7 +52,7 @@ impl Drop for Handover {
 }
 
 /// Asks this user's lingering servers whose ports satisfy `is_wanted` to release them, and waits until they have ended.
-/// Returns whether one may have ended: a server that is still starting closes the connection too, but keeps its port.
+/// Returns whether any may have ended: a server that is still starting closes the connection too, but keeps its port.
 pub fn ask_for_port(is_wanted: impl Fn(u16) -> bool) -> bool {
     let clock = Clock::start();
     let deadline = clock.now() + PATIENCE;

@@ -39,7 +39,7 @@ pub struct Listener {
 struct BoundSocket {
     listener: UnixListener,
     path: PathBuf,
-    /// Device and inode of the socket file. If the file at `path` has others, somebody has replaced or removed it.
+    /// Device and inode of the socket file. If the file at `path` has others, another process has replaced it.
     identity: (u64, u64),
     /// True after `accept` has failed, for example because the process has no free descriptor. The loop then does not
     /// wait for the socket until its next turn. An immediate retry would keep a processor busy.
@@ -171,7 +171,7 @@ struct Connection {
 enum Phase {
     /// The peer is sending its request; these bytes have been read.
     Asking(Vec<u8>),
-    /// The rest of the answer is being sent. If `is_end`, the connection stays open until the server's process ends.
+    /// The answer is being sent; `rest` is left. If `is_end`, the connection then stays open until the server's exit.
     Told { rest: Zeroizing<Vec<u8>>, is_end: bool },
     /// The whole answer is sent. The end of the server's process closes the connection.
     Waiting,

@@ -65,9 +65,9 @@ pub enum Request {
     /// Asks the server to end its session in an orderly way.
     End,
     /// Asks for the session key of a client that joins in this mode, or takes the session over (`None`). The address is
-    /// that from which the user asks.
+    /// the IP address from which the user asks.
     Attach(Option<JoinMode>, Option<IpAddr>),
-    /// Asks for the session key of a client that continues this former client, from a user at this address.
+    /// Asks for the session key of a client that continues this former client. The address is as for `Attach`.
     Resume(Former, Option<IpAddr>),
     /// Names the UDP port on this computer from which `rove tunnel` sends the client's datagrams.
     Tunnel(u16),

@@ -12,8 +12,8 @@ use crate::protocol::{Answer, Request, SessionStatus};
 /// Most servers asked at the same time, each of which takes a descriptor. Chosen: a sixteenth of a process's usual
 /// limit of descriptors.
 const AT_ONCE: usize = 64;
-/// Least time for the replies of a group of servers, although another server has used up the time. Chosen: far longer
-/// than a server needs.
+/// Least time for the replies of a group of servers, even if servers of earlier groups have used up the deadline.
+/// Chosen: far longer than a server needs.
 const GRACE: Duration = Duration::from_millis(200);
 /// How often a server that has closed a connection is asked again. Chosen: a server keeps eight connections, and few
 /// processes survey at the same time.
@@ -50,8 +50,8 @@ pub struct Survey {
     pub errors: Vec<DirectoryError>,
 }
 
-/// Asks every other server of this user for its status, and waits for the replies until `deadline`. After it, only
-/// 200 ms are left for each further group of servers. Removes the sockets of servers that have ended.
+/// Asks every other server of this user for its status, and waits for the replies until `deadline`. After the deadline,
+/// each further group of servers has only 200 ms. Removes the sockets of servers that have ended.
 pub fn survey(clock: Clock, deadline: Instant) -> Survey {
     let (directories, errors) = directory::existing();
     let sockets = directories.iter().flat_map(|directory| directory.sockets());
