@@ -31,7 +31,7 @@ pub struct Program {
     pub core_limit: Rlimit,
 }
 
-/// How a child process ends that cannot execute its program and has written a message about it.
+/// How a child process ends if it cannot execute its program, after it has written a message about that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The child ends at once, because the message stays visible.

@@ -44,7 +44,7 @@ pub struct Pty {
 }
 
 impl Pty {
-    /// Opens a pseudo-terminal of this size, and a pipe as the gate. The line discipline erases whole UTF-8 characters.
+    /// Opens a pseudo-terminal of this size, and the pipe at which a child waits. The terminal erases whole characters.
     ///
     /// # Errors
     ///
@@ -168,7 +168,7 @@ impl AsFd for Master {
     }
 }
 
-/// A process that is or becomes a program. If the value is dropped before its release, the program never starts.
+/// A process that is or becomes a program. If the value is dropped before [`Child::release`], the program never starts.
 #[derive(Debug)]
 pub struct Child {
     pub(crate) pid: Pid,
@@ -182,7 +182,7 @@ impl Child {
         Self { pid, gate: Some(opener), status: None }
     }
 
-    /// Lets the program start. Later calls have no effect.
+    /// Lets the program start. If it cannot be executed, the child ends as `failure` says. Later calls have no effect.
     pub fn release(&mut self, failure: Failure) {
         if let Some(gate) = self.gate.take() {
             // If the child has already ended, `try_wait` returns its status.
@@ -190,7 +190,7 @@ impl Child {
         }
     }
 
-    /// Returns how the program ended. `None` while it runs. Call this after SIGCHLD.
+    /// Returns how the program ended. `None` while it runs. Call this after each SIGCHLD.
     pub fn try_wait(&mut self) -> Option<ExitStatus> {
         if self.status.is_none() {
             let ended = waitpid(Some(self.pid), WaitOptions::NOHANG).ok().flatten();

@@ -23,8 +23,8 @@ use super::{Child, Master, open_terminal};
 /// A program with a line editor, whose prompt can be recognised.
 #[derive(Debug, PartialEq, Eq)]
 struct Editor {
-    /// The name of the program's executable file; without the version, if it is no shell. The name of the process is no
-    /// evidence, because a program can change it.
+    /// The name of the program's executable file. That of a program other than a shell lacks the version. The name of
+    /// the process is no evidence, because a program can change it.
     name: &'static str,
     is_shell: bool,
     /// Whether the program may wait for a key in read(2), and not only in poll or select. If this is false, a shell in
@@ -66,7 +66,7 @@ pub struct PromptWatch {
     has_run_job: bool,
     /// Whether the shell has waited as in `first` again after a job. Only then does such a wait count as its prompt.
     is_known: bool,
-    /// As `first`, but for the newest program that the shell has started.
+    /// The same as `first`, but of the newest program that the shell has started.
     program: Option<Wait>,
 }
 
