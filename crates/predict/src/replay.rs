@@ -34,6 +34,7 @@ mod layout;
 mod learn;
 mod learned;
 mod log;
+mod lost_keys;
 mod mask;
 mod match_result;
 mod memory;
@@ -127,6 +128,7 @@ impl Replay {
         self.state.log.push(event);
         if self.state.log.is_lost() {
             self.state.secrecy.note_barrier(sent.next());
+            self.state.lost_keys.follow(self.state.base.field.prompt_name(), key);
             entered_lines::note_lost(&mut self.state, key, !was_lost);
         }
     }
@@ -183,6 +185,7 @@ impl Engine for Replay {
             .handle_statement(stated.filter(|_| self.state.has(Mechanism::Statements)));
         if self.state.hides_input() {
             self.state.log.forget_texts();
+            self.state.lost_keys.forget_texts();
             self.state.learned.late.clear();
         }
     }
@@ -198,13 +201,15 @@ impl Engine for Replay {
     fn reset(&mut self) {
         let count = self.state.log.len();
         entered_lines::note_missed(&mut self.state, count);
+        let prompt = self.state.base.field.prompt_name();
+        self.state.log.iter().for_each(|event| self.state.lost_keys.push(prompt, event.key));
         // The keys on their way may start a program that asks for a secret.
         if let Some(lost) = self.state.log.lose() {
             self.state.secrecy.note_barrier(lost);
         }
         self.state.learned.late.clear();
         self.state.base.field = Field::default();
-        self.state.secrecy.note_end();
+        self.state.secrecy.note_reset();
         self.state.secrecy.note_nothing();
         self.state.unexplained_at = None;
     }

@@ -294,7 +294,14 @@ impl Secrecy {
         self.answered = Some(question);
     }
 
-    /// Records that a line was cancelled (Ctrl-C), or that another one may have begun.
+    /// Records that another line may have begun. The newest prompt's line goes on if none of its characters was echoed.
+    pub(crate) fn note_reset(&mut self) {
+        if self.places.last().is_some_and(|place| !place.line.is_spoilt()) {
+            self.note_end();
+        }
+    }
+
+    /// Records that a line was cancelled (Ctrl-C).
     pub(crate) fn note_end(&mut self) {
         if let Some(place) = self.places.last_mut() {
             place.line = Line::default();

@@ -30,6 +30,9 @@ pub(super) fn learn(state: &mut State, now: Instant, screen: &Screen) {
         state.log.defer(*index);
         screen
     });
+    if !state.log.is_lost() {
+        state.lost_keys.judge(screen, &mut state.secrecy);
+    }
     let mut learner = Learner { state, now, screen };
     if learner.state.log.iter().all(|event| event.at == now) {
         // A screen that changed before the first key was typed does not show an effect of keys.

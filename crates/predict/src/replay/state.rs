@@ -16,6 +16,7 @@ use crate::replay::history;
 use crate::replay::history_cursor::Past;
 use crate::replay::learned::Learned;
 use crate::replay::log::{Event, Log};
+use crate::replay::lost_keys::LostKeys;
 use crate::replay::match_result::MatchResult;
 use crate::replay::motion::Guide;
 use crate::replay::navigation::Navigation;
@@ -44,6 +45,7 @@ pub(super) struct State {
     pub(super) policy: Policy,
     pub(super) settings: Prediction,
     pub(super) log: Log,
+    pub(super) lost_keys: LostKeys,
     pub(super) network: Network,
     /// The modes of the host's terminal. `None` if unknown.
     pub(super) tty: Option<Tty>,
@@ -62,6 +64,7 @@ impl State {
             policy: Policy::new(prediction.preference),
             settings: prediction,
             log: Log::default(),
+            lost_keys: LostKeys::default(),
             network: Network::UNHEARD,
             tty: None,
             base: Base::new(size),

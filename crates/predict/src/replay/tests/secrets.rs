@@ -6,6 +6,7 @@ use rove_units::Instant;
 use super::rig::{Program, Rig, Shell};
 use crate::engine::Engine;
 use crate::policy::{Prediction, Preference};
+use crate::prompt_memory::PromptMemory;
 use crate::replay::{Replay, log};
 
 fn size() -> Size {
@@ -62,6 +63,37 @@ fn a_secret_after_an_enter_that_a_resize_has_dropped_stays_unseen() {
         assert_eq!(rig.row(), "$", "{tty:?}");
         assert!(!rig.engine.has_no_secret());
         rig.assert_converges();
+    }
+}
+
+/// Types `su`, and at the prompt after it a line. Resets the engine after `keys` keys of the line and `millis` more.
+/// Returns how many prompts are then refused.
+fn refused_after_reset(prompt_returns: bool, line: &str, keys: usize, millis: u64) -> usize {
+    let mut rig = at_known_prompt(None, if prompt_returns { 9 } else { 4 });
+    rig.engine.handle_prompt_memory(PromptMemory::new([7; 16], Vec::new(), Vec::new()));
+    rig.type_keys("su\r");
+    for (index, key) in line.chars().enumerate() {
+        if index == keys {
+            rig.run(millis);
+            rig.engine.reset();
+        }
+        rig.run(if index == 0 { 2 * Rig::ONE_WAY + 20 } else { 60 });
+        rig.type_keys(&key.to_string());
+    }
+    rig.run_until_idle();
+    rig.engine.prompt_memory().unwrap().refused().len()
+}
+
+#[test]
+fn a_reset_loses_no_refusal_whenever_it_comes_and_refuses_no_shell() {
+    for keys in 0..7 {
+        for millis in [0, 100, 170, 310, 1500] {
+            let refused = |echoes, line| refused_after_reset(echoes, line, keys, millis);
+            assert_ne!(refused(false, "hunter\r"), 0, "{keys} keys, {millis} ms");
+            for line in ["l\x7fpwd\r:\r", "cd  ..\rl\r"] {
+                assert_eq!(refused(true, line), 0, "{line:?}: {keys} keys, {millis} ms");
+            }
+        }
     }
 }
 
