@@ -541,6 +541,31 @@ fn the_smallest_window_leads_only_by_the_owners_choice_and_a_viewers_is_none() {
 }
 
 #[test]
+fn a_silent_clients_window_counts_for_no_size_until_the_client_is_heard_again() {
+    for rule in [SizeRule::Smallest, SizeRule::Typist] {
+        let mut trio = shared_session(&near_link(), &[], Seed::new(14));
+        trio.left.0[0].client.set_size_rule(rule);
+        let window = if rule == SizeRule::Smallest { size(60, 20) } else { size(100, 40) };
+        let config = invite_to_join(&mut trio, JoinMode::Share, wide(window));
+        come(&mut trio, config);
+        trio.run_for(secs(3));
+        types(&mut trio, 1, b"a");
+        let session = |trio: &Trio| trio.right.0.server.screen().size();
+        for _ in 0..2 {
+            trio.run_for(secs(60));
+            assert_eq!(session(&trio), window, "an idle client is heard");
+            let gone = near(ClientConfig { key: Key::from_bytes([98; 16]), ..roves() });
+            let gone = core::mem::replace(&mut trio.left.0[1], gone);
+            // The server may have permitted a pause of 24 s.
+            trio.run_for(secs(24 + 11));
+            assert_eq!(session(&trio), Size::DEFAULT, "{rule:?}");
+            trio.left.0[1] = gone;
+        }
+        assert_eq!(trio.left.0[1].client.outcome(), None);
+    }
+}
+
+#[test]
 fn a_viewers_key_used_from_two_addresses_disturbs_nobody_else() {
     let mut trio = shared_session(&near_link(), &[JoinMode::View, JoinMode::Share], Seed::new(15));
     let stolen = ClientConfig { key: Key::from_bytes([1; 16]), ..wide(Size::DEFAULT) };

@@ -31,6 +31,12 @@ const FAREWELL_MAX: Duration = Duration::from_secs(2);
 /// change of networks is over by then, and to join again is one command.
 const SILENCE_MAX: Duration = Duration::from_secs(120);
 
+/// How long a joined client may be silent, beyond a pause that the server permits, until its window counts for no size.
+/// The window counts again with the next datagram. Chosen: three heartbeats of 3 s, two of which may be lost, and the
+/// time of a slow path.
+const AWAY_AFTER: Duration = Duration::from_secs(10);
+const _: () = assert!(AWAY_AFTER.as_millis() < SILENCE_MAX.as_millis());
+
 /// The invited and the joined clients of a session, [`JOINED_MAX`] at most.
 #[derive(Default)]
 pub(super) struct Audience {
@@ -53,6 +59,8 @@ pub(super) struct Member {
     phase: Phase,
     /// When the server's computer last woke from a sleep, in which it could not hear the client.
     awake_since: Instant,
+    /// Whether the client is silent for so long that its window counts for no size.
+    is_away: bool,
 }
 
 /// The phase of a client: invited, joined or leaving.
@@ -99,6 +107,7 @@ impl Audience {
             who: who.into(),
             phase,
             awake_since: now,
+            is_away: false,
         });
         debug_assert!(self.members.len() <= JOINED_MAX, "nobody joins beyond the bound");
         Ok(memory)
@@ -179,6 +188,7 @@ impl Audience {
         own_terminal: UserTerminal,
         terminal: &mut Terminal,
     ) -> Option<Size> {
+        self.members.iter_mut().for_each(|member| member.note_silence(now));
         let windows: Vec<_> = self.windows().collect();
         let size = self.lead.settle(now, is_own, terminal.screen().size(), &windows);
         let leader = self.lead.leader();
@@ -247,9 +257,11 @@ impl Audience {
         self.members.iter_mut().map(|member| &mut member.publisher.transport)
     }
 
-    /// Returns the numbers and window sizes of the joined clients that may type. Viewing clients affect no size.
+    /// Returns the numbers and window sizes of the joined clients that may type. Viewing clients affect no size, and
+    /// neither do silent ones.
     fn windows(&self) -> impl Iterator<Item = (u64, Size)> {
-        self.members.iter().filter(|member| member.way == JoinMode::Share).filter_map(|member| {
+        let counts = |member: &&Member| member.way == JoinMode::Share && !member.is_away;
+        self.members.iter().filter(counts).filter_map(|member| {
             let Phase::Joined(number) = member.phase else { return None };
             Some((number, member.publisher.window?))
         })
@@ -304,9 +316,6 @@ impl Audience {
         for member in &mut self.members {
             // These events are dropped: only the session's own client has an entry among the logged-in users.
             while member.publisher.transport.poll_event().is_some() {}
-            if member.silent_until().is_some_and(|until| until + TIMER_LATE_MAX <= now) {
-                member.awake_since = now;
-            }
             if matches!(member.phase, Phase::Joined(_))
                 && let Some(until) = member.leaves_until(now)
             {
@@ -388,14 +397,28 @@ impl Member {
         if transport.closed().is_some() {
             return Some(transport.lingers_until().unwrap_or(now));
         }
-        (self.silent_until()? <= now).then(|| now + FAREWELL_MAX)
+        (self.missed_since()? + SILENCE_MAX <= now).then(|| now + FAREWELL_MAX)
     }
 
-    /// Returns when the client's silence becomes too long. `None` before its first message.
+    /// Records whether the client is silent for so long that its window counts for no size. If the timer is late, the
+    /// computer has slept.
+    fn note_silence(&mut self, now: Instant) {
+        if self.silent_until().is_some_and(|until| until + TIMER_LATE_MAX <= now) {
+            self.awake_since = now;
+        }
+        self.is_away = self.missed_since().is_some_and(|at| at + AWAY_AFTER <= now);
+    }
+
+    /// Returns when the client's silence has its next consequence. `None` before its first message.
     fn silent_until(&self) -> Option<Instant> {
+        Some(self.missed_since()? + if self.is_away { SILENCE_MAX } else { AWAY_AFTER })
+    }
+
+    /// Returns since when the client's silence is unexpected. `None` before its first message.
+    fn missed_since(&self) -> Option<Instant> {
         let transport = &self.publisher.transport;
         let heard_at = transport.remote_arrived_at()?.max(self.awake_since);
-        Some(heard_at.max(transport.remote_excused_until().unwrap_or(heard_at)) + SILENCE_MAX)
+        Some(heard_at.max(transport.remote_excused_until().unwrap_or(heard_at)))
     }
 
     fn is_over(&self, now: Instant) -> bool {
