@@ -15,8 +15,8 @@ const KEPT_MAX: usize = 8;
 /// The announcements that are shown one after the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Announcements {
-    /// The announcement that is shown, and those that wait.
-    kept: VecDeque<String>,
+    /// The announcement that is shown, and those that wait, each with how many equal events it stands for.
+    kept: VecDeque<(String, u32)>,
     /// When the first announcement in `kept` appeared on the screen.
     since: Instant,
     /// How many announcements were dropped, because [`KEPT_MAX`] others waited.
@@ -30,26 +30,25 @@ impl Announcements {
     pub(super) fn push(&mut self, now: Instant, text: String) {
         self.drop_read(now);
         let is_read = self.hidden_since.is_none() && now >= self.since + SHOWN_MIN;
-        if self.kept.len() == 1 && self.kept[0] != text && is_read {
+        if self.kept.len() == 1 && self.kept[0].0 != text && is_read {
             self.kept.clear();
         }
-        if self.kept.is_empty() {
+        if self.kept.len() < 2 && self.kept.iter().all(|it| it.0 == text) {
             self.since = now;
         }
-        if self.kept.len() == KEPT_MAX {
-            self.missed = self.missed.saturating_add(1);
-        } else if self.kept.back() != Some(&text) {
-            self.kept.push_back(text);
-        } else if self.kept.len() == 1 {
-            self.since = now;
+        let is_full = self.kept.len() == KEPT_MAX;
+        match self.kept.back_mut().filter(|last| last.0 == text) {
+            Some((_, times)) => *times = times.saturating_add(1),
+            None if is_full => self.missed = self.missed.saturating_add(1),
+            None => self.kept.push_back((text, 1)),
         }
     }
 
     /// Adds the answer to something that the user has done. It is shown at once, in front of waiting events.
     pub(super) fn answer(&mut self, now: Instant, text: String) {
         self.drop_read(now);
-        if self.kept.front() != Some(&text) {
-            self.kept.push_front(text);
+        if self.kept.front().is_none_or(|it| it.0 != text) {
+            self.kept.push_front((text, 1));
         }
         if self.kept.len() > KEPT_MAX {
             self.kept.truncate(KEPT_MAX);
@@ -76,11 +75,13 @@ impl Announcements {
     /// Returns the announcement to show, if there is one.
     pub(super) fn current(&self, now: Instant) -> Option<String> {
         let (index, _) = self.look(now)?;
-        let text = &self.kept[index];
+        let (text, times) = &self.kept[index];
+        // The count comes first, because a narrow bar has no room for the end.
+        let text = if *times > 1 { format!("{times} times: {text}") } else { text.clone() };
         let is_last = index + 1 == self.kept.len();
         Some(match self.missed {
             missed if is_last && missed > 0 => format!("{text} (And {missed} more.)"),
-            _ => text.clone(),
+            _ => text,
         })
     }
 
@@ -167,6 +168,26 @@ mod tests {
         }
         assert_eq!(shown(21).as_deref(), Some("7 (And 992 more.)"));
         assert_eq!((shown(30).is_some(), shown(31)), (true, None));
+    }
+
+    #[test]
+    fn an_equal_event_is_seen_as_another_one() {
+        let mut announcements = Announcements::default();
+        let at = |secs: u64| Instant::from_millis(1000 * secs);
+        for (now, text) in [(0, "joined"), (1, "other"), (2, "joined"), (2, "joined")] {
+            announcements.push(at(now), text.to_owned());
+        }
+        for (now, shown) in [(0, "joined"), (3, "other"), (6, "2 times: joined")] {
+            assert_eq!(announcements.current(at(now)).as_deref(), Some(shown));
+        }
+        announcements.push(at(15), "joined".to_owned());
+        for (now, shown) in
+            [(15, Some("3 times: joined")), (24, Some("3 times: joined")), (25, None)]
+        {
+            assert_eq!(announcements.current(at(now)).as_deref(), shown);
+        }
+        announcements.push(at(26), "joined".to_owned());
+        assert_eq!(announcements.current(at(26)).as_deref(), Some("joined"));
     }
 
     #[test]
