@@ -30,7 +30,7 @@ use self::publisher::Publisher;
 use self::succession::{Newcomer, Succession};
 use crate::former::{ClientId, Former};
 use crate::parts::joined::JoinMode;
-use crate::wish::{Door, Wish};
+use crate::wish::Door;
 
 /// How long the server waits for its first client. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const NO_CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -110,6 +110,7 @@ impl Server {
         payload: &[u8],
     ) -> Result<(), ReceiveError> {
         let mut result = self.publisher.transport.handle_datagram(now, source, ecn, payload);
+        let is_own = result.is_ok();
         if result.as_ref().is_err_and(|error| !error.is_from_peer()) {
             let Self { audience, terminal, .. } = self;
             if let Some(joined) = audience.handle_datagram(now, source, ecn, payload, terminal) {
@@ -126,6 +127,11 @@ impl Server {
             self.terminal.keep_scrollback();
         }
         self.deliver(now);
+        // A client that may take over was invited before the lock, or while the own client was silent.
+        if is_own && self.door() == Door::Locked {
+            self.succession.withdraw();
+            self.settle_hold();
+        }
         self.settle_audience(now);
         self.each(|publisher, terminal| {
             publisher.advance_echo(now, terminal);
@@ -371,10 +377,6 @@ impl Server {
         self.publisher.window = self.audience.handle_own(news.size, news.has_keys);
         for wish in &news.wishes {
             self.audience.obey(now, *wish, &mut self.terminal);
-            if *wish == Wish::Door(Door::Locked) {
-                self.succession.withdraw();
-                self.settle_hold();
-            }
         }
         self.settle_size(now, news.size.is_some());
         if news.is_first && !mem::replace(&mut self.has_started, true) {

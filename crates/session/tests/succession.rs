@@ -5,7 +5,7 @@ mod common;
 use common::clients::*;
 use common::*;
 use rove_link::LinkConfig;
-use rove_session::{ClientConfig, ClientOutcome, ExitStatus, Outside, ServerOutcome, Tty};
+use rove_session::{ClientConfig, ClientOutcome, Door, ExitStatus, Outside, ServerOutcome, Tty};
 use rove_ssp::{Config, Key};
 use rove_terminal::Size;
 use rove_units::Seed;
@@ -222,4 +222,22 @@ fn modes_are_set_for_the_newcomer_and_left_behind_for_nobody() {
         assert_eq!(modes_of(&trio.left.0[0]), fresh, "{case}: left behind");
     }
     println!("50 combinations of modes: 0 wrong in the new terminal, 0 left behind in the old one");
+}
+
+#[test]
+fn a_locked_client_that_is_heard_again_keeps_its_session_from_one_invited_meanwhile() {
+    for is_heard in [false, true] {
+        let mut trio = session(roves(), &LinkConfig::lossless(ms(50)), Seed::new(4));
+        trio.left.0[0].client.set_door(Door::Locked);
+        trio.run_for(secs(1));
+        assert_eq!(trio.right.0.server.door(), Door::Locked);
+        let heir = invite(&mut trio, roves());
+        if is_heard {
+            types(&mut trio, 0, b"x");
+            trio.run_for(secs(1));
+        }
+        come(&mut trio, heir);
+        trio.run_for(secs(3));
+        assert_eq!(trio.right.0.server.takeovers(), u32::from(!is_heard));
+    }
 }
