@@ -66,11 +66,18 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    /// Returns the list as text for people. `own_terminal` marks the session that the command runs in.
-    pub(crate) fn text(&self, computer: &Computer, own_terminal: Option<&str>) -> String {
+    /// Returns the list as text for people. `own_terminal` marks the session that the command runs in. `is_whole` is
+    /// false if servers did not answer.
+    pub(crate) fn text(
+        &self,
+        computer: &Computer,
+        own_terminal: Option<&str>,
+        is_whole: bool,
+    ) -> String {
         let width_max = if isatty(stdio::stdout()) { table::COMMAND_WIDTH } else { usize::MAX };
         let mut text = if self.sessions.is_empty() {
-            format!("No session of yours runs on {} under a rove server.\n", computer.name())
+            let runs = if is_whole { "runs" } else { "answers" };
+            format!("No session of yours {runs} on {} under a rove server.\n", computer.name())
         } else {
             table::sessions(&self.sessions, own_terminal, width_max)
         };
@@ -97,15 +104,16 @@ pub(crate) fn list(options: ListOptions, place: &Place) -> anyhow::Result<u8> {
         stock: options.all.then(|| stock::servers(&known(&survey))),
         rules_ignored: Policy::find().err().map(|error| error.sentence()),
     };
+    let has_problems = tell_problems("rove list", &computer, &survey);
     let text = match options.json {
         true => escaped(&serde_json::to_string(&listing)?) + "\n",
         false => {
-            let text = listing.text(&computer, own_terminal().as_deref());
+            let text = listing.text(&computer, own_terminal().as_deref(), !has_problems);
             wrapped(&text, columns(&io::stdout()))
         }
     };
     io::stdout().write_all(text.as_bytes()).context("cannot write the list")?;
-    Ok(u8::from(tell_problems("rove list", &computer, &survey)))
+    Ok(u8::from(has_problems))
 }
 
 /// Ends the chosen sessions and prints the result of each. Returns the exit code: 1 if a session was not found or has

@@ -26,7 +26,9 @@ pub(crate) fn text(facts: &Facts, diagnosis: &Diagnosis, columns: usize) -> Stri
     text.push('\n');
     if let Some(host) = &facts.host {
         let sessions = match host.far.as_ref().map(|far| &far.sessions) {
-            Some(Sessions::Listed(listing)) => listing.text(&Computer::host(&host.name), None),
+            Some(Sessions::Listed(listing)) => {
+                listing.text(&Computer::host(&host.name), None, true)
+            }
             Some(Sessions::Unreadable) => {
                 format!("rove list {} shows your sessions there.\n", host.name)
             }

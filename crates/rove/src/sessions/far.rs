@@ -44,7 +44,7 @@ pub(super) fn list(options: ListOptions, host: &HostOptions) -> anyhow::Result<u
             "the rove on {name} lists its sessions in another form; try: rove list --json {name}"
         )
     })?;
-    let text = listing.text(&Computer::host(&name), None);
+    let text = listing.text(&Computer::host(&name), None, status.success());
     let text = wrapped(&text, columns(&io::stdout()));
     io::stdout().write_all(text.as_bytes()).context("cannot write the list")?;
     Ok(code(status))

@@ -27,7 +27,7 @@ pub(super) fn sessions(
         rows.push([
             status.pid.to_string(),
             status.port.to_string(),
-            format!("{}{mark}", status.state.as_str()),
+            format!("{}{}{mark}", status.state.as_str(), joined(status)),
             age(status.age_seconds),
             ago(status.contact_age_seconds),
             ago(status.key_age_seconds),
@@ -97,6 +97,14 @@ pub(crate) fn describe_detached(status: &SessionStatus) -> String {
     };
     let command = cut(&command(status), COMMAND_WIDTH);
     format!("{} (port {}{contact}): {command}", status.pid, status.port)
+}
+
+/// Returns how many clients have joined, for the end of a session's state. Empty if none has.
+fn joined(status: &SessionStatus) -> String {
+    match status.attachment.joined.len() {
+        0 => String::new(),
+        count => format!(", {count} joined"),
+    }
 }
 
 fn size(status: &SessionStatus) -> String {
@@ -197,15 +205,16 @@ mod tests {
     fn a_table_has_a_line_for_each_session_and_marks_our_own() {
         let attachment = Attachment { session: Some("work".to_owned()), ..Attachment::default() };
         let new = SessionStatus { pid: 5, port: 60_002, attachment, ..SessionStatus::default() };
-        let attachment = Attachment { no_program: true, ..Attachment::default() };
+        let joined = vec!["192.0.2.2 (process 7) views".to_owned(); 2];
+        let attachment = Attachment { no_program: true, joined, ..Attachment::default() };
         let bare = SessionStatus { pid: 6, port: 60_003, attachment, ..SessionStatus::default() };
         let text = sessions(&[status(), new, bare], Some("/dev/pts/3"), 12);
         assert_eq!(
             text,
-            "PID   PORT   STATE            AGE  CONTACT  KEY  SIZE   PATH     CLIENT          COMMAND\n\
-             1234  60001  detached (here)  2 d  2 h      2 h  80x24  UDP 2 h  192.0.2.1:4242  -bash [ma...\n\
-             5     60002  waiting          0 s  -        -    0x0    -        -               work: \n\
-             6     60003  waiting          0 s  -        -    -      -        -               no program\n"
+            "PID   PORT   STATE              AGE  CONTACT  KEY  SIZE   PATH     CLIENT          COMMAND\n\
+             1234  60001  detached (here)    2 d  2 h      2 h  80x24  UDP 2 h  192.0.2.1:4242  -bash [ma...\n\
+             5     60002  waiting            0 s  -        -    0x0    -        -               work: \n\
+             6     60003  waiting, 2 joined  0 s  -        -    -      -        -               no program\n"
         );
     }
 

@@ -242,6 +242,7 @@ fn a_server_that_stands_still_is_named_and_nobody_waits_long() {
     server.signal(Signal::CONT);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     assert!(text(&output.stderr).contains("does not answer"), "{output:?}");
+    assert!(text(&output.stdout).starts_with("No session of yours answers"), "{output:?}");
 }
 
 #[test]
