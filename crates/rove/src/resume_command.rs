@@ -41,22 +41,18 @@ pub(crate) fn run(wanted: Option<&str>) -> anyhow::Result<Step> {
         }
     }
     refused.iter().for_each(|sentence| warn("rove resume", sentence));
-    let Some(index) = choose(&sessions, wanted)? else {
-        match wanted {
-            Some(wanted) => bail!(
-                "no session of {} waits for its client on this computer; `rove resume` lists those that do",
-                wanted.escape_debug()
-            ),
-            None => bail!(
-                "no session waits for its client on this computer; `rove attach HOST` goes on with one whose server is a rove"
-            ),
-        }
-    };
+    let index = choose(&sessions, wanted)?;
     go_on(sessions.swap_remove(index))
 }
 
-/// Returns the index of the wanted session, or `None` if there is none. If several match, the user chooses.
-fn choose(sessions: &[Saved], wanted: Option<&str>) -> anyhow::Result<Option<usize>> {
+/// Returns the index of the wanted session. If several match, or none does, lists the ones that can be named. If several
+/// match, the user chooses.
+fn choose(sessions: &[Saved], wanted: Option<&str>) -> anyhow::Result<usize> {
+    if sessions.is_empty() {
+        bail!(
+            "no session waits for its client on this computer; `rove attach HOST` goes on with one whose server is a rove"
+        );
+    }
     let number: Option<usize> = wanted.and_then(|it| it.parse().ok());
     let is_meant = |index: usize| match (number, wanted) {
         (Some(number), _) => index + 1 == number,
@@ -64,14 +60,21 @@ fn choose(sessions: &[Saved], wanted: Option<&str>) -> anyhow::Result<Option<usi
         (None, None) => true,
     };
     let meant: Vec<usize> = (0..sessions.len()).filter(|index| is_meant(*index)).collect();
-    if meant.len() < 2 {
-        return Ok(meant.first().copied());
+    if let [only] = meant[..] {
+        return Ok(only);
     }
-    for index in &meant {
-        say(io::stderr(), &format!("  {}  {}", index + 1, describe(&sessions[*index])));
+    for index in (0..sessions.len()).filter(|it| meant.is_empty() || meant.contains(it)) {
+        say(io::stderr(), &format!("  {}  {}", index + 1, describe(&sessions[index])));
+    }
+    if let Some(wanted) = wanted.filter(|_| meant.is_empty()) {
+        bail!(
+            "{} is no session that waits for its client on this computer; name one of the list by number or host",
+            wanted.escape_debug()
+        );
     }
     let chosen = question::choose("which session?", sessions.len());
-    chosen.filter(|it| meant.contains(it)).map(Some).context("no session was chosen")
+    let chosen = chosen.filter(|it| meant.contains(it));
+    chosen.context("no session was chosen; name one of the list, as in `rove resume 1`")
 }
 
 fn go_on(saved: Saved) -> anyhow::Result<Step> {

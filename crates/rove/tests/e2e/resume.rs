@@ -97,6 +97,28 @@ fn a_killed_client_of_a_stock_server_is_resumed_again_and_again() {
 }
 
 #[test]
+fn a_name_that_no_session_has_is_answered_by_the_names_that_can_be_given() {
+    let user = User::new();
+    let server = Server::start(Maker::Stock, LOCALHOST, &["sh", "-c", ECHOING]);
+    let call = user.call(Maker::Rove.client(server.address, &server.key));
+    let terminal = Terminal::start(&call, SIZE);
+    terminal.wait_for_text("here");
+    terminal.talk("line");
+    kill(terminal, Signal::KILL);
+    for wrong in ["far", "2"] {
+        let mut resume = user.resume(&[wrong]);
+        resume.wait_exit().assert_code(1);
+        let output = resume.output();
+        assert!(output.contains(&format!("1  {}", server.address)), "{output}");
+        assert!(output.contains("is no session that waits"), "{output}");
+    }
+    let mut terminal = user.resume(&["1"]);
+    terminal.wait_for_text("got line");
+    terminal.send("\x04");
+    terminal.wait_exit().assert_code(0);
+}
+
+#[test]
 fn a_killed_client_of_a_rove_gets_a_fresh_key_over_ssh() {
     // A login that takes its time.
     let sshd = Sshd::start(Far { profile: "sleep 3", ..Far::default() });
