@@ -19,6 +19,8 @@ const UNKNOWN_KEY: [&str; 3] =
     ["No ", " host key is known for ", " and you have requested strict checking."];
 const NOT_VERIFIED: &str = "Host key verification failed.";
 const CHANGED: &str = "REMOTE HOST IDENTIFICATION HAS CHANGED!";
+/// The title of the framed warning about a key file, after which the login goes on with other keys.
+const UNPROTECTED: &str = "UNPROTECTED PRIVATE KEY FILE!";
 const NO_GREETING: &str = "kex_exchange_identification: ";
 const HUNG_UP: [&str; 2] = ["Connection closed by ", "Connection reset by "];
 /// Text that ssh prints in place of an address if a proxy command connects it.
@@ -143,7 +145,9 @@ impl LastWords {
             }
             self.line.push(byte);
             if byte == b'\n' && self.is_other_warning() {
-                self.is_open = true;
+                // The end of this frame is shown, too. After warnings about host keys, so is everything else.
+                self.is_text = String::from_utf8_lossy(&self.line).contains(UNPROTECTED);
+                self.is_open = !self.is_text;
                 self.release(&mut shown);
             } else if byte == b'\n' && self.is_goodbye() {
                 self.line.clear();
@@ -431,6 +435,13 @@ Host key verification failed.\r
         assert_eq!(words.filter(warning.as_bytes()), warning.as_bytes());
         let rest = format!("{frame}\r\nPermissions 0644 for '/k' are too open.\r\n");
         assert_eq!(words.filter(rest.as_bytes()), rest.as_bytes());
+        // After a warning about a key file, the filter goes on.
+        assert_eq!(words.filter(b"Connection to far closed.\r\n"), b"");
+        assert_eq!(words.filter(format!("{warning}{frame}\r\n").as_bytes()).len(), 183);
+        let said = "kex_exchange_identification: Connection closed by remote host\r\n\
+                    Connection closed by 127.0.0.1 port 9\r\n";
+        assert_eq!(words.filter(said.as_bytes()), b"");
+        assert!(matches!(words.conclude(true).0, Some(Refusal::HungUp { .. })));
         // No refusal replaces another framed warning.
         for warning in ["POSSIBLE DNS SPOOFING DETECTED!", "REVOKED HOST KEY DETECTED!"] {
             let frame = "@".repeat(59);
