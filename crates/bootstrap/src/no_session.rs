@@ -5,7 +5,7 @@ use std::process::ExitStatus;
 
 use crate::options::{HostOptions, WantedSession};
 use crate::session_ref::attach_command;
-use crate::ssh_config;
+use crate::ssh_config::{self, SshConfig};
 use crate::startup::{Announced, EarlyOutput, ProxyFailure, RunningSession};
 
 /// Exit code of OpenSSH's sshd if `/etc/nologin` forbids logins. sshd has then printed that file on the error stream.
@@ -17,12 +17,13 @@ const NO_LOGINS: i32 = 254;
 #[expect(missing_docs, reason = "each sentence names its fields")]
 pub enum NoSession {
     /// ssh failed before a command ran on the host. `hush` is the letter of the user's option, such as `-q`, that keeps
-    /// ssh's own explanation from the terminal.
+    /// ssh's own explanation from the terminal. `is_silent` is true if the configured `LogLevel` does.
     #[error("ssh did not get through to {}; {}", host.display(), match hush {
         Some(letter) => format!("leave out -{letter}, and it says why"),
+        None if *is_silent => "its LogLevel (QUIET or FATAL) hides why, which -o LogLevel=ERROR shows".to_owned(),
         None => "what it said stands above".to_owned(),
     })]
-    SshFailed { host: OsString, hush: Option<char> },
+    SshFailed { host: OsString, hush: Option<char>, is_silent: bool },
     /// Rove's proxy command could not open the connection for ssh.
     #[error("{}", failure.sentence)]
     NotConnected { failure: ProxyFailure },
@@ -93,6 +94,7 @@ impl NoSession {
     /// Returns why rove's command led to no announcement of a server. `has_failed` is true if ssh itself failed.
     pub fn of(
         options: &HostOptions,
+        config: &SshConfig,
         announced: &Announced,
         status: ExitStatus,
         has_failed: bool,
@@ -102,8 +104,10 @@ impl NoSession {
             Self::NoPortRange
         } else if has_failed {
             let failure = announced.proxy_failure.clone();
-            failure
-                .map_or_else(|| Self::ssh_failed(options), |failure| Self::NotConnected { failure })
+            failure.map_or_else(
+                || Self::ssh_failed(options, config),
+                |failure| Self::NotConnected { failure },
+            )
         } else if announced.early_output == EarlyOutput::Impostor {
             Self::Diverted { host }
         } else if !announced.sessions.is_empty() {
@@ -136,10 +140,11 @@ impl NoSession {
         }
     }
 
-    /// Returns the error that ssh has failed. ssh has printed the reason, unless an option of the user silenced ssh.
-    pub fn ssh_failed(options: &HostOptions) -> Self {
+    /// Returns the error that ssh has failed. ssh has printed the reason, unless the user's options or configuration
+    /// silenced ssh.
+    pub fn ssh_failed(options: &HostOptions, config: &SshConfig) -> Self {
         let (_, hush) = ssh_config::without_hush(&options.ssh);
-        Self::SshFailed { host: options.host.clone(), hush }
+        Self::SshFailed { host: options.host.clone(), hush, is_silent: config.is_silent() }
     }
 }
 
@@ -160,6 +165,7 @@ mod tests {
     use super::*;
     use crate::challenge::Challenge;
     use crate::remote;
+    use crate::sharing::Sharing;
     use crate::startup::{Rules, Startup, Stream};
     use rove_session::JoinMode;
 
@@ -185,22 +191,27 @@ mod tests {
             let mut startup = Startup::new(Rules::Tolerant { challenge, proxy: true, start: true });
             startup.read(Stream::Output, lines.as_bytes(), &mut Vec::new()).unwrap();
             let status = ExitStatus::default();
-            let text = NoSession::of(&options, &startup.announced, status, false).to_string();
+            let config = SshConfig::default();
+            let text = NoSession::of(&options, &config, &startup.announced, status, false);
+            let text = text.to_string();
             assert!(text.contains(lacks) && text.contains("rove install far"), "{text}");
         }
     }
 
     #[test]
     fn an_ssh_that_was_hushed_is_not_said_to_have_spoken() {
-        for (words, part) in [
-            (&["ssh", "-q"][..], "leave out -q"),
-            (&["ssh", "-E", "log"], "leave out -E"),
-            (&["ssh", "-y"], "leave out -y"),
-            (&["ssh"], "stands above"),
+        for (words, level, part) in [
+            // `ssh -G` prints SILENT for QUIET, and for -q.
+            (&["ssh", "-q"][..], "SILENT", "leave out -q"),
+            (&["ssh", "-E", "log"], "INFO", "leave out -E"),
+            (&["ssh", "-y"], "INFO", "leave out -y"),
+            (&["ssh"], "INFO", "stands above"),
+            (&["ssh"], "SILENT", "LogLevel (QUIET"),
         ] {
             let ssh = words.iter().map(|&word| word.to_owned()).collect();
-            let text =
-                NoSession::ssh_failed(&HostOptions { ssh, ..HostOptions::default() }).to_string();
+            let options = HostOptions { ssh, ..HostOptions::default() };
+            let config = ssh_config::parse(&format!("loglevel {level}\n"), |_| Sharing::Unknown);
+            let text = NoSession::ssh_failed(&options, &config).to_string();
             assert!(text.contains(part), "{text}");
         }
     }

@@ -252,7 +252,7 @@ impl Plan {
                 Err(NoSession::BehindTunnel { host: options.host.clone() })
             }
             (Some(address), Some(connect)) if !is_failure => Ok((address, connect)),
-            (_, Some(_)) if is_failure => Err(NoSession::ssh_failed(options)),
+            (_, Some(_)) if is_failure => Err(NoSession::ssh_failed(options, &self.config)),
             (_, Some(_)) => Err(NoSession::NoAddress),
             (None, None) if !self.is_ours() => Err(NoSession::NoAddress),
             (_, None) if announced.port_refused && options.has_port_range() => {
@@ -261,7 +261,7 @@ impl Plan {
             (_, None) if !self.is_ours() => {
                 Err(NoSession::NoAnnouncement { host: options.host.clone(), status })
             }
-            (_, None) => Err(NoSession::of(options, &announced, status, is_failure)),
+            (_, None) => Err(NoSession::of(options, &self.config, &announced, status, is_failure)),
         }
     }
 

@@ -138,7 +138,7 @@ impl<'a> RemoteCommand<'a> {
         let mut noise = Vec::new();
         output.finish(&mut noise);
         show(Stream::Output, &noise);
-        let judged = self.judge(&output, status);
+        let judged = self.judge(&output, &config, status);
         let has_failed =
             matches!(judged, Err(BootstrapError::NoSession(NoSession::SshFailed { .. })));
         let (refusal, held) = last_words.conclude(has_failed);
@@ -149,7 +149,12 @@ impl<'a> RemoteCommand<'a> {
         refusal.map_or(judged, |refusal| Err(refusal.into()))
     }
 
-    fn judge(&self, output: &Output, status: ExitStatus) -> Result<ExitStatus, BootstrapError> {
+    fn judge(
+        &self,
+        output: &Output,
+        config: &SshConfig,
+        status: ExitStatus,
+    ) -> Result<ExitStatus, BootstrapError> {
         let host = self.options.host.clone();
         match (output.state, status.code()) {
             (State::Missing, _) => {
@@ -157,7 +162,9 @@ impl<'a> RemoteCommand<'a> {
                 Err(BootstrapError::NoRove { host, remedy })
             }
             (State::Begun, Some(_)) => Ok(status),
-            (_, None | Some(SSH_FAILURE)) => Err(NoSession::ssh_failed(self.options).into()),
+            (_, None | Some(SSH_FAILURE)) => {
+                Err(NoSession::ssh_failed(self.options, config).into())
+            }
             (State::Before, Some(_)) => {
                 Err(NoSession::not_run(host, status, output.has_said).into())
             }
@@ -349,6 +356,7 @@ mod tests {
         let call = host::parse(ProgramName::Rove, words, || Ok(Config::default()));
         let Ok(HostCall::Connect(options)) = call else { panic!("a host") };
         let command = RemoteCommand::rove(&options, &[]).unwrap();
+        let config = SshConfig::default();
         for (state, code, wanted) in [
             (State::Begun, 255, "status 255"),
             (State::Begun, 1, "status 1"),
@@ -357,7 +365,7 @@ mod tests {
             (State::Missing, 127, "rove not found on far"),
         ] {
             let output = Output { state, ..Output::new(Challenge::from_bytes([0; 16])) };
-            let text = match command.judge(&output, ExitStatus::from_raw(code << 8)) {
+            let text = match command.judge(&output, &config, ExitStatus::from_raw(code << 8)) {
                 Ok(status) => format!("status {}", status.code().unwrap()),
                 Err(error) => error.to_string(),
             };
@@ -365,6 +373,6 @@ mod tests {
         }
         let killed = ExitStatus::from_raw(9);
         let output = Output { state: State::Begun, ..Output::new(Challenge::from_bytes([0; 16])) };
-        assert!(command.judge(&output, killed).is_err());
+        assert!(command.judge(&output, &config, killed).is_err());
     }
 }
