@@ -1,18 +1,22 @@
 //! The command line of `rove exec`, which git, rsync and others can run in place of ssh.
 
 use std::ffi::{OsStr, OsString};
+use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 
 use clap::{Arg, ArgAction, Command};
-use rove_bootstrap::{HostOptions, Joined};
+use rove_bootstrap::{HostOptions, Joined, ProgramName};
 use rove_cli_docs::{Manual, Words};
 use rove_streams::COMMAND_MAX;
+use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat};
+use rustix::stdio;
 
 use crate::cli::config::{Config, ConfigError};
 use crate::cli::host;
 use crate::cli::login::{self, Instead};
 use crate::cli::own_line::OptionsEnd;
 use crate::cli::ssh_letters;
+use crate::messages::warn;
 use crate::program::ROVE;
 
 pub(crate) static MANUAL: Manual = Manual {
@@ -56,7 +60,7 @@ fn definition() -> Command {
         .about("Runs a program on a host without a terminal, in the place of ssh")
         .override_usage("rove exec [options] [user@]host [--] [command...]")
         .args([
-            Arg::new("port").short('p').value_name("PORT").help("Port of the host's sshd"),
+            Arg::new("ssh -p").short('p').value_name("PORT").help("Port of the host's sshd"),
             flag("subsystem", 's', "The command names a subsystem of ssh: sftp"),
             flag("no_input", 'n', "Read nothing from standard input"),
             flag("no_terminal", 'T', "Ask for no terminal, as always").hide(true),
@@ -109,9 +113,9 @@ pub(crate) fn parse(
     let command = words.join(OsStr::new(" "));
     login.add(is_set("strict").then(|| "--strict".into()));
     login.add(host::controller_words(&matches));
-    let port = matches.get_one::<String>("port");
+    let port = login.take_port();
     let with_port = |ssh: Vec<String>| match port {
-        Some(port) => ssh_letters::prevailing(&ssh, vec!["-p".to_owned(), port.clone()]),
+        Some(port) => ssh_letters::prevailing(&ssh, vec!["-p".to_owned(), port]),
         None => ssh,
     };
     let mut options = match login.options(host, load) {
@@ -122,7 +126,7 @@ pub(crate) fn parse(
     };
     options.ssh = with_port(options.ssh);
     refuse(options.choices.strict, is_set("terminal"), command.as_bytes().len())?;
-    if is_set("no_input") {
+    if is_set("no_input") || is_unreadable(stdio::stdin(), options.quiet) {
         close_input();
     }
     let joined = Joined::Program { command, is_subsystem: is_set("subsystem") };
@@ -143,6 +147,17 @@ fn refuse(is_strict: bool, has_terminal: bool, command_len: usize) -> Result<(),
         return Err(Instead::wrong(format!("a command has at most {COMMAND_MAX} bytes")));
     }
     Ok(())
+}
+
+/// Returns whether no read of standard input can succeed. `nohup` leaves such an input. ssh then sends its end, too.
+/// Prints a warning about a folder, unless `is_quiet`.
+fn is_unreadable(input: BorrowedFd<'_>, is_quiet: bool) -> bool {
+    let is_folder = fstat(input).is_ok_and(|it| FileType::from_raw_mode(it.st_mode).is_dir());
+    if is_folder && !is_quiet {
+        let text = "standard input is a folder, so the program reads nothing from it";
+        warn(ProgramName::Rove.as_str(), text);
+    }
+    is_folder || fcntl_getfl(input).is_ok_and(|it| it & OFlags::RWMODE == OFlags::WRONLY)
 }
 
 /// Replaces standard input by `/dev/null`.
@@ -201,6 +216,11 @@ mod tests {
             ),
             ("h -p 5 -T -a ls -t", "ssh -p 5 h", "ls -t", false),
             ("--ssh=dbclient -p 22 h ls", "dbclient -p 22 h", "ls", false),
+            // As with ssh, the first of -p and -o Port counts.
+            ("-p 22 -p 23 h ls", "ssh -p 22 h", "ls", false),
+            ("-o Port=3 -p 22 h ls", "ssh -o Port=3 h", "ls", false),
+            ("-p 22 -oport=3 h ls", "ssh -p 22 -o port=3 h", "ls", false),
+            ("-x -l -p -p 22 h ls", "ssh -p 22 -x -l -p h", "ls", false),
             ("h -- -x", "ssh h", "-x", false),
             ("h", "ssh h", "", false),
         ] {

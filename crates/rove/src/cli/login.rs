@@ -86,6 +86,25 @@ impl Login {
         self.words.extend(words);
     }
 
+    /// Removes ssh's `-p`, which has another meaning on a session's command line. Returns the first one's port, unless
+    /// an `-o Port` before it prevails, as with ssh.
+    pub(super) fn take_port(&mut self) -> Option<String> {
+        let (mut port, mut is_set) = (None, false);
+        let mut words = core::mem::take(&mut self.words).into_iter();
+        while let Some(word) = words.next() {
+            let has_value = word.to_str().is_some_and(ssh_letters::takes_value);
+            let value = if has_value { words.next() } else { None };
+            let text = value.as_ref().and_then(|it| it.to_str()).unwrap_or_default();
+            if word == "-p" {
+                port = port.or_else(|| (!is_set).then(|| text.to_owned()));
+                continue;
+            }
+            is_set |= word == "-o" && ssh_letters::sets(text, "Port");
+            self.words.extend([word].into_iter().chain(value));
+        }
+        port
+    }
+
     /// Returns a session's options for a login to this host. `load` reads the user's configuration.
     ///
     /// # Errors

@@ -182,12 +182,22 @@ pub(super) fn forward(words: &[String]) -> bool {
     words.iter().any(|word| ["-L", "-R", "-D"].contains(&word.as_str()))
 }
 
+/// Returns whether the value of `-o` is about this keyword.
+pub(super) fn sets(value: &str, keyword: &str) -> bool {
+    let found = value.trim_start().get(..keyword.len());
+    found.is_some_and(|found| found.eq_ignore_ascii_case(keyword))
+}
+
+/// Returns whether a word among the options for ssh, such as `-o`, has its value in the next word.
+pub(super) fn takes_value(word: &str) -> bool {
+    let is_handed = |letter| fate(letter) == Some(Fate::Valued);
+    matches!(word.as_bytes(), &[b'-', letter] if letter == b'p' || is_handed(letter.into()))
+}
+
 /// Returns the first `-L` or `-o LocalForward` among the options for ssh that leads to a host of the name `socks`.
 pub(super) fn to_host_socks(words: &[String]) -> Option<String> {
-    let is_forward = |option: &str, value: &str| {
-        let keyword = value.trim_start().get(..LOCAL_FORWARD.len()).unwrap_or_default();
-        option == "-L" || option == "-o" && keyword.eq_ignore_ascii_case(LOCAL_FORWARD)
-    };
+    let is_forward =
+        |option: &str, value: &str| option == "-L" || option == "-o" && sets(value, LOCAL_FORWARD);
     let leads_there = |value: &str| {
         let host = value.rsplit(':').nth(1).unwrap_or_default();
         let host = host.split(['=', ' ', '\t']).next_back().unwrap_or_default();

@@ -43,6 +43,31 @@ fn call(gate: &Sshd, is_rove: bool, options: &[&str], command: &str) -> Command 
 }
 
 #[test]
+fn an_input_that_cannot_be_read_is_at_its_end_as_with_ssh_and_a_folder_is_named() {
+    let gate = Sshd::start(Far::default());
+    let write_only = || fs::OpenOptions::new().write(true).open("/dev/null").expect("it is there");
+    let folder = || fs::File::open("/").expect("it is there");
+    for (is_rove, input, said) in [
+        (true, folder(), "standard input is a folder"),
+        (false, folder(), ""),
+        // The input of `nohup`.
+        (true, write_only(), ""),
+        (false, write_only(), ""),
+    ] {
+        let mut command = call(&gate, is_rove, &[], "cat; echo end; exit 3");
+        command.stdin(input);
+        let output = within_guard("the end", move || command.output().expect("it starts"));
+        assert_eq!(
+            (output.status.code(), &output.stdout[..]),
+            (Some(3), &b"end\n"[..]),
+            "{output:?}"
+        );
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(errors.contains(said) && errors.is_empty() == said.is_empty(), "{errors}");
+    }
+}
+
+#[test]
 fn a_program_shows_what_it_shows_by_ssh() {
     let bytes: Vec<u8> = (0..=u8::MAX).cycle().take(300_000).collect();
     let mixed = "i=0; while [ $i -lt 2000 ]; do echo out $i; echo error $i >&2; i=$((i+1)); done";
