@@ -99,7 +99,8 @@ fn carry(options: ClientOptions, joined: Joined) -> anyhow::Result<u8> {
     let channel = Channel::take();
     let errors = channel.as_ref().map(Channel::errors).transpose()?;
     let ends = Ends::Standard { errors, changed: Vec::new() };
-    let load = joined::load(&joined, ends).context("the call names no target")?;
+    let load =
+        joined::load(&joined, ends, options.call.quiet).context("the call names no target")?;
     let call = options.call.clone();
     let (carried, channel) = forward::run(options, load, channel)?;
     if let Carried::Declined(reason) = carried {

@@ -26,7 +26,7 @@ use crate::question;
 pub(crate) mod build;
 pub(crate) mod error;
 mod far;
-mod progress;
+pub(crate) mod progress;
 pub(crate) mod remedy;
 mod report;
 mod source;
@@ -158,7 +158,7 @@ impl<'a> Copying<'a> {
                 Event::Has(bytes) => {
                     self.bytes_arrived = bytes;
                     if let Some(Ok(build)) = &self.chosen {
-                        self.progress.draw(bytes, build.bytes.len());
+                        self.progress.draw(bytes, build.bytes.len(), "");
                     }
                 }
                 Event::Done => self.verdict = Some(Ok(())),

@@ -134,6 +134,11 @@ impl FileSender {
         self.has_more
     }
 
+    /// Returns the name of the file that is being copied, how many of its bytes its stream has taken, and all.
+    pub(crate) fn progress(&self) -> Option<(&str, u64, u64)> {
+        self.current.as_ref().map(|it| (&*it.shown, it.written(), it.len))
+    }
+
     /// Drops all files.
     pub(crate) fn clear(&mut self) {
         *self = Self { session: self.session.take(), ..Self::default() };
@@ -224,8 +229,11 @@ impl Current {
 
     /// Returns whether the host has read from the stream. Until then, the stream takes at most twice the first credit.
     fn is_known(&self) -> bool {
-        let written = self.len - self.left - self.chunk.len() as u64;
-        written > 2 * FIRST_CREDIT
+        self.written() > 2 * FIRST_CREDIT
+    }
+
+    fn written(&self) -> u64 {
+        self.len - self.left - self.chunk.len() as u64
     }
 
     fn end(&self, answered: Answered) -> Sent {

@@ -179,7 +179,7 @@ impl Lender {
             return;
         }
         let ends = Ends::Passed(descriptors.into_iter().map(Some).collect());
-        let Ok(load) = load(&joined, ends) else { return };
+        let Ok(load) = load(&joined, ends, true) else { return };
         if say(&call, &Word::Taken) {
             let (state, splices) = (State::Waiting, Vec::new());
             self.loans.push(Loan { call, is_ready: false, is_program, load, state, splices });

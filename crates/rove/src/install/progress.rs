@@ -1,6 +1,8 @@
-//! A progress bar on the user's terminal for the copy of a program.
+//! A progress bar on the user's terminal for the copy of a program or file.
 
 use std::io::{self, IsTerminal, Write};
+
+use rove_units::Duration;
 
 use crate::install::build::megabytes;
 
@@ -21,12 +23,12 @@ impl Progress {
         Self { title, is_drawn: false }
     }
 
-    /// Draws the bar for `done` of `all` bytes.
-    pub(crate) fn draw(&mut self, done: usize, all: usize) {
+    /// Draws the bar for `done` of `all` bytes, and `more` after it.
+    pub(crate) fn draw(&mut self, done: usize, all: usize, more: &str) {
         let Some(title) = &self.title else { return };
         self.is_drawn = true;
         // The cursor returns to the start of the line, because ssh may print a message next.
-        write(&format!("\r{title} {}\x1b[K\r", bar(done, all)));
+        write(&format!("\r{title} {}{more}\x1b[K\r", bar(done, all)));
     }
 
     /// Removes the bar, so that other text can be shown.
@@ -56,6 +58,12 @@ fn bar(done: usize, all: usize) -> String {
     format!("[{full}{empty}] {} of {}", megabytes(done), megabytes(all))
 }
 
+/// Returns the mean rate of a copy, for [`Progress::draw`].
+pub(crate) fn rate(done: usize, since: Duration) -> String {
+    let millis = usize::try_from(since.as_millis()).unwrap_or(usize::MAX).max(1);
+    format!(", {}/s", megabytes(done.saturating_mul(1000) / millis))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,6 +79,8 @@ mod tests {
         ] {
             assert_eq!(bar(done, ALL), shown);
         }
+        assert_eq!(rate(3_000_000, Duration::from_millis(1500)), ", 2.0 MB/s");
+        assert_eq!(rate(0, Duration::ZERO), ", 0.0 MB/s");
         assert_eq!(bar(0, 0), "[####################] 0.0 MB of 0.0 MB");
     }
 }

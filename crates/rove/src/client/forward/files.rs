@@ -8,29 +8,53 @@ use std::path::PathBuf;
 use rove_bootstrap::ProgramName;
 use rove_platform::tty;
 use rove_streams::{Exit, Mux, StreamId};
-use rove_units::Instant;
+use rove_units::{Duration, Instant};
 use rustix::stdio;
 
 use super::load::{Carried, Load};
 use crate::bootstrap::screen::tell;
 use crate::client::file_sender::{FileSender, Sent};
+use crate::install::progress::{self, Progress};
 use crate::share::message::FAILURE;
 use crate::splice::Splice;
 
 /// The exit code if all files are copied, and a path is not typed. Chosen: as of other partial successes of rove.
 const NOT_TYPED: u8 = 1;
 
+/// The pause before the progress bar is drawn for the first time, and again. Chosen: a short copy shows none.
+const DRAWING_PAUSE: Duration = Duration::from_millis(250);
+
+/// Most characters of a file's name before the bar. Chosen: the line fits 80 columns.
+const TITLE_MAX: usize = 20;
+
 /// The files to copy, with the highest exit code so far.
 pub(crate) struct Files {
     sender: FileSender,
     code: u8,
+    is_quiet: bool,
+    /// The current file's bar, with the times of the copy's begin and of the next drawing.
+    bar: Option<(Progress, Instant, Instant)>,
 }
 
 impl Files {
     /// Creates the job. The server types the paths into `session`; an empty text means the only session.
-    pub(crate) fn new(session: String, files: Vec<Vec<u8>>) -> Self {
+    /// A bar shows the progress on a terminal, unless `is_quiet`.
+    pub(crate) fn new(session: String, files: Vec<Vec<u8>>, is_quiet: bool) -> Self {
         let files = files.into_iter().map(|it| PathBuf::from(OsString::from_vec(it))).collect();
-        Self { sender: FileSender::for_session(session, files), code: 0 }
+        Self { sender: FileSender::for_session(session, files), code: 0, is_quiet, bar: None }
+    }
+
+    fn show_progress(&mut self, now: Instant) {
+        let Some((name, done, all)) = self.sender.progress() else { return };
+        let (bar, begun, next) = self.bar.get_or_insert_with(|| {
+            let title = name.chars().take(TITLE_MAX).collect();
+            (Progress::new(title, self.is_quiet), now, now + DRAWING_PAUSE)
+        });
+        if *next <= now {
+            *next = now + DRAWING_PAUSE;
+            let [done, all] = [done, all].map(|it| usize::try_from(it).unwrap_or(usize::MAX));
+            bar.draw(done, all, &progress::rate(done, now.saturating_since(*begun)));
+        }
     }
 }
 
@@ -45,7 +69,10 @@ impl Load for Files {
         mux: &mut Mux,
         _: &mut Vec<Splice>,
     ) -> anyhow::Result<Option<Carried>> {
-        if let Some(sent) = self.sender.turn(now, mux) {
+        let sent = self.sender.turn(now, mux);
+        self.show_progress(now);
+        if let Some(sent) = sent {
+            self.bar = None;
             if let Sent::Typed { path, .. } | Sent::Kept { path, .. } = &sent {
                 tty::say(stdio::stdout(), &format!("{path}\n"));
             }

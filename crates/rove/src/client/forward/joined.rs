@@ -9,8 +9,13 @@ use super::program::Program;
 use crate::listeners;
 use crate::stdio_forward::target::{self, TargetError};
 
-/// Returns the job that `joined` describes. A connection or program uses the descriptors `ends`.
-pub(crate) fn load(joined: &Joined, ends: Ends) -> Result<Box<dyn Load>, TargetError> {
+/// Returns the job that `joined` describes. A connection or program uses the descriptors `ends`. The progress of files
+/// is shown unless `is_quiet`.
+pub(crate) fn load(
+    joined: &Joined,
+    ends: Ends,
+    is_quiet: bool,
+) -> Result<Box<dyn Load>, TargetError> {
     Ok(match joined {
         Joined::Port(target) => {
             let target = listeners::target(&target::parse(target)?);
@@ -19,6 +24,8 @@ pub(crate) fn load(joined: &Joined, ends: Ends) -> Result<Box<dyn Load>, TargetE
         Joined::Program { command, is_subsystem } => {
             Box::new(Program::new(command, *is_subsystem, ends))
         }
-        Joined::Files { session, files } => Box::new(Files::new(session.clone(), files.clone())),
+        Joined::Files { session, files } => {
+            Box::new(Files::new(session.clone(), files.clone(), is_quiet))
+        }
     })
 }
