@@ -211,7 +211,7 @@ fn first_login(
 }
 
 /// Returns the forwardings of ssh's configuration, if the session is to have any.
-fn forwards<'a>(options: &HostOptions, config: &'a SshConfig) -> Option<&'a Forwards> {
+pub(crate) fn forwards<'a>(options: &HostOptions, config: &'a SshConfig) -> Option<&'a Forwards> {
     Some(&config.forwards).filter(|it| options.forwards() && !it.is_empty())
 }
 

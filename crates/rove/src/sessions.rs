@@ -15,7 +15,7 @@ use rustix::termios::isatty;
 use serde::{Deserialize, Serialize};
 
 use crate::messages::{columns, escaped, say, warn, wrapped};
-use crate::server::policy::Policy;
+use crate::server::policy::{Policy, PolicyError};
 
 pub(crate) mod choice;
 pub(crate) mod computer;
@@ -63,9 +63,17 @@ pub(crate) struct Listing {
     /// Why servers ignore the administrator's rules for this computer. `None` if they obey them, or if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rules_ignored: Option<String>,
+    /// The administrator's rules in force. A later rove may add some, so [`Listing::rules`] reads them apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rules: Option<serde_json::Value>,
 }
 
 impl Listing {
+    /// Returns the rules in force for this computer's sessions. `None` if they were not told, or not understood.
+    pub(crate) fn rules(&self) -> Option<Policy> {
+        serde_json::from_value(self.rules.clone()?).ok()
+    }
+
     /// Returns the list as text for people. `own_terminal` marks the session that the command runs in. `is_whole` is
     /// false if servers did not answer.
     pub(crate) fn text(
@@ -98,11 +106,15 @@ pub(crate) fn list(options: ListOptions, place: &Place) -> anyhow::Result<u8> {
     let computer = Computer::ours();
     let clock = Clock::start();
     let survey = survey(clock, clock.now() + PATIENCE);
+    let found = Policy::find();
+    let rules_ignored = found.as_ref().err().map(PolicyError::sentence);
+    let rules = serde_json::to_value(found.unwrap_or_else(|error| error.rules())).ok();
     let listing = Listing {
         version: JSON_VERSION,
         sessions: survey.sessions.iter().map(|found| found.status.clone()).collect(),
         stock: options.all.then(|| stock::servers(&known(&survey))),
-        rules_ignored: Policy::find().err().map(|error| error.sentence()),
+        rules_ignored,
+        rules,
     };
     let has_problems = tell_problems("rove list", &computer, &survey);
     let text = match options.json {

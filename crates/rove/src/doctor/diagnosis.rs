@@ -17,6 +17,9 @@ pub(crate) use path::no_answer;
 /// strictest use of a host's clock in a login. Sessions themselves compare no clocks.
 const CLOCK_SKEW_SECONDS: u64 = 300;
 
+/// The remedy for a host that lacks this version of rove.
+const INSTALL: &str = "rove install copies this rove to the host";
+
 /// The result of the check of a step (leg) on the way to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
@@ -254,10 +257,13 @@ fn agent(host: &Host) -> Option<Finding> {
             "the host's sshd forwards no agent, so -A lends none",
             "have AllowAgentForwarding and DisableForwarding changed in its sshd_config",
         ),
-        Loan::Answers if !far.version.is_empty() && !far.version.starts_with("rove ") => problem(
-            format!("a session with {} lends no agent", far.version),
-            "rove install copies this rove to the host",
-        ),
+        Loan::Answers if !far.version.is_empty() && !far.version.starts_with("rove ") => {
+            problem(format!("a session with {} lends no agent", far.version), INSTALL)
+        }
+        Loan::Answers if host.path.as_ref().is_some_and(|path| path.forwards == Some(false)) => {
+            let (reason, remedy) = path::lack(host);
+            problem(format!("-A lends no agent: {reason}"), remedy)
+        }
         Loan::Answers => ok(
             "sshd forwards the agent, which a session lends by ssh, or by a relay where ssh would ask",
         ),
@@ -347,7 +353,8 @@ fn server_start(host: &Host) -> Finding {
         ),
         None if host.no_address => problem(
             "a server stands, but nobody told its address: SSH_CONNECTION on the host has none",
-            "use --tunnel, or --experimental-remote-ip=local where the name here leads to the host",
+            "use --tunnel, with rove on the host, or --experimental-remote-ip=local where the name here leads to the \
+             host",
         ),
         None => problem(
             after("the server did not start", host.said.first().map(String::as_str)),

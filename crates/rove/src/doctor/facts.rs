@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use rove_bootstrap::TunnelUse;
+use rove_bootstrap::{Forwards, TunnelUse};
 use rove_udp::Refusal;
 use rove_units::Duration;
 
@@ -108,6 +108,8 @@ pub(crate) struct Far {
     pub(crate) locale: String,
     /// The state of the agent that a session would lend. `None` if it would lend none.
     pub(crate) loan: Option<Loan>,
+    /// The connections that a session with the user's options would forward.
+    pub(crate) forwards: Forwards,
     /// The socket of the agent that the login forwards; empty if it forwards none.
     pub(crate) agent: String,
     /// The path of the server program.

@@ -16,7 +16,7 @@ use rove_units::Duration;
 
 use crate::bootstrap::Invocation;
 use crate::bootstrap::command::{self, Stop};
-use crate::bootstrap::{prepare, tunnel};
+use crate::bootstrap::{self, prepare, tunnel};
 use crate::client::agent;
 use crate::doctor::facts::{Aftermath, Far, Host, Loan, Noise, Server, Ssh};
 use crate::doctor::survey;
@@ -106,11 +106,15 @@ pub(crate) fn open(
         (listener, status) = again;
     }
     let opening = listener.conclude(&door.plan, &door.options, status, host);
-    if let Some(far) = &mut host.far {
-        let lent = door.plan.config.agent.as_ref().filter(|_| door.options.forwards());
-        far.loan = lent.map(|it| if agent::answers(it) { Loan::Answers } else { Loan::Silent });
-    }
+    host.far.iter_mut().for_each(|far| note_wishes(&door, far));
     Ok(opening.map(|opening| (opening, door)))
+}
+
+/// Records the forwards and the agent that a session would have by the user's options.
+fn note_wishes(Door { options, plan }: &Door, far: &mut Far) {
+    far.forwards = bootstrap::forwards(options, &plan.config).cloned().unwrap_or_default();
+    let lent = plan.config.agent.as_ref().filter(|_| options.forwards());
+    far.loan = lent.map(|it| if agent::answers(it) { Loan::Answers } else { Loan::Silent });
 }
 
 /// Runs ssh. Returns its output and its exit status, or no status if ssh took too long. `None` if ssh is missing.

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use rove_bootstrap::{Permitted, Place};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::own_file;
 
@@ -17,7 +17,7 @@ const FILE_BYTES_MAX: u64 = 65_536;
 const OTHERS_WRITE: u32 = 0o022;
 
 /// The rules. Without the file, the defaults apply.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct Policy {
     /// Whether sessions may carry streams.

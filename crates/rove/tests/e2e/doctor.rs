@@ -138,6 +138,15 @@ fn rules_of_the_host_that_do_not_count_are_told_with_the_reason() {
 }
 
 #[test]
+fn a_forward_that_the_hosts_rules_do_not_permit_is_a_problem() {
+    let rules = "permit-open = ['localhost:80']\npermit-listen = ['8080']\n";
+    let Some(sshd) = Sshd::start_with_rules(rules, 0o644) else { return };
+    examine(&sshd, &["-L9:localhost:80", "-R8080:localhost:1"]).assert_well();
+    let report = examine_problem(&sshd, &["-L9:localhost:81"], "forwarding");
+    report.assert_problem("forwarding", "does not permit -L 9:localhost:81 (permit-open)");
+}
+
+#[test]
 fn the_users_sessions_on_the_host_are_shown_with_their_paths() {
     let sshd = Sshd::start(Far::default());
     let call = Maker::Rove.server().env("ROVE_RUNTIME_DIR", sshd.path("sockets"));

@@ -6,8 +6,9 @@ use std::net::IpAddr;
 use rove_bootstrap::TunnelUse;
 use rove_udp::Refusal;
 
-use super::{Diagnosis, Finding, note, ok, problem, unchecked};
-use crate::doctor::facts::{Aftermath, Host, Large, Logout, Path, Server};
+use super::{Diagnosis, Finding, INSTALL, note, ok, problem, unchecked};
+use crate::doctor::facts::{Aftermath, Host, Large, Logout, Path, Server, Sessions};
+use crate::server::policy::Policy;
 
 /// The remedy that lets rove keep sessions even if systemd-logind ends the processes of a login.
 const LINGER: &str =
@@ -30,17 +31,51 @@ pub(super) fn check(host: &Host, diagnosis: &mut Diagnosis) {
     diagnosis.push("forwarding", forwarding(host, path));
 }
 
-/// Returns whether a session can forward connections, or why not.
+/// Returns whether a session can forward connections, or why not. It is a problem if the user asks for some.
 fn forwarding(host: &Host, path: &Path) -> Finding {
-    let is_rove = host.far.as_ref().is_some_and(|far| far.version.starts_with("rove "));
     match path.forwards {
         None => unchecked("the server has not said what it can"),
-        Some(true) => ok("-L, -R and -D carry connections; -R listens on the host's loopback"),
-        Some(false) if is_rove => note(
-            "-L, -R and -D carry nothing: the host's rove is too old, or its /etc/rove/server.toml forbids streams",
-        ),
-        Some(false) => note("-L, -R and -D need rove on the host, and no rove has answered"),
+        Some(true) => refused(host).unwrap_or_else(|| {
+            ok("-L, -R and -D carry connections; -R listens on the host's loopback")
+        }),
+        Some(false) => {
+            let (reason, remedy) = lack(host);
+            let seen = format!("-L, -R and -D carry nothing: {reason}");
+            let is_asked = host.far.as_ref().is_some_and(|far| !far.forwards.is_empty());
+            if is_asked { problem(seen, remedy) } else { note(seen) }
+        }
     }
+}
+
+/// Returns why a server that answers carries no streams, and the remedy.
+pub(super) fn lack(host: &Host) -> (&'static str, &'static str) {
+    if host.far.as_ref().is_some_and(|far| far.version.starts_with("rove ")) {
+        (
+            "the host's rove is too old, or its /etc/rove/server.toml forbids streams",
+            "rove install copies this rove to the host; streams = true in that file permits them",
+        )
+    } else {
+        ("they need rove on the host, and no rove has answered", INSTALL)
+    }
+}
+
+/// Returns the first forward that the user asks for and the host's administrator does not permit.
+fn refused(host: &Host) -> Option<Finding> {
+    let far = host.far.as_ref()?;
+    let Sessions::Listed(listing) = &far.sessions else { return None };
+    let rules = listing.rules()?;
+    let open = far.forwards.all.iter().filter_map(|it| {
+        let is_refused = !rules.permits_open(it.target.as_ref()?);
+        is_refused.then(|| (it.to_string(), "permit-open"))
+    });
+    let listen = far.forwards.remote.iter().filter(|it| !rules.permits_listen(&it.listen));
+    let listen = listen.map(|it| (it.to_string(), "permit-listen"));
+    let (option, rule) = open.chain(listen).next()?;
+    let place = Policy::PATH;
+    Some(problem(
+        format!("the host's {place} does not permit {option} ({rule})"),
+        format!("have {rule} there changed, or leave {option} out"),
+    ))
 }
 
 /// Returns whether UDP or ssh carries a session at present and why, and whether the host supports the way through ssh.
@@ -118,8 +153,8 @@ fn silence(host: &Host, server: &Server, path: &Path) -> [Finding; 3] {
                 ),
                 "something lets UDP out and not in: a firewall on this computer or in its router that \
                  keeps no state for UDP, a NAT without room, or a VPN that answers another way; try \
-                 another network, --bind-server=any if the host has several addresses, or --tunnel, which \
-                 carries the session through ssh",
+                 another network, --bind-server=any if the host has several addresses, or --tunnel, by \
+                 which rove on the host carries the session through ssh",
             ),
         ],
         (alive, heard) => {
@@ -197,7 +232,7 @@ pub(crate) fn no_answer(
     let firewall = format!(
         "let UDP in at the host's firewall (`ufw allow 60001:60999/udp`, or `firewall-cmd \
          --add-port=60001-60999/udp`) and in its provider's security group; -p PORT uses another port \
-         than {port}, and --tunnel carries the session through ssh"
+         than {port}, and --tunnel, with rove on the host, carries the session through ssh"
     );
     match refusal {
         Some(Refusal::Port) if alive == Some(true) => (
@@ -227,8 +262,8 @@ pub(crate) fn no_answer(
         ),
         Some(Refusal::Here) => (
             format!("this computer does not let datagrams out to {tried}"),
-            "look at the firewall of this computer (`nft list ruleset`): it forbids outgoing UDP; --tunnel \
-             does without"
+            "look at the firewall of this computer (`nft list ruleset`): it forbids outgoing UDP; --tunnel, \
+             with rove on the host, does without"
                 .to_owned(),
         ),
         Some(Refusal::Other(error)) => (

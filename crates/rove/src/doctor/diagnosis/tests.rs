@@ -1,10 +1,12 @@
 use std::time::Duration;
 
+use rove_bootstrap::{Sharing, ssh_config};
 use rove_udp::Refusal;
 
 use super::*;
 use crate::doctor::facts::{Aftermath, Far, Large, Logout, Path};
 use crate::install::remedy::Remedy;
+use crate::sessions;
 
 /// Returns the facts of a path without faults.
 fn well() -> Facts {
@@ -278,4 +280,51 @@ fn the_agents_leg_names_why_a_session_would_lend_none() {
     }
     assert_eq!(lent(answers, "/tmp/ssh-x/agent.1", "rove 0.1.0").0, None);
     assert_eq!(lent(None, "", "rove 0.1.0").0, None);
+}
+
+#[test]
+fn a_forward_that_the_host_does_not_carry_is_a_problem_if_it_is_asked_for() {
+    let asked = |line: &str| ssh_config::parse(line, |_| Sharing::Unknown).forwards;
+    let rules = |rules: &str| {
+        let text = format!(r#"{{"version":1,"sessions":[],"rules":{rules}}}"#);
+        Sessions::Listed(sessions::far::read(text.as_bytes()).unwrap())
+    };
+    let (open, listen) = (r#"{"permit-open":["h:80"]}"#, r#"{"permit-listen":["8080"]}"#);
+    for (line, rules_of_host, part) in [
+        ("localforward 1 [h]:80", open, ""),
+        ("localforward 1 [h]:81", open, "-L 1:h:81 (permit-open)"),
+        ("localforward 1 [h]:81", listen, ""),
+        ("localforward 1 [h]:81", r#"{"permit-open":[],"later":1}"#, ""),
+        ("dynamicforward 1", open, ""),
+        ("remoteforward 8080 [h]:81", listen, ""),
+        ("remoteforward 8081 [h]:81", listen, "-R 8081:h:81 (permit-listen)"),
+    ] {
+        let (leg, text) = of_host(|host| {
+            let far = host.far.as_mut().unwrap();
+            (far.forwards, far.sessions) = (asked(line), rules(rules_of_host));
+        });
+        assert_eq!(leg, (!part.is_empty()).then_some("forwarding"), "{line}: {text}");
+        assert!(text.contains(part), "{text}");
+    }
+    for (line, version, part) in [
+        ("", "mosh-server (mosh 1.4.0)", ""),
+        ("", "rove 0.1.0", ""),
+        ("dynamicforward 1", "mosh-server (mosh 1.4.0)", "rove install"),
+        ("remoteforward 1", "rove 0.1.0", "forbids streams"),
+    ] {
+        let (leg, text) = of_host(|host| {
+            host.path.as_mut().unwrap().forwards = Some(false);
+            let far = host.far.as_mut().unwrap();
+            (far.forwards, far.version) = (asked(line), version.to_owned());
+        });
+        assert_eq!(leg, (!part.is_empty()).then_some("forwarding"), "{line}: {text}");
+        assert!(text.contains(part), "{text}");
+    }
+    let (leg, text) = of_host(|host| {
+        host.path.as_mut().unwrap().forwards = Some(false);
+        let far = host.far.as_mut().unwrap();
+        (far.loan, far.agent) = (Some(Loan::Answers), "/s".to_owned());
+    });
+    assert_eq!(leg, Some("agent"));
+    assert!(text.contains("forbids streams"), "{text}");
 }
