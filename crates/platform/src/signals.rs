@@ -12,6 +12,13 @@ pub fn accept_all() {
     unblock_all();
 }
 
+/// Returns whether this process ignores a signal, for which it must not yet have a handler.
+pub fn is_ignored(signal: i32) -> bool {
+    let was_ignored = set_ignored(signal, true).unwrap_or(false);
+    let _ = set_ignored(signal, was_ignored);
+    was_ignored
+}
+
 /// Unblocks all signals of this thread. This is async-signal-safe, for a child between fork and exec.
 pub fn unblock_all() {
     let _ = SigSet::empty().thread_set_mask();

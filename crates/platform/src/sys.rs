@@ -12,18 +12,18 @@ mod system {
 
     use libc::c_int;
 
-    /// Ignores a signal in this process and in the programs that it starts, or gives it its default effect. This is
-    /// async-signal-safe.
+    /// Ignores a signal in this process and in the programs that it starts, or gives it its default effect. Returns
+    /// whether it was ignored. This is async-signal-safe.
     ///
     /// # Errors
     ///
     /// Returns the error of the system call, for example for a number that is no signal.
-    pub fn set_ignored(signal: c_int, is_ignored: bool) -> io::Result<()> {
+    pub fn set_ignored(signal: c_int, is_ignored: bool) -> io::Result<bool> {
         let effect = if is_ignored { libc::SIG_IGN } else { libc::SIG_DFL };
         // SAFETY: neither effect runs code of ours in a handler.
         match unsafe { libc::signal(signal, effect) } {
             libc::SIG_ERR => Err(io::Error::last_os_error()),
-            _ => Ok(()),
+            before => Ok(before == libc::SIG_IGN),
         }
     }
 

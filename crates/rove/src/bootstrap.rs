@@ -192,9 +192,10 @@ fn first_login(
     let plan = prepare::plan(options, invocation, colors, challenge, "", master)?;
     let plan = plan.without_key_question(options);
     // With `WantedSession::Streams`, SIGHUP stays in force. An ssh that ends this process as its ProxyCommand must end
-    // the login, too.
-    let is_for_ssh = matches!(options.session, WantedSession::Streams(_));
-    if plan.outlives_terminal() && !is_for_ssh {
+    // the login, too. Without a terminal, a service manager may end a session without a program by SIGHUP.
+    let obeys_hangup = matches!(options.session, WantedSession::Streams(_))
+        || options.no_program && !options.background && !has_terminal();
+    if plan.outlives_terminal() && !obeys_hangup {
         let local = |error| BootstrapError::Local { what: "ignoring SIGHUP", error };
         signals::set_ignored(libc::SIGHUP, true).map_err(local)?;
     }
@@ -283,9 +284,14 @@ fn color_count(options: &HostOptions) -> Result<u32, BootstrapError> {
     Ok(text.strip_suffix('\n').unwrap_or(&text).parse().unwrap_or(0))
 }
 
+/// Returns whether standard input and output are a terminal, which a session with a program needs.
+pub(crate) fn has_terminal() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
 /// Returns an error if rove's own client would have no terminal.
 fn check_terminal(options: &HostOptions) -> Result<(), BootstrapError> {
-    let needs_none = matches!(options.session, WantedSession::Streams(_)) || options.background;
+    let needs_none = matches!(options.session, WantedSession::Streams(_)) || options.no_program;
     if options.name == ProgramName::Mosh || options.client.is_some() || needs_none {
         return Ok(());
     }
@@ -294,11 +300,7 @@ fn check_terminal(options: &HostOptions) -> Result<(), BootstrapError> {
         ("standard output", io::stdout().is_terminal()),
     ] {
         if !is_terminal {
-            let instead = match options.no_program {
-                true => "rove -N -f needs none",
-                false => "use ssh in scripts and pipes",
-            };
-            return Err(BootstrapError::NoTerminal { stream, instead });
+            return Err(BootstrapError::NoTerminal { stream });
         }
     }
     Ok(())
@@ -353,8 +355,8 @@ fn session_call(options: &HostOptions, plan: &Plan, is_stock: bool) -> SessionCa
     let controller = options.choices.controller.as_deref();
     let gate = Gate::of(&options.host, &plan.config).map(|gate| gate.following(controller));
     let mut choices = session_call::with_environment(options.choices.clone());
-    if matches!(options.session, WantedSession::Attached(_, Some(_))) || options.background {
-        // Resuming takes the session over, which a joined client must not do, and needs a terminal, which `-f` lacks.
+    if matches!(options.session, WantedSession::Attached(_, Some(_))) {
+        // Resuming takes the session over, which a joined client must not do.
         choices.resume = Resume::Never;
     }
     SessionCall {

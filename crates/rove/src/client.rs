@@ -7,14 +7,16 @@ use anyhow::Context;
 use rove_bootstrap::{Account, AgentUse, Choices, Forwards, Joined, ProgramName};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
+use rove_platform::signals;
 use rove_platform::tty::{self, Tty};
 use rove_session::{Client, ClientConfig, ClientOutcome, Door, Running, TerminalReport};
 use rove_ssp::{Capabilities, Config, Key, wiping};
 use rove_terminal::TerminalCapabilities;
 use rove_units::Instant;
 use rustix::stdio;
+use signal_hook::consts::SIGTERM;
 
-use crate::bootstrap::address;
+use crate::bootstrap::{self, address};
 use crate::listeners::Listeners;
 use crate::messages::{warn, wrapped_for};
 use crate::prompt_store::PromptKeeper;
@@ -48,10 +50,11 @@ use forward::load::{Carried, Ends};
 use login_callback::LoginCallbacks;
 use pump::{End, Pump};
 use rove_udp::DualStackSockets;
-use streams::ClientStreams;
+use streams::{ClientStreams, Purpose};
 use wire::Wire;
 
-/// Exit code of a session that was ended because connections cannot be forwarded. Source: OpenSSH 9.2 as observed.
+/// Exit code of a session that was ended because connections cannot be forwarded, and of one without program and
+/// terminal, which SIGTERM alone ends with 0. Source: OpenSSH 9.2 as observed.
 const NOT_FORWARDED: u8 = 255;
 
 #[derive(Clone)]
@@ -121,7 +124,8 @@ fn carry(options: ClientOptions, joined: Joined) -> anyhow::Result<u8> {
 fn run_from(options: ClientOptions, way: Way) -> anyhow::Result<u8> {
     let (name, server) = (options.name, options.server);
     let SessionCall { choices, quiet, host, command, attached_by, .. } = options.call.clone();
-    let says_end = !quiet && says_end(name, command.as_deref());
+    let is_unseen = is_unseen(&options.call);
+    let says_end = !quiet && !is_unseen && says_end(name, command.as_deref());
     let says_missing = choices.scrollback != Some(false);
     let End { outcome, tried, refusal, tunnel, output_error, signal, missing, not_forwarded } =
         session(options, way)?;
@@ -160,12 +164,13 @@ fn run_from(options: ClientOptions, way: Way) -> anyhow::Result<u8> {
     }
     Ok(match (output_failure, not_forwarded) {
         (Some(_), _) => FAILURE,
-        (None, Some(_)) => NOT_FORWARDED,
-        (None, None) => exit_code(outcome, name, signal),
+        (None, None) if is_unseen && signal == Some(SIGTERM) => 0,
+        (None, reason) if reason.is_some() || is_unseen => NOT_FORWARDED,
+        (None, _) => exit_code(outcome, name, signal),
     })
 }
 
-/// Runs a session on this process's terminal, or without one for `-f`, and restores the terminal.
+/// Runs a session on this process's terminal, or without one if nobody sees it, and restores the terminal.
 ///
 /// # Errors
 ///
@@ -174,7 +179,10 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     logging::to_file(options.verbose)?;
     hardening::conceal_memory().context("cannot conceal the key")?;
     let ClientOptions { name, server, key, call, .. } = &options;
-    let mut record = RecordKeeper::new(*name, *server, key, call, &way);
+    let is_unseen = is_unseen(call);
+    // Resuming needs a terminal.
+    let record = (!is_unseen).then(|| RecordKeeper::new(*name, *server, key, call, &way));
+    let mut record = record.flatten();
     let SessionCall { choices, command, account, tunnel, streams, .. } = options.call;
     let StreamsCall { forwards, agent, gate, .. } = streams;
     if tunnel.is_none() && agent.is_none() {
@@ -186,8 +194,8 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let forwards = ClientStreams::new(listeners(name, &wanted)?, &wanted);
     let controller = ControllerChoice::new(choices.controller.clone());
     let has_program = !options.call.no_program;
-    let background = options.call.background;
-    let forwards = if has_program { forwards } else { forwards.without_program(background) };
+    let purpose = Purpose::of(has_program, options.call.background, is_unseen);
+    let forwards = forwards.only_for(purpose);
     let running = running(name, command.as_deref());
     // By default, a remote command's output scrolls into the terminal's history, as a local command's output does.
     let scrollback = choices.scrollback.unwrap_or(running == Running::Command);
@@ -195,9 +203,12 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let described = described(&term, RenderOptions { name, init, scrollback, title_prefix });
     let clock = Clock::start();
     let wire = open_wire(tunnel.as_ref(), options.server, clock.now())?;
-    let events = EventLoop::new(clock, &pump::SIGNALS).context("cannot catch signals")?;
+    // In the foreground without a terminal, an ignored signal stays ignored, as `nohup` needs it.
+    let obeys = |signal: &i32| purpose != Purpose::Unseen || !signals::is_ignored(*signal);
+    let signals: Vec<i32> = pump::SIGNALS.into_iter().filter(obeys).collect();
+    let events = EventLoop::new(clock, &signals).context("cannot catch signals")?;
     let chaff = entropy::seed().context("cannot draw a seed")?.stream("client.chaff");
-    let terminal = terminal(background, described.emergency_closing())?;
+    let terminal = terminal(is_unseen, described.emergency_closing())?;
     let self_check = options.verbose >= logging::SELF_CHECK_VERBOSITY;
     let capabilities = (!choices.strict).then(|| offered(&way));
     let config = ClientConfig {
@@ -228,16 +239,22 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let account = account.filter(|_| name == ProgramName::Rove).and_then(Account::from_text);
     let prompts = account.and_then(|account| remember_prompts(&mut session, account));
     let pump = Pump::new(events, session, wire, terminal, options.name, prompts, record);
-    let agent = agent.filter(|call| may_be_lent(call, background, options.call.escape_key, name));
+    let agent = agent.filter(|call| may_be_lent(call, is_unseen, options.call.escape_key, name));
     let agent = agent.map(AgentLoan::new);
     let callbacks = LoginCallbacks::new(options.call.host.as_deref());
     pump.with(forwards.lending(agent, gate).with(callbacks, controller)).run()
 }
 
-/// Puts the user's terminal into raw mode and returns it. With `background`, returns a [`Tty`] without a terminal.
-fn terminal(background: bool, closing: Vec<u8>) -> anyhow::Result<Tty> {
-    match background {
-        true => Tty::nobodys().context("cannot go to the background"),
+/// Returns whether the client shows its user no session: it runs no program, and is for the background (`-f`) or has
+/// no terminal.
+fn is_unseen(call: &SessionCall) -> bool {
+    call.background || call.no_program && !bootstrap::has_terminal()
+}
+
+/// Puts the user's terminal into raw mode and returns it. With `is_unseen`, returns a [`Tty`] without a terminal.
+fn terminal(is_unseen: bool, closing: Vec<u8>) -> anyhow::Result<Tty> {
+    match is_unseen {
+        true => Tty::nobodys().context("cannot do without a terminal"),
         false => Tty::take_over(closing),
     }
 }
@@ -256,12 +273,12 @@ fn offered(way: &Way) -> Capabilities {
 /// Returns whether the client can lend the agent to the host in the way that the user chose. Prints a warning if not.
 fn may_be_lent(
     call: &AgentCall,
-    background: bool,
+    is_unseen: bool,
     escape_key: Option<u8>,
     name: ProgramName,
 ) -> bool {
-    let reason = if background {
-        "nobody sees in the background how the host uses the agent"
+    let reason = if is_unseen {
+        "nobody sees without a terminal how the host uses the agent"
     } else if call.how == AgentUse::Confirm && escape_key.is_none() {
         "no use of the agent can be allowed without an escape key"
     } else {

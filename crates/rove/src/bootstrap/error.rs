@@ -26,8 +26,8 @@ const NO_HOST: u8 = 255;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BootstrapError {
     /// Standard input or standard output is not a terminal.
-    #[error("{stream} is not a terminal, and a session needs one; {instead}")]
-    NoTerminal { stream: &'static str, instead: &'static str },
+    #[error("{stream} is not a terminal, and a session needs one; use ssh in scripts and pipes")]
+    NoTerminal { stream: &'static str },
     #[error("cannot run the client {}: {}", program.display(), reason(&error.to_string()))]
     ClientMissing { program: OsString, error: io::Error },
     /// The client program could not tell how many colours the terminal has.

@@ -31,7 +31,7 @@ mod purpose;
 mod sentences;
 
 use layer::{Layer, Origin};
-use purpose::Purpose;
+pub(super) use purpose::Purpose;
 use sentences::{NO_CALLBACK, carries_nothing, ended, to_ask};
 
 /// Pause after `accept` has failed. Chosen: the loop does not spin, and the pause is shorter than a user's patience.
@@ -153,9 +153,8 @@ impl ClientStreams {
         self.serve(now, session);
     }
 
-    /// Makes forwarding the only purpose of the session (`-N`), in the background or in the foreground.
-    pub(super) fn without_program(self, background: bool) -> Self {
-        let purpose = if background { Purpose::Unseen } else { Purpose::Alone };
+    /// Sets the purpose of the session.
+    pub(super) fn only_for(self, purpose: Purpose) -> Self {
         Self { purpose, ..self }
     }
 
@@ -167,12 +166,12 @@ impl ClientStreams {
     /// Returns whether the client goes to the background (`-f`) now, because the host has answered for each listener.
     pub(super) fn are_settled(&self, session: &Client) -> bool {
         let carries = session.carries_streams() == Some(true) && self.failure.is_none();
-        self.purpose == Purpose::Unseen && carries && !self.remote.is_asking()
+        self.purpose == Purpose::Departing && carries && !self.remote.is_asking()
     }
 
     /// Continues in the background, in the child process after a fork.
     pub(super) fn handle_split(&mut self) {
-        self.purpose = Purpose::Background;
+        self.purpose = Purpose::Unseen;
         self.lender.iter_mut().for_each(|lender| lender.open_again());
     }
 
@@ -322,7 +321,7 @@ impl ClientStreams {
     }
 
     /// Ends all uses of streams for this reason, and tells the user about listeners and agent. Ends the session if the
-    /// listeners are required, or if the client has yet to go to the background.
+    /// listeners are required, or if nobody sees it.
     fn close(&mut self, now: Instant, session: &mut Client, reason: &str) {
         self.lender.iter_mut().for_each(|lender| lender.close());
         if let Some(sentence) = self.agent.as_mut().and_then(|agent| agent.end(reason)) {
@@ -340,7 +339,7 @@ impl ClientStreams {
         }
         let sentence = format!("{}: {reason}", options.join(" "));
         self.listeners = Listeners::default();
-        if self.rules.are_required || self.purpose == Purpose::Unseen {
+        if self.rules.are_required || self.purpose.is_unseen() {
             self.fail(now, session, &sentence);
         } else {
             self.purpose.say(now, session, sentence);

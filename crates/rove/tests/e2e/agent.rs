@@ -389,7 +389,7 @@ fn a_client_in_the_background_lends_no_agent() {
     let output = answered(&user.call(&sshd, &["-N", "-f", "-A", "-R0:localhost:1"], &[]));
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
-    assert!(said.contains("-A: nobody sees in the background how the host uses"), "{said}");
+    assert!(said.contains("-A: nobody sees without a terminal how the host uses"), "{said}");
     // A later session has its agent, and the path to it is the only one.
     let (mut terminal, path) = user.session(&sshd, &["-A"]);
     assert_eq!(wait_for_agent(&path), 1, "{}", terminal.dump());

@@ -1,11 +1,13 @@
 //! Forwarded connections of a session: `-L`, `-D` and `-R` in ssh's forms, and how they end.
 
-use std::io::{Read, Write};
+use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::process::Stdio;
 use std::thread;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use crate::support::{
@@ -481,6 +483,61 @@ fn a_session_goes_to_the_background_once_both_ends_listen_and_serves_without_a_t
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(255), "{said}");
     assert!(said.contains("the host cannot listen: Address already in use"), "{said}");
+}
+
+#[test]
+fn without_a_terminal_a_session_forwards_in_the_foreground_until_a_signal() {
+    let sshd = Sshd::start(Far::default());
+    let (far, target) = listener();
+    answer_port(far);
+    let (_taken, taken) = listener();
+    let refused = format!("-R127.0.0.1:{taken}:localhost:1");
+    for (behind, signals, name) in [
+        (&[][..], &[Signal::TERM][..], "SIGTERM"),
+        (&[], &[Signal::INT], "SIGINT"),
+        (&[], &[Signal::HUP], "SIGHUP"),
+        // A session of `nohup` stays.
+        (&["sh", "-c", "trap '' HUP; exec \"$@\"", "sh"], &[Signal::HUP, Signal::TERM], "SIGTERM"),
+    ] {
+        let port = free_port();
+        let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).arg("-N");
+        let call = call.args([&refused, &format!("-L{port}:localhost:{target}"), "far"]);
+        let mut command = call.command_behind(behind);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("rove starts");
+        let pid = Pid::from_child(&child);
+        let mut errors = BufReader::new(child.stderr.take().expect("it is piped"));
+        let mut said = String::new();
+        // The host's answer shows that the session has begun.
+        (errors, said) = within_guard("a sentence", move || {
+            errors.read_line(&mut said).expect("it is text");
+            (errors, said)
+        });
+        assert!(said.contains("the host cannot listen: Address already in use"), "{said}");
+        for &signal in signals {
+            let answer = within_guard("an answer", move || greet_port(port));
+            assert_eq!(answer.expect("a connection"), "far: hello");
+            kill_process(pid, signal).expect("it runs");
+        }
+        let (output, rest) = within_guard("the end", move || {
+            let mut rest = String::new();
+            errors.read_to_string(&mut rest).expect("it is text");
+            (child.wait_with_output().expect("it ends"), rest)
+        });
+        assert!(rest.contains(&format!("{name} ended this client")), "{rest}");
+        assert!(!rest.contains('\x1b') && output.stdout.is_empty(), "{rest:?} {output:?}");
+        // As of ssh -N.
+        let code = if name == "SIGTERM" { 0 } else { 255 };
+        assert_eq!(output.status.code(), Some(code), "{name}: {rest}");
+        assert!(TcpStream::connect(("127.0.0.1", port)).is_err(), "the port is free again");
+    }
+    assert!(!list(&sshd, &[]).contains("no program"), "the sessions have ended");
+    // A listener without which there is to be no session.
+    let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).arg("-N");
+    let output = answered(&call.args(["-oExitOnForwardFailure=yes", &refused, "far"]));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(255), "{said}");
+    assert!(said.contains("ExitOnForwardFailure wants that"), "{said}");
 }
 
 #[test]

@@ -11,19 +11,38 @@ const CTRL_C: u8 = 0x03;
 
 /// The purpose of a session with forwarded connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(in crate::client) enum Purpose {
     /// The session runs a program, which gets the keys.
     #[default]
     Beside,
     /// The session only forwards connections (`-N`).
     Alone,
-    /// The session only forwards, and will go to the background (`-N -f`). Messages go to standard error.
+    /// The session only forwards, and will go to the background (`-N -f`).
+    Departing,
+    /// The session only forwards, without a terminal. In the background, standard error is /dev/null.
     Unseen,
-    /// The session only forwards, and is in the background. Standard error is /dev/null.
-    Background,
 }
 
 impl Purpose {
+    /// Returns the purpose of a session. `background`: it is to go to the background. `is_unseen`: no terminal shows it.
+    pub(in crate::client) const fn of(
+        has_program: bool,
+        background: bool,
+        is_unseen: bool,
+    ) -> Self {
+        match (has_program, background, is_unseen) {
+            (true, _, _) => Self::Beside,
+            (false, true, _) => Self::Departing,
+            (false, false, true) => Self::Unseen,
+            (false, false, false) => Self::Alone,
+        }
+    }
+
+    /// Returns whether messages go to standard error, because no terminal shows them.
+    pub(super) const fn is_unseen(self) -> bool {
+        matches!(self, Self::Departing | Self::Unseen)
+    }
+
     /// Returns whether these keys end the session.
     pub(super) fn ends_by(self, keys: &[u8]) -> bool {
         self == Self::Alone && keys.contains(&CTRL_C)
@@ -31,9 +50,9 @@ impl Purpose {
 
     /// Shows the user a sentence, in the notice bar or on standard error.
     pub(super) fn say(self, now: Instant, session: &mut Client, sentence: String) {
-        match self {
-            Self::Beside | Self::Alone => session.announce(now, sentence),
-            Self::Unseen | Self::Background => warn(ProgramName::Rove.as_str(), &sentence),
+        match self.is_unseen() {
+            true => warn(ProgramName::Rove.as_str(), &sentence),
+            false => session.announce(now, sentence),
         }
     }
 }

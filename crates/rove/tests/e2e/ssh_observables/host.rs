@@ -6,6 +6,8 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Stdio;
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use super::{By, Observed, Place, answer, ask, ask_for_place, end, listener, mode, reach};
 use crate::agent::{User, ask as request};
 use crate::support::{
@@ -221,6 +223,22 @@ pub(super) fn without_program(place: &Place, by: By, seen: &mut Observed) {
     terminal.send("\x03");
     terminal.wait_exit();
     seen.insert("-N: Ctrl-C: listens at", reach(port));
+    for (name, signal) in [
+        ("-N without a terminal: SIGTERM", Signal::TERM),
+        ("-N without a terminal: SIGINT", Signal::INT),
+        ("-N without a terminal: SIGHUP", Signal::HUP),
+    ] {
+        let mut command = place.call(by).args(&options).arg("far").command();
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("it starts");
+        // During its login, rove listens for a moment without an answer.
+        wait_until("an answer", || {
+            ask(TcpStream::connect(("127.0.0.1", port)), b"hello").starts_with("hello")
+        });
+        kill_process(Pid::from_child(&child), signal).expect("it runs");
+        let status = within_guard("the end", move || child.wait().expect("it ends"));
+        seen.insert(name, format!("{:?}", status.code()));
+    }
     let mut command = place.call(by).arg("-f").args(&options).arg("far").command();
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let status = within_guard("the background", move || command.status().expect("it starts"));
