@@ -369,7 +369,7 @@ impl Plan {
             command.args(["-o", "ControlMaster=no"]);
         }
         if let Route::Proxy(proxy) = &self.route {
-            // ssh runs the proxy command with the user's shell, but the command is written for sh.
+            // ssh runs the proxy command with the user's shell, but stock Mosh writes the command for sh.
             command.arg("-o").arg(proxy).env("SHELL", "/bin/sh");
             if hands_over(options) {
                 command.args(["-o", "ProxyUseFdpass=yes"]);
@@ -400,8 +400,12 @@ pub fn proxy_option(
     config: &SshConfig,
 ) -> OsString {
     let mut option = OsString::from("ProxyCommand=");
-    for word in [program, format!("--family={}", options.family).into()] {
-        option.push(without_tokens(&quote::bourne(&word)));
+    let quoted = match options.name {
+        ProgramName::Mosh => quote::bourne,
+        ProgramName::Rove => quote::any_shell,
+    };
+    for word in [program, format!("--family={}", config.family(&options.family)).into()] {
+        option.push(without_tokens(&quoted(&word)));
         option.push(" ");
     }
     option.push("--fake-proxy -- %h %p");
@@ -446,6 +450,7 @@ mod tests {
             (ProgramName::Rove, "myssh", "", format!(" {word}")),
             (ProgramName::Rove, "ssh", "", format!(" {word} hand-over")),
             (ProgramName::Rove, "ssh", "connecttimeout 5\n", format!(" {word} hand-over 5")),
+            (ProgramName::Rove, "myssh", "addressfamily inet6\n", format!(" {word}")),
             (ProgramName::Mosh, "ssh", "", String::new()),
         ] {
             let config = ssh_config::parse(answer, |_| crate::Sharing::Unknown);

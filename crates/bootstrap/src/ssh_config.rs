@@ -78,6 +78,8 @@ pub struct Connecting {
     pub is_bound: bool,
     /// The longest time of a connection attempt, in seconds (`ConnectTimeout`). `None` if the system limits it alone.
     pub(crate) seconds_max: Option<u32>,
+    /// The only address family to connect over (`AddressFamily`), in rove's words. `None` if both are allowed.
+    family: Option<&'static str>,
 }
 
 /// How ssh treats a host key that it does not know.
@@ -150,6 +152,11 @@ impl SshConfig {
     /// Returns whether ssh keeps its errors to itself (`LogLevel QUIET`).
     pub const fn is_silent(&self) -> bool {
         self.key_checking.is_silent
+    }
+
+    /// Returns the address family to connect over: that of the configuration, unless the user `asked` for one alone.
+    pub fn family<'a>(&self, asked: &'a str) -> &'a str {
+        self.connecting.family.filter(|_| !["inet", "inet6"].contains(&asked)).unwrap_or(asked)
     }
 
     /// Returns the options that override settings which would keep rove's command from running or disturb it.
@@ -314,6 +321,9 @@ pub fn parse(answer: &str, judge: impl Fn(&str) -> Sharing) -> SshConfig {
                 config.connecting.completes_name = ["true", "yes"].contains(&value);
             }
             "bindaddress" | "bindinterface" => config.connecting.is_bound |= is_set,
+            "addressfamily" => {
+                config.connecting.family = ["inet", "inet6"].into_iter().find(|it| *it == value);
+            }
             "connecttimeout" => {
                 config.connecting.seconds_max = value.parse().ok().filter(|it| *it > 0);
             }
@@ -424,6 +434,19 @@ mod tests {
         ] {
             let found = parse(answer).connecting;
             assert_eq!((found.is_bound, found.seconds_max), (is_bound, seconds_max), "{answer:?}");
+        }
+    }
+
+    #[test]
+    fn the_configured_family_counts_unless_the_user_asks_for_one_alone() {
+        for (answer, asked, family) in [
+            ("addressfamily inet6\n", "prefer-inet", "inet6"),
+            ("addressfamily inet\n", "all", "inet"),
+            ("addressfamily inet6\n", "inet", "inet"),
+            ("addressfamily any\n", "prefer-inet", "prefer-inet"),
+            ("", "auto", "auto"),
+        ] {
+            assert_eq!(parse(answer).family(asked), family, "{answer:?} {asked}");
         }
     }
 

@@ -87,11 +87,20 @@ pub(crate) fn command(plan: &Plan, options: &HostOptions) -> Command {
         .env_remove("MOSH_KEY")
         .envs(gates::variable(options))
         .env("MOSH_CLIENT_PID", std::process::id().to_string());
-    // A plan that sets `SHELL` (for a proxy command) names the usual path, which Termux does not have.
+    // A plan that sets `SHELL` (for a proxy command) names the usual path, which Termux does not have. Also, `Match exec`
+    // of ssh's configuration is written for the user's shell.
     if command.get_envs().any(|(name, _)| name == "SHELL") {
-        command.env("SHELL", termux::shell());
+        let own = env::var_os("SHELL")
+            .filter(|shell| options.name == ProgramName::Rove && runs_exec(shell));
+        command.env("SHELL", own.unwrap_or_else(|| termux::shell().into()));
     }
     command
+}
+
+/// Returns whether this shell runs `exec` with quoted words, the form of rove's proxy command.
+fn runs_exec(shell: &OsStr) -> bool {
+    let name = Path::new(shell).file_name().and_then(OsStr::to_str).unwrap_or_default();
+    ["bash", "csh", "dash", "fish", "ksh", "sh", "tcsh", "zsh"].contains(&name)
 }
 
 fn local_command(script: &OsStr) -> Command {
@@ -141,7 +150,7 @@ fn route(
                 None => (None, &*host),
             };
             let name = config.host_name.as_deref().unwrap_or(name);
-            let found = address::resolve(name, SSH_PORT, &options.family)?;
+            let found = address::resolve(name, SSH_PORT, config.family(&options.family))?;
             let number = rove_bootstrap::numeric(*found.first().expect("there is an address"));
             let destination = match user {
                 Some(user) => format!("{user}@{number}"),
@@ -167,6 +176,6 @@ fn direct_addresses(options: &HostOptions, config: &SshConfig) -> Vec<String> {
     let Some(name) = config.host_name.as_deref().filter(|_| is_direct) else {
         return Vec::new();
     };
-    let found = address::of_name(name, SSH_PORT, &options.family);
+    let found = address::of_name(name, SSH_PORT, config.family(&options.family));
     found.into_iter().map(rove_bootstrap::numeric).collect()
 }

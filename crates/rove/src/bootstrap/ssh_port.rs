@@ -57,7 +57,8 @@ fn is_sshs(options: &HostOptions, port: u16) -> bool {
     let Some(host) = config.host_name.as_deref().filter(|_| config.detour.is_none()) else {
         return false;
     };
-    let addresses = address::resolve(host, port, &options.family).unwrap_or_default();
+    let addresses =
+        address::resolve(host, port, config.family(&options.family)).unwrap_or_default();
     config.port != Some(port) && addresses.into_iter().next().is_some_and(answers_as_ssh)
 }
 

@@ -82,8 +82,9 @@ fn jump_call(jump: &JumpHost, ssh: &[String], family: &str, remote: OsString) ->
     let config = ssh_query::ask(&ssh, host);
     // A jump host behind a proxy command may have no address here. Then only the address that its sshd reports is left.
     let name = config.host_name.as_deref().filter(|_| config.detour.is_none());
-    let addresses =
-        name.and_then(|name| address::resolve(name, 0, family).ok()).unwrap_or_default();
+    let addresses = name
+        .and_then(|name| address::resolve(name, 0, config.family(family)).ok())
+        .unwrap_or_default();
     let own: Vec<&str> = tells(&config).into_iter().chain(["-T"]).collect();
     let words = ssh_words(&ssh, &config, &own, host, remote);
     let words = [touch_guard(&config), texts(&words)?].concat();
