@@ -6,6 +6,7 @@ mod input;
 mod interface;
 mod lead;
 mod never_came;
+mod own_clients;
 mod paste;
 mod publisher;
 mod succession;
@@ -79,7 +80,7 @@ impl Server {
             let heartbeat = &mut transport.heartbeat;
             heartbeat.interval_max = heartbeat.interval_max.min(timeout / HEARTBEATS_IN_TIMEOUT);
         }
-        let succession = Succession::new(transport, ipv6, awaits_echo, ClientId::of(&key));
+        let mut succession = Succession::new(transport, ipv6, awaits_echo, ClientId::of(&key));
         Self {
             publisher: succession.publisher(now, &key, chaff, size, None),
             succession,

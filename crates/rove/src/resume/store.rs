@@ -72,11 +72,10 @@ impl SessionFacts {
     }
 
     /// Returns whether `self` and `other` describe the same session with a rove server. One name may mean several hosts,
-    /// if the user's ssh commands have different ports.
+    /// if the user's ssh commands have different ports, or the name has several addresses.
     pub(super) fn is_same_rove(&self, other: &Self) -> bool {
-        let port = |facts: &Self| facts.server.rsplit_once(':').map(|(_, port)| port.to_owned());
-        let is_same_host = (&self.call.host, &self.call.ssh) == (&other.call.host, &other.call.ssh);
-        self.key.is_none() && is_same_host && port(self) == port(other)
+        let session = |it: &Self| (it.server.clone(), it.call.host.clone(), it.call.ssh.clone());
+        self.key.is_none() && session(self) == session(other)
     }
 }
 

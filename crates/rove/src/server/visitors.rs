@@ -34,6 +34,11 @@ pub(super) enum Refusal {
     /// The session carries streams only.
     #[error("it runs no program, so there is nothing to attach to")]
     NoProgram,
+    /// The client to be resumed has never been this session's.
+    #[error(
+        "it is another session than that of the client's record, which has ended; `rove attach` takes it over"
+    )]
+    OtherSession,
     #[error(transparent)]
     Uninvited(#[from] Uninvited),
 }
@@ -58,6 +63,9 @@ pub(super) fn invite(
     match way {
         None if is_attached && session.door() == Door::Locked => return Err(Refusal::Locked),
         Some(_) if !is_attached => return Err(Refusal::Silent),
+        _ if former.is_some_and(|it| !session.is_own(it.client)) => {
+            return Err(Refusal::OtherSession);
+        }
         _ => {}
     }
     let (memory, taken) = match way {

@@ -8,8 +8,8 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use crate::support::{
-    Border, Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, install_script, pause,
-    rove, side_by_side, wait_until, within_guard,
+    Border, Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, answered, free_port,
+    install_script, pause, rove, side_by_side, wait_until, within_guard,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -116,6 +116,32 @@ fn a_name_that_no_session_has_is_answered_by_the_names_that_can_be_given() {
     terminal.wait_for_text("got line");
     terminal.send("\x04");
     terminal.wait_exit().assert_code(0);
+}
+
+#[test]
+fn a_record_whose_session_has_ended_takes_over_no_other_at_its_port() {
+    let sshd = Sshd::start(Far::default());
+    let ssh = format!("--ssh={}", sshd.ssh());
+    let port = free_port().to_string();
+    let start = |user: &User| {
+        let call =
+            Invocation::new(rove()).args([&ssh, "-p", &port, "far", "--", "sh", "-c", ECHOING]);
+        let terminal = Terminal::start(&user.call(call), SIZE);
+        terminal.wait_for_text("here");
+        terminal.talk("one");
+        terminal
+    };
+    let users = [User::new(), User::new()];
+    kill(start(&users[0]), Signal::KILL);
+    let end = Invocation::new(rove()).args(["kill", &ssh, "far", &port]);
+    assert_eq!(answered(&end).status.code(), Some(0));
+    let mut living = start(&users[1]);
+    let mut resume = users[0].resume(&[]);
+    resume.wait_exit().assert_code(10);
+    assert!(resume.output().contains("another session than that"), "{}", resume.output());
+    living.talk("two");
+    living.send("\x04");
+    living.wait_exit().assert_code(0);
 }
 
 #[test]

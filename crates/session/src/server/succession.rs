@@ -14,6 +14,7 @@ use rove_terminal::{ExitStatus, Outside, Size};
 use rove_units::{Duration, Instant, Stream};
 
 use super::never_came::NeverCame;
+use super::own_clients::OwnClients;
 use super::publisher::{Publisher, ServerTransport};
 use crate::former::{ClientId, Former};
 use crate::host_screen::HostScreen;
@@ -56,6 +57,8 @@ pub(super) struct Succession {
     pub(super) takeovers: u32,
     /// The name of the client that has the session at present.
     client: ClientId,
+    /// Every client that has been given a key.
+    pub(super) own: OwnClients,
     invited: Option<Newcomer>,
     never_came: NeverCame,
     /// Until when the present client's input waits, or has waited, for a newcomer. `None` if it never waited.
@@ -72,6 +75,7 @@ impl Succession {
             awaits_echo,
             takeovers: 0,
             client,
+            own: OwnClients::default(),
             invited: None,
             never_came: NeverCame::default(),
             held_until: None,
@@ -82,13 +86,14 @@ impl Succession {
     /// Returns the publisher of a client that holds `key` and has sent nothing yet. `joins` is the mode in which the
     /// client joins the session beside the session's own client. With `None` the client becomes the session's own.
     pub(super) fn publisher(
-        &self,
+        &mut self,
         now: Instant,
         key: &Key,
         chaff: Stream,
         size: Size,
         joins: Option<JoinMode>,
     ) -> Publisher {
+        self.own.note(ClientId::of(key));
         let role = Role::Server { ipv6: self.ipv6 };
         let views = joins == Some(JoinMode::View);
         let input = if views { UserStream::of_viewer() } else { UserStream::new() };

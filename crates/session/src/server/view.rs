@@ -8,6 +8,7 @@ use rove_terminal::{InputNum, Screen};
 use rove_units::Instant;
 
 use super::{Server, ServerOutcome};
+use crate::former::ClientId;
 use crate::wish::Door;
 
 impl Server {
@@ -69,6 +70,11 @@ impl Server {
     /// Returns how often another client has taken the session over. Input numbers start again at each takeover.
     pub const fn takeovers(&self) -> u32 {
         self.succession.takeovers
+    }
+
+    /// Returns whether `client` has been given a key of this session, and is no client of another one.
+    pub fn is_own(&self, client: ClientId) -> bool {
+        self.succession.own.has(client)
     }
 
     /// Returns the screen as programs have drawn it, even if it is not published.

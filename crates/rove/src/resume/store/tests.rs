@@ -144,13 +144,15 @@ fn facts(is_on_disk: bool) -> SessionFacts {
 }
 
 #[test]
-fn hosts_that_only_the_ssh_command_tells_apart_have_sessions_of_their_own() {
+fn hosts_that_only_the_ssh_command_or_the_address_tells_apart_have_sessions_of_their_own() {
     let at = |port: &str| {
         let ssh = ["ssh", "-p", port].map(str::to_owned).to_vec();
         SessionFacts { key: None, call: SessionCall { ssh, ..facts(false).call }, ..facts(false) }
     };
     assert!(at("2222").is_same_rove(&at("2222")));
     assert!(!at("2222").is_same_rove(&at("2223")));
+    let server = "192.0.2.2:60001".to_owned();
+    assert!(!at("2222").is_same_rove(&SessionFacts { server, ..at("2222") }));
 }
 
 fn record(text: &str, is_whole: bool) -> Record {
