@@ -11,7 +11,7 @@ use crate::client::{self, ClientOptions};
 use crate::hardening;
 use crate::messages::{say, warn};
 use crate::question;
-use crate::resume::{Folders, Saved};
+use crate::resume::{Folders, Saved, SessionFacts};
 use crate::session_call::SessionCall;
 use crate::sessions::age;
 
@@ -25,6 +25,14 @@ pub(crate) enum Step {
     Attach(Vec<String>, u16, Resumed, Box<SessionCall>),
 }
 
+/// The facts about a session that may be chosen.
+struct Waiting {
+    name: String,
+    facts: SessionFacts,
+    /// The record's time of modification, in seconds since 1970.
+    written_at: i64,
+}
+
 /// Goes on with a session. `wanted` is a host, or a number in the list. Without it, the only session is taken, or the
 /// user chooses one.
 ///
@@ -33,21 +41,25 @@ pub(crate) enum Step {
 /// Returns an error if there is no such session, or why it cannot be resumed.
 pub(crate) fn run(wanted: Option<&str>) -> anyhow::Result<Step> {
     hardening::conceal_memory().context("cannot conceal the key")?;
-    let (mut sessions, mut refused) = (Vec::new(), Vec::new());
-    for (name, saved) in Folders::create()?.sessions() {
+    let folders = Folders::create()?;
+    let refusal = |name: &str| format!("session {name} cannot be resumed");
+    let mut sessions = Vec::new();
+    // Only the chosen session stays locked, and its key in memory.
+    for (name, saved) in folders.sessions() {
         match saved {
-            Ok(saved) => sessions.push(saved),
-            Err(error) => refused.push(format!("session {name} cannot be resumed: {error}")),
+            Ok(Saved { facts, written_at, .. }) => {
+                sessions.push(Waiting { name, facts, written_at })
+            }
+            Err(error) => warn("rove resume", &format!("{}: {error}", refusal(&name))),
         }
     }
-    refused.iter().for_each(|sentence| warn("rove resume", sentence));
-    let index = choose(&sessions, wanted)?;
-    go_on(sessions.swap_remove(index))
+    let name = &sessions[choose(&sessions, wanted)?].name;
+    go_on(folders.open(name).with_context(|| refusal(name))?)
 }
 
 /// Returns the index of the wanted session. If several match, or none does, lists the ones that can be named. If several
 /// match, the user chooses.
-fn choose(sessions: &[Saved], wanted: Option<&str>) -> anyhow::Result<usize> {
+fn choose(sessions: &[Waiting], wanted: Option<&str>) -> anyhow::Result<usize> {
     if sessions.is_empty() {
         bail!(
             "no session waits for its client on this computer; `rove attach HOST` goes on with one whose server is a rove"
@@ -101,12 +113,12 @@ fn go_on(saved: Saved) -> anyhow::Result<Step> {
     client::go_on(options, saved).map(Step::Done)
 }
 
-fn is_host(saved: &Saved, wanted: &str) -> bool {
+fn is_host(saved: &Waiting, wanted: &str) -> bool {
     let host = saved.facts.call.host.as_deref().unwrap_or(&saved.facts.server);
     host == wanted || host.rsplit_once('@').is_some_and(|(_, host)| host == wanted)
 }
 
-fn describe(saved: &Saved) -> String {
+fn describe(saved: &Waiting) -> String {
     let host = saved.facts.call.host.as_deref().unwrap_or(&saved.facts.server).escape_debug();
     let server = &saved.facts.server;
     // If the clock was set back since, the record counts as new.

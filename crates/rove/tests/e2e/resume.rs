@@ -119,6 +119,36 @@ fn a_name_that_no_session_has_is_answered_by_the_names_that_can_be_given() {
 }
 
 #[test]
+fn a_resumed_session_and_a_question_keep_no_other_session_back() {
+    let user = User::new();
+    let servers =
+        ["one", "two"].map(|_| Server::start(Maker::Stock, LOCALHOST, &["sh", "-c", ECHOING]));
+    for server in &servers {
+        let call = user.call(Maker::Rove.client(server.address, &server.key));
+        let terminal = Terminal::start(&call, SIZE);
+        terminal.wait_for_text("here");
+        terminal.talk("one");
+        kill(terminal, Signal::KILL);
+    }
+    assert_eq!(user.kept(), 2);
+    let mut asked = user.resume(&[]);
+    asked.wait_for_text("which session?");
+    let first = user.resume(&["1"]);
+    first.wait_for_text("got one");
+    let second = user.resume(&[]);
+    second.wait_for_text("got one");
+    asked.send("1\r");
+    asked.wait_exit().assert_code(1);
+    assert!(asked.output().contains("another client has it"), "{}", asked.output());
+    for mut terminal in [first, second] {
+        terminal.talk("two");
+        terminal.send("\x04");
+        terminal.wait_exit().assert_code(0);
+    }
+    user.assert_nothing_waits();
+}
+
+#[test]
 fn a_record_whose_session_has_ended_takes_over_no_other_at_its_port() {
     let sshd = Sshd::start(Far::default());
     let ssh = format!("--ssh={}", sshd.ssh());
