@@ -1,7 +1,7 @@
 //! Keeps the record of a session, from which `rove resume` goes on after the client was killed.
 //!
 //! [`RecordKeeper`] writes the record of a running client. `store` has its files, `format` their bytes, `disk` the
-//! operations on them, and `error` their errors.
+//! operations on them, `origin` their computer, and `error` their errors.
 
 use std::net::SocketAddr;
 
@@ -16,6 +16,7 @@ use crate::session_call::SessionCall;
 mod disk;
 mod error;
 mod format;
+mod origin;
 mod store;
 
 pub(crate) use error::ResumeFileError;

@@ -4,7 +4,6 @@
 //! session's client holds the lock on the key file. A new whole record replaces the former one by a rename.
 
 use std::env;
-use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::net::SocketAddr;
@@ -26,6 +25,7 @@ use super::disk::{Disk, System};
 use super::error::ResumeFileError;
 pub(super) use super::format::Secret;
 use super::format::{self, FILE_BYTES_MAX, Opened, Progress, Sealer};
+use super::origin::Origin;
 use crate::entropy;
 use crate::own_file::{self, open};
 use crate::session_call::SessionCall;
@@ -59,14 +59,15 @@ pub(crate) struct SessionFacts {
 
 impl SessionFacts {
     pub(super) fn of(server: SocketAddr, key: &Key, call: &SessionCall, secret: &Secret) -> Self {
+        let Origin { computer, boot, .. } = Origin::ours();
         Self {
             server: server.to_string(),
             key: Some(format::seal_key(secret, key)),
             call: SessionCall { resumed: None, ..call.clone() },
             client: ClientId::of(key).to_string(),
             is_on_disk: call.choices.resume == Resume::Reboot,
-            computer: computer(),
-            boot: identity(BOOT_ID),
+            computer,
+            boot,
             files: [(0, 0); 2],
         }
     }
@@ -78,8 +79,6 @@ impl SessionFacts {
         self.key.is_none() && session(self) == session(other)
     }
 }
-
-const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
 /// The folders of key files and records.
 #[derive(Clone, Debug)]
@@ -136,20 +135,11 @@ impl Folders {
     }
 
     /// Returns whether the record of a key is certainly gone. A record that is not in this process's folders may be on
-    /// another computer. It may also be in the folder that another process's environment names.
+    /// another computer, or in the folder that another process's environment names. The keys of records on disk stay.
     fn is_gone(&self, name: &str) -> bool {
         let found = open(&self.key_path(name), OpenOptions::new().read(true));
         let Ok(bytes) = found.and_then(|file| read_key(&file)) else { return false };
-        let Some((_, place)) = format::decode_secret(&bytes) else { return false };
-        // A key of an earlier version names no place.
-        if place.is_empty() {
-            return true;
-        }
-        let path = place.strip_prefix(computer().as_bytes()).and_then(|it| it.strip_prefix(b"\n"));
-        path.is_some_and(|path| {
-            let found = Path::new(OsStr::from_bytes(path)).symlink_metadata();
-            found.is_err_and(|error| error.kind() == ErrorKind::NotFound)
-        })
+        format::decode_secret(&bytes).is_some_and(|(_, place)| Origin::ours().has_lost(place))
     }
 
     fn remove(&self, name: &str) {
@@ -197,10 +187,11 @@ impl Folders {
         if facts.files != [identity_of(&found), identity_of(&record)] {
             return Err(ResumeFileError::Copied);
         }
-        if facts.computer != computer() {
+        let here = Origin::ours();
+        if facts.computer != here.computer {
             return Err(ResumeFileError::OtherComputer);
         }
-        if !facts.is_on_disk && facts.boot != identity(BOOT_ID) {
+        if !facts.is_on_disk && facts.boot != here.boot {
             return Err(ResumeFileError::OtherBoot);
         }
         let written_at = record.mtime();
@@ -304,11 +295,14 @@ impl<D: Disk> Store<D> {
         let key_file = open(&folders.key_path(name), &mut options.clone())?;
         lock(&key_file)?;
         let path = folders.record_path(name, is_on_disk);
-        let place = [computer().as_bytes(), b"\n", path.as_os_str().as_bytes()].concat();
-        disk.write(&key_file, &format::encode_secret(secret, &place), 0)?;
         if is_on_disk {
             own_file::folder::<ResumeFileError>(&folders.disk)?;
         }
+        let place = match is_on_disk {
+            true => path.as_os_str().as_bytes().to_vec(),
+            false => Origin::ours().place(&path),
+        };
+        disk.write(&key_file, &format::encode_secret(secret, &place), 0)?;
         let path = path.with_extension(PROGRESS);
         let progress_file = open(&path, OpenOptions::new().write(true).create_new(true))?;
         Ok((key_file, progress_file))
@@ -426,16 +420,6 @@ fn read_key(file: &File) -> io::Result<Zeroizing<Vec<u8>>> {
     let mut bytes = Zeroizing::new(vec![0; usize::try_from(len).map_err(io::Error::other)?]);
     file.read_exact_at(&mut bytes, 0)?;
     Ok(bytes)
-}
-
-/// Returns the text that identifies this computer.
-fn computer() -> String {
-    identity("/etc/machine-id")
-}
-
-/// Returns the text of a file that identifies this computer or its boot, or an empty text if there is no such file.
-fn identity(path: &str) -> String {
-    fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default()
 }
 
 pub(super) fn draw() -> Result<[u8; 16], ResumeFileError> {

@@ -349,6 +349,7 @@ fn a_restart_of_the_computer_is_outlived_only_if_the_user_has_said_so() {
     if !rustix::process::geteuid().is_root() {
         return; // only root can mount
     }
+    let is_known = fs::read_to_string("/etc/machine-id").is_ok_and(|id| !id.trim().is_empty());
     // Another boot, and what such a one leaves of the runtime directory.
     let boot = r#"
         printf 11111111-2222-3333-4444-555555555555 >"$ROVE_RUNTIME_DIR.boot"
@@ -381,7 +382,9 @@ fn a_restart_of_the_computer_is_outlived_only_if_the_user_has_said_so() {
             terminal.send("\x04");
             terminal.wait_exit().assert_code(0).assert_restored(Maker::Rove);
         }
-        assert_eq!(user.kept(), 0);
+        // A record that is missing on a computer without a name may be on another one.
+        let may_be_elsewhere = !is_known && (setting, leaves) == ("true", "empty");
+        assert_eq!(user.kept(), usize::from(may_be_elsewhere));
     }
 }
 

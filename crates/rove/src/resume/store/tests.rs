@@ -131,14 +131,15 @@ fn facts(is_on_disk: bool) -> SessionFacts {
         background: false,
         streams: StreamsCall::default(),
     };
+    let Origin { computer, boot, .. } = Origin::ours();
     SessionFacts {
         server: "192.0.2.1:60001".to_owned(),
         key: Some(format::seal_key(&SECRET, &Key::from_text(KEY_TEXT).unwrap())),
         call,
         client: String::new(),
         is_on_disk,
-        computer: computer(),
-        boot: identity(BOOT_ID),
+        computer,
+        boot,
         files: [(0, 0); 2],
     }
 }
@@ -325,7 +326,7 @@ fn a_record_that_is_old_cut_copied_or_foreign_is_refused_in_a_sentence() {
 #[test]
 fn a_record_of_another_computer_or_another_start_of_it_is_refused() {
     for (computer, boot, is_on_disk, part) in [
-        ("x", identity(BOOT_ID), false, Some("another computer")),
+        ("x", Origin::ours().boot, false, Some("another computer")),
         ("", "x".to_owned(), false, Some("started again")),
         ("", "x".to_owned(), true, None),
     ] {
