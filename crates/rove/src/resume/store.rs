@@ -78,6 +78,12 @@ impl SessionFacts {
         let session = |it: &Self| (it.server.clone(), it.call.host.clone(), it.call.ssh.clone());
         self.key.is_none() && session(self) == session(other)
     }
+
+    /// Returns whether the record is of these files. A restart may change the numbers of disks.
+    fn is_of(&self, files: [(u64, u64); 2]) -> bool {
+        let numbers = |(device, inode)| ((!self.is_on_disk).then_some(device), inode);
+        self.files.map(numbers) == files.map(numbers)
+    }
 }
 
 /// The folders of key files and records.
@@ -184,7 +190,7 @@ impl Folders {
         let Opened { first, rest, progress } = opened;
         let facts: SessionFacts =
             serde_json::from_slice(&first).map_err(|_| ResumeFileError::Foreign)?;
-        if facts.files != [identity_of(&found), identity_of(&record)] {
+        if !facts.is_of([identity_of(&found), identity_of(&record)]) {
             return Err(ResumeFileError::Copied);
         }
         let here = Origin::ours();
@@ -305,6 +311,13 @@ impl<D: Disk> Store<D> {
         disk.write(&key_file, &format::encode_secret(secret, &place), 0)?;
         let path = path.with_extension(PROGRESS);
         let progress_file = open(&path, OpenOptions::new().write(true).create_new(true))?;
+        disk.write(&progress_file, &Progress::default().encode(), 0)?;
+        if is_on_disk {
+            // Later progress may be lost with the computer. These files, and the folder of the key, must not be.
+            for file in [&key_file, &progress_file, &File::open(folders.keys.path())?] {
+                disk.sync(file)?;
+            }
+        }
         Ok((key_file, progress_file))
     }
 

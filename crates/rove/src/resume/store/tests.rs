@@ -1,7 +1,10 @@
 //! Tests of a process that is killed in any file operation, of files that are refused, and of a full disk.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::process::{Command, Stdio};
+use std::rc::Rc;
 
 use rove_bootstrap::Choices;
 use rove_rig::scratch::Scratch;
@@ -110,6 +113,53 @@ impl Disk for Mortal {
             System.rename(from, to)?;
         }
         if ends { Err(end()) } else { Ok(()) }
+    }
+}
+
+/// A disk that has written bytes only after a sync. Each file is named by its inode, and has its contents and those on
+/// the disk.
+#[derive(Clone, Default)]
+struct Cached(Rc<RefCell<BTreeMap<u64, CachedFile>>>);
+
+type CachedFile = (File, [Vec<u8>; 2]);
+
+impl Cached {
+    /// Leaves of each file what a loss of power leaves. Returns the inodes of files and folders that were synced.
+    fn lose_power(&self) -> Vec<u64> {
+        let lose = |(inode, (file, [_, on_disk])): (u64, CachedFile)| {
+            if file.metadata().unwrap().is_file() {
+                file.set_len(0).unwrap();
+                file.write_all_at(&on_disk, 0).unwrap();
+            }
+            inode
+        };
+        self.0.take().into_iter().map(lose).collect()
+    }
+
+    fn change(&self, file: &File, change: impl FnOnce(&mut [Vec<u8>; 2])) {
+        let own = || (file.try_clone().unwrap(), Default::default());
+        let mut files = self.0.borrow_mut();
+        change(&mut files.entry(file.metadata().unwrap().ino()).or_insert_with(own).1);
+    }
+}
+
+impl Disk for Cached {
+    fn write(&mut self, file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let place = usize::try_from(offset).unwrap()..;
+        self.change(file, |[cached, _]| {
+            cached.resize(cached.len().max(place.start + bytes.len()), 0);
+            cached[place][..bytes.len()].copy_from_slice(bytes);
+        });
+        System.write(file, bytes, offset)
+    }
+
+    fn sync(&mut self, file: &File) -> io::Result<()> {
+        self.change(file, |[cached, on_disk]| on_disk.clone_from(cached));
+        Ok(())
+    }
+
+    fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        System.rename(from, to)
     }
 }
 
@@ -228,6 +278,27 @@ fn a_process_that_ends_in_any_operation_leaves_what_was_written_or_more() {
         }
     }
     assert!(ends > 80, "{ends}");
+}
+
+#[test]
+fn a_computer_that_loses_power_leaves_what_was_written() {
+    for count in 1..=5 {
+        let (scratch, disk) = (Kept::new(), Cached::default());
+        let states = write_all(&scratch.1, disk.clone(), true, &records()[..count]);
+        let synced = disk.lose_power();
+        assert_eq!(Some(&*scratch.open().unwrap().records), states.last());
+        let folder = scratch.0.path("keys").metadata().unwrap().ino();
+        assert!(synced.contains(&folder), "the name of the key file is on the disk");
+    }
+}
+
+#[test]
+fn a_disk_may_have_another_number_after_a_restart() {
+    let is_of = |is_on_disk, files| {
+        SessionFacts { files: [(1, 5), (1, 6)], ..facts(is_on_disk) }.is_of(files)
+    };
+    assert!(is_of(false, [(1, 5), (1, 6)]) && !is_of(false, [(1, 5), (2, 6)]));
+    assert!(is_of(true, [(2, 5), (3, 6)]) && !is_of(true, [(1, 5), (1, 7)]));
 }
 
 #[test]
