@@ -158,18 +158,24 @@ impl RecordKeeper {
         }
     }
 
+    /// Writes a record. Returns `false` if it is not written: there will be none, or a whole one in new files is due.
     fn write(&mut self, now: Instant, session: &mut Client, record: &Record) -> bool {
         let Stage::Written(store) = &mut self.stage else {
             session.recording().stop();
             return false;
         };
-        match store.write(&self.facts, record) {
-            Ok(()) => true,
-            Err(error) => {
-                self.give_up(now, session, &error);
+        let written = match store.is_gone(self.facts.is_on_disk) {
+            false => store.write(&self.facts, record).map(|()| true),
+            true => create(&self.facts, store.secret(), self.facts.key.is_none()).map(|next| {
+                core::mem::replace(store, next).remove();
+                session.recording().begin_again();
                 false
-            }
-        }
+            }),
+        };
+        written.unwrap_or_else(|error| {
+            self.give_up(now, session, &error);
+            false
+        })
     }
 
     /// Goes on without a record, because a full disk must not end a session.

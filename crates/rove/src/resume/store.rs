@@ -375,6 +375,18 @@ impl<D: Disk> Store<D> {
         self.note_progress()
     }
 
+    /// Returns whether the files that this process writes were removed or replaced. The system removes the runtime
+    /// directory of a user who seems to have logged out.
+    pub(super) fn is_gone(&self, is_on_disk: bool) -> bool {
+        let Some((_, record)) = &self.written else { return false };
+        let path = self.folders.record_path(&self.name, is_on_disk);
+        let is_there = |path: &Path, file: &File| {
+            let [found, own] = [path.symlink_metadata(), file.metadata()];
+            found.is_ok_and(|found| own.is_ok_and(|own| identity_of(&found) == identity_of(&own)))
+        };
+        !is_there(&path, record) || !is_there(&path.with_extension(PROGRESS), &self.progress_file)
+    }
+
     /// Writes the progress to its file. From here on, an older copy of the record is refused.
     fn note_progress(&mut self) -> Result<(), ResumeFileError> {
         let (sealer, _) = self.written.as_ref().expect("something was written");

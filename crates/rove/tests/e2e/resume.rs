@@ -149,6 +149,31 @@ fn a_resumed_session_and_a_question_keep_no_other_session_back() {
 }
 
 #[test]
+fn a_record_whose_folder_was_removed_is_written_anew() {
+    let (sshd, stock) = (
+        Sshd::start(Far::default()),
+        Server::start(Maker::Stock, LOCALHOST, &["sh", "-c", ECHOING]),
+    );
+    let rove = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh()));
+    let rove = rove.args(["far", "--", "sh", "-c", ECHOING]);
+    for call in [Maker::Rove.client(stock.address, &stock.key), rove] {
+        let user = User::new();
+        let terminal = Terminal::start(&user.call(call), SIZE);
+        terminal.wait_for_text("here");
+        terminal.talk("one");
+        fs::remove_dir_all(user.0.path("run")).unwrap();
+        terminal.talk("two");
+        assert_eq!(user.kept(), 1);
+        kill(terminal, Signal::KILL);
+        let mut terminal = user.resume(&[]);
+        terminal.wait_for_text("got two");
+        terminal.send("\x04");
+        terminal.wait_exit().assert_code(0);
+        user.assert_nothing_waits();
+    }
+}
+
+#[test]
 fn a_record_whose_session_has_ended_takes_over_no_other_at_its_port() {
     let sshd = Sshd::start(Far::default());
     let ssh = format!("--ssh={}", sshd.ssh());

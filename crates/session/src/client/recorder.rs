@@ -70,6 +70,11 @@ impl Recording<'_> {
         })
     }
 
+    /// Makes the next record a whole one, because the files of the former ones are gone.
+    pub const fn begin_again(&mut self) {
+        (self.recorder.typed.is_begun, self.recorder.stock.is_begun) = (false, false);
+    }
+
     /// Records that the last record has been written.
     pub fn handle_written(&mut self) {
         if self.recorder.is_with_rove(self.transport) {

@@ -31,7 +31,7 @@ const APPENDED_WHOLES: usize = 4;
 #[derive(Debug, Default)]
 pub(super) struct StockFacts {
     /// Whether a record has been begun.
-    is_begun: bool,
+    pub(super) is_begun: bool,
     is_being_written: bool,
     /// The number after the last sequence number that the record reserves for this client.
     reserved: u64,

@@ -32,7 +32,8 @@ pub(super) struct TypedKeys {
     written_to: u64,
     /// The position up to which keys have arrived, as the written record says.
     arrived_written: u64,
-    is_begun: bool,
+    /// Whether there is a record.
+    pub(super) is_begun: bool,
     /// Length of the last whole record, and (`appended_len`) of all that was appended to it since, in bytes.
     whole_len: usize,
     appended_len: usize,
