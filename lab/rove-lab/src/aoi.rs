@@ -1,7 +1,7 @@
 //! The study of which state a difference should start from, by the age of information at the receiver.
 //!
-//! [`study`] is an experiment that somebody published, in virtual time: a [`sender`] with its [`estimator`] of round trips
-//! and a [`receiver`], with their [`datagram`]s. The same question to the transport that ships is a measure of `experiment`.
+//! [`study`] runs a published experiment in virtual time: a [`sender`] with its [`estimator`] of round trips, and a
+//! [`receiver`], exchange [`datagram`]s. A measure of `experiment` asks the transport that ships the same question.
 
 pub(crate) use self::study::Study;
 

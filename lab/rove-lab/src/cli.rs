@@ -47,7 +47,7 @@ mod trace;
 const FAILURE: u8 = 1;
 /// Exit code of a command line that cannot be followed. Source: clap's own.
 const USAGE: u8 = 2;
-/// Exit code of figures whose user has interrupted programs in real time. Source: a shell's own for SIGINT.
+/// Exit code of `rove-lab figures` after its user has interrupted runs in real time. Source: a shell's own for SIGINT.
 const INTERRUPTED: u8 = 130;
 
 /// The help and manual pages of the laboratory and its commands.
@@ -89,7 +89,7 @@ static MANUAL: Manual = Manual {
 /// A command that is called by a word behind `rove-lab`.
 struct Subcommand {
     manual: &'static Manual,
-    /// Runs the command with the words after its own.
+    /// Runs the command with the words behind it on the command line, and returns the exit code.
     run: fn(Vec<OsString>) -> u8,
 }
 
@@ -115,7 +115,7 @@ static COMMANDS: &[Subcommand] = &[
 /// Runs the command that `args` call: the first is the name of the program.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().skip(1).collect();
-    // No command for people: compare runs this program once more at its far sides.
+    // The word `play` is no command for people: `rove-lab compare` starts this program with it at the far side.
     #[cfg(target_os = "linux")]
     if let [word, rest @ ..] = args.as_slice()
         && word == replayed_program::WORD
@@ -195,18 +195,18 @@ fn ended(manual: &Manual, result: Result<u8, Complaint>) -> u8 {
     }
 }
 
-/// Returns the exit code of a command that has no other.
+/// Returns exit code 0 of a command that has succeeded, or its error.
 fn done(result: anyhow::Result<()>) -> Result<u8, Complaint> {
     result.map_or_else(|error| Err(error.into()), |()| Ok(0))
 }
 
-/// Says why clap does not take a command's line. Help and version come as errors too, for standard output.
+/// Writes clap's refusal to standard error. Help and version, which clap returns as errors, go to standard output.
 fn refuse(manual: &Manual, error: &clap::Error) -> u8 {
     let Some(refusal) = refusal(manual, error) else {
         let _ = error.print();
         return 0;
     };
-    // A reader that has gone away wants to hear nothing about it.
+    // If nobody reads standard error, nobody can be told so.
     let _ = writeln!(shown::stderr(), "{refusal}");
     USAGE
 }
@@ -225,9 +225,9 @@ fn run_man(args: Vec<OsString>) -> u8 {
     }
 }
 
-/// Writes what was asked for.
+/// Writes a text that the user asked for, such as a manual page, to standard output. Returns exit code 0.
 fn print(text: &str) -> u8 {
-    // A reader that has gone away wants to hear nothing about it.
+    // A reader that has gone away is no failure.
     let _ = io::stdout().lock().write_all(text.as_bytes());
     0
 }
@@ -291,7 +291,7 @@ fn run_artifact(args: Vec<OsString>) -> u8 {
     })
 }
 
-/// Returns the exit code of figures, after telling a user who has interrupted how to go on.
+/// Returns the exit code of `rove-lab figures`. If the user has interrupted, first tells the user how to go on.
 fn unless_interrupted(manual: &Manual, code: anyhow::Result<u8>) -> Result<u8, Complaint> {
     match code {
         Err(error) if is_interrupt(&error) => {
@@ -324,9 +324,9 @@ fn run_trace(args: Vec<OsString>) -> u8 {
     })
 }
 
-/// Says what is wrong.
+/// Writes a sentence on an error to standard error, behind the command's name.
 fn complain(manual: &Manual, sentence: &str) {
-    // A reader that has gone away wants to hear nothing about it.
+    // If nobody reads standard error, nobody can be told so.
     let _ = writeln!(shown::stderr(), "{}: {sentence}", manual.called());
 }
 

@@ -1,9 +1,11 @@
-//! `rove-lab compare`: recorded keys typed at real clients of ssh, stock Mosh and rove, over the same emulated link in real
-//! time, side by side in one run.
+//! `rove-lab compare`: recorded keys typed at real clients of ssh, stock Mosh and rove, over the same emulated link in
+//! real time, side by side in one run.
 //!
-//! [`peer`] are the systems, [`observed_client`] is the user's side of a session, and [`replayed_program`] runs at its far end. [`mod@run`]
-//! plays a recording once, beside [`bulk`] downloads; [`burst`] is a flood of output, or Ctrl-C under one; [`controlled`] and [`kernel`] are flows. [`cost`] is what
-//! the processes have used. [`film`] is a moving picture of the runs. [`table`] and [`bursts`] say what came of all runs. [`rights`] is how any user may do this.
+//! [`peer`] names the systems, [`observed_client`] is the user's side of a session, [`replayed_program`] runs at its
+//! far end. [`mod@run`] plays a recording once, maybe beside [`bulk`] downloads. [`burst`] measures a flood of output,
+//! or Ctrl-C under one. [`controlled`] and [`kernel`] send flows. [`cost`] reads the processor time and memory of
+//! processes. [`film`] draws a moving picture, [`table`] and [`bursts`] report all runs, and [`rights`] lets any user
+//! do this.
 
 use std::io::Write;
 use std::path::{Path as FilePath, PathBuf};
@@ -54,9 +56,9 @@ const STDOUT: &str = "-";
 enum Work {
     /// The keys of recordings.
     Recordings,
-    /// So many bytes of output.
+    /// A flood of this many bytes of output.
     Flood(usize),
-    /// So many times Ctrl-C under a flood without an end.
+    /// Ctrl-C under a flood without an end, this many times.
     Interrupt(u64),
 }
 
@@ -120,7 +122,7 @@ struct OutputOptions {
     film: Option<PathBuf>,
 }
 
-/// A recording, made ready for both kinds of emulators at the far side.
+/// A recording made ready twice: whole, and for Mosh's server, whose emulator has no alternate screen.
 struct Recording {
     whole: Script,
     one_screen: Script,
@@ -133,7 +135,7 @@ struct Done<T> {
     recording: String,
     peer: Peer,
     seed: u64,
-    /// Its figures, or a sentence in place of those of a run that failed.
+    /// The figures of the run, or a sentence on its failure.
     result: Result<T, String>,
 }
 
@@ -148,7 +150,7 @@ trait Outcome: Sized {
     /// The figures of a run by itself.
     type Run: Serialize;
 
-    /// Returns the row of a system's runs, beside which so many failed; `None` if it has none.
+    /// Returns the row of a system's successful runs, given how many others failed. `None` if these runs make no row.
     fn row(runs: &[&Self], failed: usize) -> Option<Self::Row>;
 
     /// Returns the row of the run by itself.
@@ -157,13 +159,13 @@ trait Outcome: Sized {
     /// Returns what went wrong in the run.
     fn faults(&self) -> Vec<String>;
 
-    /// Returns what stands after the columns.
+    /// Returns a text that stands behind the columns of a row.
     fn note(_: &Self::Row) -> String {
         String::new()
     }
 }
 
-/// A row with the names of what it is of: a run, or all runs of a system.
+/// A row with the names of recording and system. It is of one run, or of all runs of the system.
 #[derive(Serialize)]
 struct Named<'a, R> {
     #[serde(skip_serializing_if = "str::is_empty")]
@@ -182,7 +184,7 @@ struct Named<'a, R> {
 struct Comparison<'a, R, P> {
     version: &'static str,
     link: &'a str,
-    /// The work, if it is not to type.
+    /// The work in words, if it is something else than typing recordings.
     #[serde(skip_serializing_if = "Option::is_none")]
     work: Option<String>,
     #[serde(flatten)]
@@ -199,12 +201,12 @@ struct Typing {
     bulk: Option<BulkOptions>,
 }
 
-/// Compares, and writes what came of it to `output`.
+/// Makes all runs, and writes their table or JSON to `output`.
 ///
 /// # Errors
 ///
-/// Returns an error if a recording cannot be read, a program or a right is missing, a run fails or the user interrupts; in
-/// the last two cases after what was measured is written.
+/// Returns an error if a recording cannot be read, a program or a right is missing, a run fails or the user interrupts.
+/// In the last two cases it writes first what was measured.
 pub(crate) fn run(options: &CompareOptions, mut output: impl Write) -> Result<()> {
     let mut link = options.link.clone().of_whole_packets();
     link.load()?;
@@ -218,7 +220,7 @@ pub(crate) fn run(options: &CompareOptions, mut output: impl Write) -> Result<()
         bulk::require(bulk.congestion_control)?;
     }
     let recordings = recordings(&options)?;
-    // A file that cannot be written is told of before the work, not after it.
+    // The user hears of a file that cannot be written before the work, not after it.
     let json_file = options.output.json.as_ref().filter(|file| file.as_os_str() != STDOUT);
     let film = &options.output.film;
     json_file.into_iter().chain(film).try_for_each(|file| check_writable(file))?;
@@ -281,7 +283,7 @@ fn moving_picture(done: &[Done<OfRecording>]) -> String {
     film::svg(&films)
 }
 
-/// Does all runs in turn, so that a change of the machine's speed hits all systems alike. Works have their recordings' names.
+/// Makes the runs in turn, so that a change of the computer's speed hits all systems. A work's name is its recording's.
 fn in_turn<W, T>(
     options: &CompareOptions,
     rove: &FilePath,
@@ -299,7 +301,7 @@ fn in_turn<W, T>(
                 let _ = tell(&format!(": {}", title(recording, peer)));
                 let result = match play(work, options.run_options(rove, peer, seed)) {
                     Err(error) if error.is::<Interrupted>() => return Err(error),
-                    // Figures as JSON leave no table for it.
+                    // If JSON goes to standard output, no table tells of this failure.
                     Err(error) => {
                         let sentence = format!("{error:#}");
                         let _ = tell(&format!(" failed: {sentence}"));
@@ -369,7 +371,7 @@ impl CompareOptions {
         }
     }
 
-    /// Returns a line that says how everything was done.
+    /// Returns a line that names the work, the link and the options of the runs.
     fn description(&self) -> String {
         let work = self.work();
         if work != Work::Recordings {
@@ -417,8 +419,8 @@ fn recordings(options: &CompareOptions) -> Result<Vec<(String, Recording)>> {
     options.recordings.iter().map(one).collect()
 }
 
-/// Returns a table with a line for each system and recording, over all seeds, and with what went wrong below them.
-/// Returns everything as JSON with it.
+/// Returns a table, and everything as JSON. The table has a line for each system and recording, over all seeds, and
+/// below these lines all that went wrong.
 fn reports<T: Outcome>(options: &CompareOptions, done: &[Done<T>]) -> (String, String) {
     let pooled = pooled(done);
     let mut text = format!("{}\n{}\n", options.description(), report::heading(T::LAYOUT));

@@ -1,6 +1,6 @@
 //! `rove-lab emulate`: a command in a network namespace of its own, behind an emulated link in real time.
 //!
-//! The link and its two ends are a [`rove_net::testbed`]. `view` is for those who watch.
+//! The link and its two ends are a [`rove_net::testbed`]. `view` shows a person how the link does.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::{File, OpenOptions};
@@ -29,7 +29,7 @@ mod view;
 
 pub(crate) use view::Place as ViewPlace;
 
-/// The variable that tells the command the far side's address, of the outermost emulator; and a far command its own.
+/// The variable that gives a command the far side's address. In nested emulators it keeps the outermost one's.
 const PEER: &str = "ROVE_PEER";
 
 /// The terminal whose keys send signals to this process. Source: tty(4).
@@ -40,7 +40,7 @@ const TERMINAL: &str = "/dev/tty";
 const NOT_FOUND: u8 = 127;
 const NOT_EXECUTABLE: u8 = 126;
 
-/// Signals that are handed on. SIGWINCH and the terminal's stop signals reach the command by themselves.
+/// Signals to handle: all but SIGCHLD go on to the command. SIGWINCH and terminal stop signals reach it by themselves.
 const SIGNALS: [i32; 7] = [SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2];
 
 /// The command, and the link that it runs behind.
@@ -50,20 +50,20 @@ pub(crate) struct EmulateOptions {
     pub(crate) seed: Seed,
     pub(crate) device: Device,
     pub(crate) peer: Option<Ipv4Addr>,
-    /// A line for the shell that runs on the far side; with it that is a namespace of its own.
+    /// A line for the shell that runs on the far side, which then is a network namespace of its own.
     pub(crate) far: Option<OsString>,
     pub(crate) view: Option<ViewPlace>,
     pub(crate) log: Option<PathBuf>,
     /// Whether figures are shown in the end.
     pub(crate) stats: bool,
-    /// Where figures go as JSON.
+    /// The file that figures are written to as JSON.
     pub(crate) report: Option<PathBuf>,
     /// The command and its arguments; never empty.
     pub(crate) command: Vec<OsString>,
 }
 
-/// Runs a command behind a link and returns its exit code, as a shell would report it. Sentences that the user must read go to
-/// `complain`.
+/// Runs a command behind a link and returns its exit code, as a shell would report it. Sentences that the user must
+/// read go to `complain`.
 ///
 /// # Errors
 ///
@@ -73,7 +73,7 @@ pub(crate) fn run(mut options: EmulateOptions, complain: impl Fn(&str)) -> Resul
     if let Some(code) = cannot_run(&options.command, &complain) {
         return Ok(code);
     }
-    // A file that cannot be written is told of before the work, and an old one stays until there is a new one.
+    // The user hears of a file that cannot be written before the work. An old file stays until there is a new one.
     let report = options.report.as_deref().map(|path| {
         let file = OpenOptions::new().append(true).create(true).open(path);
         file.with_context(|| format!("cannot write {}", path.display()))
@@ -119,7 +119,7 @@ pub(crate) fn run(mut options: EmulateOptions, complain: impl Fn(&str)) -> Resul
 fn cannot_run(command: &[OsString], complain: impl Fn(&str)) -> Option<u8> {
     let name = command.first()?;
     let candidates = candidates(name, std::env::var_os("PATH").as_ref());
-    // A directory may be entered, not run.
+    // A directory has the right to execute, too, but cannot be run.
     let is_program = |path: &CString| {
         let is_folder = PathBuf::from(OsStr::from_bytes(path.to_bytes())).is_dir();
         !is_folder && access(path.as_c_str(), Access::EXEC_OK).is_ok()
@@ -137,7 +137,7 @@ fn cannot_run(command: &[OsString], complain: impl Fn(&str)) -> Option<u8> {
     Some(code)
 }
 
-/// Runs the command, and before it that of the far side, until the command has ended.
+/// Starts the far side's command if there is one, then the command, and waits until the latter has ended.
 fn run_command(
     testbed: &Testbed,
     options: &EmulateOptions,
@@ -184,7 +184,7 @@ fn run_command(
 }
 
 fn start(command: &mut Command, testbed: &Testbed) -> Result<Child> {
-    // In another emulator the far side of that one stays the one to speak to.
+    // In another emulator, the command goes on to speak to the far side of that emulator.
     if !testbed.is_nested() || std::env::var_os(PEER).is_none() {
         command.env(PEER, testbed.address(End::Far).to_string());
     }
@@ -202,12 +202,12 @@ fn hand_on(signal: i32, child: &Child) {
     }
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     if let (Some(pid), Some(signal)) = (pid, Signal::from_named_raw(signal)) {
-        // A command that has just ended hears nothing.
+        // A command that has just ended gets no signal.
         let _ = kill_process(pid, signal);
     }
 }
 
-/// Returns whether keys of the terminal send signals to this process and to the command. Standard input may be a file.
+/// Returns whether the terminal's keys signal this process group, whatever standard input is.
 fn is_in_foreground() -> bool {
     let group = File::open(TERMINAL).and_then(|terminal| Ok(tcgetpgrp(terminal)?));
     group.is_ok_and(|group| group == getpgrp())
@@ -218,7 +218,7 @@ fn code(status: ExitStatus) -> u8 {
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
 }
 
-/// Returns the figures for people.
+/// Returns the figures as a table for people.
 fn table(report: &Report) -> String {
     let mut table = format!(
         "{:<9}{:>10}{:>11}{:>9}{:>12}{:>15}{:>27}\n",

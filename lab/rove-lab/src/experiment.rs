@@ -1,10 +1,12 @@
 //! `rove-lab figures`: experiments, from scenario files to one page of figures.
 //!
-//! [`scenario`] reads a file, with its [`link`]s; the [`catalogue`] has ours, and our recordings. [`material`] finds the recordings and links that it names, or what stands in for them. [`sweep`] makes
-//! all runs but for those that the [`store`] has, or a [`shard`] of them. Each is a [`mod@measure`] of a [`system`], maybe a [`system_file`], under [`conditions`], and what runs come to is a [`series`];
-//! senders that share a path have [`traffic`]. Real time has [`programs`]. [`spread`] lets other computers do runs. [`table`], [`plot`] with its [`marks`], [`page`] and [`csv`]
-//! show what came of it, [`verdict`] beside what is [`published`], [`papers`] what there is of each paper, and [`results`] are their files.
-//! An [`artifact`] has all that evaluators of a paper need.
+//! [`scenario`] reads a file with its [`link`]s. The [`catalogue`] has the files and recordings that the laboratory
+//! brings. [`material`] finds recordings and links that a scenario names, or stand-ins. [`sweep`] makes the runs, or a
+//! [`shard`] of them, that the [`store`] of finished runs lacks; [`spread`] lets other computers make runs. A run is a
+//! [`mod@measure`] of a [`system`], maybe a [`system_file`], under [`conditions`]; [`traffic`] describes senders that
+//! share a path. [`programs`] measures in real time. A [`series`] has the results of runs. [`table`], [`plot`] with its
+//! [`marks`], [`page`] and [`csv`] show them, and [`verdict`] compares them with [`published`] numbers. [`papers`]
+//! lists what each paper has, [`results`] writes the files, and an [`artifact`] has all that a paper's evaluators need.
 
 use core::fmt;
 use std::fs;
@@ -181,9 +183,9 @@ pub(crate) fn run(options: &FiguresOptions, mut output: impl Write) -> Result<()
     }
 }
 
-/// Tells a user who interrupts how to go on.
+/// Tells a user who interrupts how to go on, and ends the process.
 struct Interruption {
-    /// Whether programs run in real time. Such a run hears the signal itself, ends its programs and fails.
+    /// Whether programs run in real time. Then nothing is done here: the run hears the signal and ends its programs.
     is_real: Arc<AtomicBool>,
 }
 
@@ -211,7 +213,7 @@ struct Made {
     times: Vec<Time>,
 }
 
-/// The time that a figure took, and how many of its runs were not done again.
+/// The time that a figure took, and how many of its runs the store already had.
 struct Time {
     seconds: u64,
     kept: usize,
@@ -234,7 +236,7 @@ impl fmt::Display for Time {
 fn make(options: &FiguresOptions, mut tables: impl Write) -> Result<Made> {
     let scenarios = scenarios(&options.wish.names)?;
     make_directory(options)?;
-    // Before there are threads.
+    // Rights must be acquired before there are threads.
     let is_real = scenarios.iter().any(|scenario| scenario.body.clock == Clock::Real);
     let programs = Programs::prepare(is_real);
     let interruption = Interruption::listen()?;
@@ -271,7 +273,7 @@ fn make_directory(options: &FiguresOptions) -> Result<()> {
     fs::create_dir_all(&options.out).with_context(|| format!("cannot make the directory {shown}"))
 }
 
-/// Does a part of all runs.
+/// Makes the runs of one shard, and keeps them in the store.
 fn run_shard(options: &FiguresOptions, shard: Shard, mut output: impl Write) -> Result<()> {
     make_directory(options)?;
     let store = Store::open(&options.out.join(RUNS))?;
@@ -284,7 +286,7 @@ fn run_shard(options: &FiguresOptions, shard: Shard, mut output: impl Write) -> 
     shown::written(writeln!(output, "{done} of {all} runs are done"))
 }
 
-/// Plans each scenario whose runs may be done on several computers.
+/// Calls `with` with the plan of each scenario in virtual time: only such runs may be spread over computers.
 fn for_each_plan(
     options: &FiguresOptions,
     mut with: impl FnMut(&Plan<'_>) -> Result<()>,
@@ -292,7 +294,7 @@ fn for_each_plan(
     let scenarios = scenarios(&options.wish.names)?;
     let (material, profile) = options.material();
     let programs = Programs::prepare(false);
-    // Runs in real time have a computer for themselves.
+    // A run in real time needs a computer for itself.
     let is_virtual = |scenario: &&Scenario| scenario.body.clock == Clock::Virtual;
     let mut planned = scenarios.iter().filter(is_virtual);
     planned.try_for_each(|scenario| with(&Plan::new(scenario, profile, &material, &programs)?))

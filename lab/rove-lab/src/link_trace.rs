@@ -10,13 +10,13 @@ use serde::Serialize;
 
 use crate::picture::{self, Axis, Curve, Kind, Look, Point};
 
-/// The shortest gap between opportunities that counts as an outage. Chosen: the 100 ms within which Sprout's packets are to arrive.
+/// The shortest gap that counts as an outage. Chosen: Sprout's packets are to arrive within 100 ms.
 const OUTAGE: Duration = Duration::from_millis(100);
 
-/// Most seconds of a picture's curve: a longer trace has means of several.
+/// Most points of a picture's curve. Each is a second, or in a longer trace the mean of several seconds.
 const POINTS_MAX: u64 = 600;
 
-/// The factors of a rate. Chosen: a modem's to a wire's.
+/// The least and the greatest factor of a rate. Chosen: they lead from a modem's rate to a cable's.
 pub(crate) const SCALES: [f64; 2] = [0.001, 1_000.0];
 
 /// Statistics of a trace, in the units of their names.
@@ -34,9 +34,9 @@ pub(crate) struct Statistics {
     pub(crate) interarrival_ms: [Option<f64>; 4],
     /// Gaps of 100 ms and more.
     pub(crate) outages: usize,
-    /// Their part of the time.
+    /// The percentage of the time that outages take.
     pub(crate) outage_percent: f64,
-    /// The 95 % end-to-end delay that no sender is below, without propagation.
+    /// The least 95 % end-to-end delay that a sender can have, in ms, without propagation.
     pub(crate) omniscient_ms: Option<f64>,
 }
 
@@ -47,7 +47,7 @@ impl Statistics {
     pub(crate) fn of(trace: &Trace) -> Self {
         let times: Vec<Duration> = trace.times().collect();
         let millis = |time: Duration| time.as_secs_f64() * 1e3;
-        // The last opportunity is the trace's end: the time before the first one is the gap across it.
+        // The trace begins again at its last opportunity: the time before the first one is the gap between two laps.
         let between = times.windows(2).map(|pair| pair[1] - pair[0]);
         let gaps: Vec<Duration> = times.first().copied().into_iter().chain(between).collect();
         let long = gaps.iter().filter(|gap| **gap >= OUTAGE);
@@ -98,7 +98,7 @@ fn rates(trace: &Trace, span: u64) -> Vec<f64> {
     counts.into_iter().map(|count| kbit(count) / length).collect()
 }
 
-/// Returns the opportunities after `from` and up to `to`, with times from `from` on.
+/// Returns the opportunities after `from` and up to `to`, with times counted from `from`.
 ///
 /// # Errors
 ///
@@ -109,12 +109,12 @@ pub(crate) fn cut(trace: &Trace, from: Duration, to: Duration) -> Result<Trace> 
         .with_context(|| format!("no opportunity is after {from:?} and up to {to:?}"))
 }
 
-/// Returns the trace at another rate: of each opportunity as many copies as keep the count at `factor` times the old one. The last stays, which
-/// is the period.
+/// Returns the trace at another rate. Each opportunity gets so many copies that their count stays `factor` times that
+/// of the opportunities. The last opportunity stays, and with it the period.
 ///
 /// # Errors
 ///
-/// Returns an error if there would be too many.
+/// Returns an error if the factor is outside [`SCALES`], or there would be too many opportunities.
 pub(crate) fn scaled(trace: &Trace, factor: f64) -> Result<Trace> {
     let [low, high] = SCALES;
     ensure!((low..=high).contains(&factor), "a rate is scaled by {low} to {high}");

@@ -1,6 +1,6 @@
 //! A picture of curves and points as SVG, for print and for a page: axes with ticks, intervals, and a legend.
 //!
-//! Ink and grid are [`INK`] and [`GRID`], for which a page puts colours of its own.
+//! Text and grid have the colours [`INK`] and [`GRID`], which a page replaces by its own.
 
 use core::ops::Range;
 
@@ -21,8 +21,8 @@ const TEXT: f64 = 14.0;
 const CHARACTER: f64 = 7.6;
 const LINE: f64 = 20.0;
 
-/// Colours of the systems, told apart by people who see fewer. Source: Okabe and Ito, *Color Universal Design* (2008); ours are the grey and
-/// the brown in place of black and yellow.
+/// Colours of the systems, which colour-blind people can tell apart. Source: Okabe and Ito, *Color Universal Design*
+/// (2008), but with grey and brown in place of black and yellow.
 const COLORS: [&str; 8] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#787878", "#8c5a2b"];
 
@@ -54,7 +54,7 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    /// Returns that of a system and a link by their numbers. The first 56 systems have a colour and a shape that no other has.
+    /// Returns the look of a system and a link by their numbers. The first 56 systems differ in colour or in shape.
     pub(crate) const fn new(system: usize, link: usize) -> Self {
         Self { system, link }
     }
@@ -87,7 +87,7 @@ impl Look {
     }
 }
 
-/// A point, and the 95 % intervals of its parts where there are any.
+/// A point, and the 95 % intervals of its x and its y where these are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Point {
     pub(crate) at: [f64; 2],
@@ -108,7 +108,7 @@ pub(crate) type Mark = (Look, [f64; 2]);
 /// How curves are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Lines with a mark here and there; a page reads the last point left of a place.
+    /// Staircases with a mark here and there. A page shows the value of the last point left of the pointer.
     Steps,
     /// Straight lines with a mark here and there.
     Course,
@@ -116,7 +116,7 @@ pub(crate) enum Kind {
     Line,
     /// Marks alone.
     Cloud,
-    /// Outlines, with a mark at their first point, which alone a page reads.
+    /// Outlines with a mark at their first point. A page shows the values of that point alone.
     Outline,
 }
 
@@ -126,7 +126,7 @@ pub(crate) struct Axis {
     pub(crate) label: String,
     pub(crate) ends: Range<f64>,
     pub(crate) is_log: bool,
-    /// Pixels of its first and its last value.
+    /// The pixels at which the axis has its first and its last value.
     pixels: [f64; 2],
 }
 
@@ -136,7 +136,7 @@ impl Axis {
         Self { label: label.to_owned(), ends, is_log: false, pixels }
     }
 
-    /// Creates a horizontal axis. Values that are better when they are small may fall to the right.
+    /// Creates a horizontal axis. If it `falls`, small values are at the right: for quantities of which less is better.
     pub(crate) fn across(label: &str, ends: Range<f64>, is_log: bool, falls: bool) -> Self {
         let [left, right] = ACROSS;
         let pixels = if falls { [right, left] } else { [left, right] };
@@ -149,7 +149,7 @@ impl Axis {
         Self::of(label, ends, [bottom, top])
     }
 
-    /// Returns where a value lies; one beyond the ends lies there.
+    /// Returns the pixel of a value. A value beyond an end has the pixel of that end.
     pub(crate) fn pixel(&self, value: f64) -> f64 {
         let Range { start, end } = self.ends;
         let value = value.clamp(start, end);
@@ -162,8 +162,8 @@ impl Axis {
         first + (last - first) * share
     }
 
-    /// Returns the values at ticks; an axis without a name has none. A logarithmic axis has powers of ten, with 2 and 5 times those if it is
-    /// short. Steps are equal on any other, and where powers are too few.
+    /// Returns the values at ticks; none without a label. A logarithmic axis has powers of ten, if it is short with 2
+    /// and 5 times those. Steps are equal on a linear axis, and where powers would give fewer than three ticks.
     fn ticks(&self) -> Vec<f64> {
         let Range { start, end } = self.ends;
         if self.label.is_empty() {
@@ -192,13 +192,12 @@ impl Axis {
 /// A drawn figure.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Picture {
-    /// The SVG.
     pub(crate) svg: String,
-    /// Values that a page reads off it.
+    /// The values that a page shows beside the pointer.
     pub(crate) reading: Reading,
 }
 
-/// How a page reads values off a picture.
+/// The values by which a page tells the user what is under the pointer.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Reading {
     /// The picture's width, in pixels.
@@ -210,7 +209,7 @@ pub(crate) struct Reading {
     curves: Vec<ReadCurve>,
 }
 
-/// A curve: its values, and where they lie.
+/// A curve of a [`Reading`]: its values, and the pixels where they lie.
 #[derive(Clone, Debug, Serialize)]
 struct ReadCurve {
     label: String,
@@ -263,7 +262,7 @@ pub(crate) fn line(places: &[[f64; 2]], color: &str, width: f64, dash: &str) -> 
     format!("<path d=\"M{d}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\"{dash}/>\n")
 }
 
-/// Returns a text that stands at a place as `anchor` says, turned by degrees.
+/// Returns a text at a place, turned by `turn` degrees. `anchor` is SVG's `text-anchor`.
 pub(crate) fn text([x, y]: [f64; 2], turn: i32, anchor: &str, text: &str) -> String {
     let (place, text) = (format!("translate({x:.1} {y:.1}) rotate({turn})"), escaped(text));
     format!("<text transform=\"{place}\" text-anchor=\"{anchor}\">{text}</text>\n")

@@ -1,4 +1,4 @@
-//! `rove-lab emulate --check`: the emulator in real time beside what its link should do: expected and got.
+//! `rove-lab emulate --check`: compares the emulator in real time with what its link should do.
 //!
 //! `flow` sends packets at given times and notes when they arrive; `kernel` does so through the kernel's token bucket;
 //! `tcp` fills links with the kernel's TCP. A `figure` is what came of a check.
@@ -167,12 +167,12 @@ fn trace() -> Result<Vec<Figure>> {
     let opportunities: Vec<Duration> = trace.times().collect();
     let (flow, report) = send(link.clone(), &Script::bursts(1, ms(1), opportunities.len(), FULL))?;
     let wanted = virtual_run(link, &flow);
-    // The first opportunities pass before the first packet has come.
+    // Opportunities are looked up for arrivals, not the reverse: the first ones pass before a packet has come.
     let nominal = wanted.iter().flatten().map(|at| at.saturating_since(Instant::ZERO));
     let missed = nominal
         .filter(|at| {
             !opportunities.iter().any(|time| {
-                // Packets left over in the end take those of the second lap.
+                // Packets that found no place in the first lap of the trace take one in the second.
                 *time == *at || *time + trace.period() == *at
             })
         })
@@ -191,7 +191,7 @@ fn load() -> Result<Vec<Figure>> {
         queue_max: Bytes::mib(8),
         ..LinkConfig::default()
     };
-    // 4167 full packets a second; the offered load is 1 % below the rate.
+    // 4167 full packets a second. The offered load is 1 % below the rate.
     let (flow, report) = send(link, &Script::paced(20_625, Duration::from_nanos(242_424), FULL))?;
     let lost = flow.iter().filter(|passage| passage.arrived.is_none()).count();
     let share = 100.0 * report.processor_seconds / duration(&flow).as_secs_f64();
@@ -279,7 +279,7 @@ fn virtual_run(link: LinkConfig, flow: &[Passage]) -> Vec<Option<Instant>> {
     arrivals
 }
 
-/// Returns how many packets arrived in one of the runs only.
+/// Returns how many packets arrived in only one of the two runs, the real or the virtual one.
 fn differing(flow: &[Passage], wanted: &[Option<Instant>]) -> usize {
     flow.iter()
         .zip(wanted)
@@ -287,7 +287,7 @@ fn differing(flow: &[Passage], wanted: &[Option<Instant>]) -> usize {
         .count()
 }
 
-/// Returns by how many ms the arrivals of both runs differ.
+/// Returns by how many ms the real and the virtual arrival of each packet differ.
 fn differences(flow: &[Passage], wanted: &[Option<Instant>]) -> Times {
     let both =
         flow.iter().zip(wanted).filter_map(|(real, wanted)| Some((real.arrived?, (*wanted)?)));

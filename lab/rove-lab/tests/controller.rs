@@ -146,7 +146,7 @@ fn a_program_that_fails_is_named_in_its_row_and_asked_again_the_next_time() {
     let kept =
         || fs::read_to_string(folder.0.join("figures/runs.jsonl")).expect("runs").lines().count();
     assert_eq!((kept(), run(), kept()), (1, text, 1));
-    // Runs that tell nothing are not the same for want of chance.
+    // Runs without samples are all equal, but that does not mean that nothing is left to chance.
     fs::write(folder.0.join("flow.toml"), scenario("\"window.sh 20 7\"", "seeds = 2"))
         .expect("a file");
     assert!(run().contains("it ended after 7 answers (exit status: 5)"));
@@ -184,7 +184,7 @@ fn senders_that_share_a_path_may_be_programs_and_a_value_their_argument() {
 #[test]
 fn a_user_who_interrupts_hears_how_to_go_on() {
     let folder = Folder::new("controller-interrupt");
-    // A program that never answers keeps its run from its end.
+    // A program that never answers keeps the figure unfinished until the interrupt.
     fs::write(folder.0.join("flow.toml"), scenario("\"/usr/bin/wc\", \"aimd\"", ""))
         .expect("a file");
     let mut command = Command::new(env!("CARGO_BIN_EXE_rove-lab"));

@@ -559,7 +559,7 @@ fn a_user_without_rights_has_a_testbed_over_tun_and_over_veth() {
     );
 }
 
-/// Sends packets to the far side as a user without rights until an answer comes; the exit code is then 5.
+/// Sends packets to the far side as a user without rights until an answer comes. The exit code is then 5.
 fn as_nobody(program: &Path, device: &[&str]) -> Command {
     let server = "exec sleep 1000";
     // The far side refuses the port, which the near side learns from a packet back.

@@ -268,7 +268,7 @@ fn a_name_with_a_comma_is_that_of_any_other_file() {
     }
 }
 
-/// The second run is the one that must hear it: the first has ended with all that it had.
+/// The interrupt comes in the second run: the first has ended by then, with all its programs.
 #[test]
 fn an_interrupt_in_a_later_run_ends_its_programs_and_the_same_command_goes_on() {
     let is_there = |file| Path::new(file).is_file();

@@ -99,7 +99,7 @@ fn only_its_owner_may_read_a_recording() {
     let scratch = Folder::new();
     let mut open = Command::new("sh");
     open.args(["-c", "umask 0; exec \"$0\" \"$@\"", PROGRAM]);
-    // It is so while it is written, and the command keeps its mask.
+    // The recording has these rights while it is written, and the command keeps its mask.
     let output = scratch.record_by(&mut open, &["--", "sh", "-c", "ls -l trace; umask"], "");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let shown = written(&scratch.trace());
@@ -121,7 +121,7 @@ fn the_last_words_of_a_command_are_in_the_trace() {
 #[test]
 fn a_recorded_command_has_all_signals_whoever_started_the_recorder() {
     let scratch = Folder::new();
-    // The recorder hangs up when there are no more keys.
+    // The recorder hangs up on the command when there are no more keys.
     let show = "trap : HUP; while read -r name mask; do case $name in Sig[BI]*) echo $mask; esac; \
                 done </proc/self/status";
     let mut deaf = Command::new("env");

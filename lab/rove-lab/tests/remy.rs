@@ -138,7 +138,7 @@ struct RaySearch {
 }
 
 impl RaySearch {
-    /// Starts a search with two workers; `None`, with a word about it, where there is no Ray.
+    /// Starts a search with two workers. `None`, with a word about it, where there is no Ray.
     fn start(folder: &Folder, steps: &'static str) -> Option<Self> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rove-lab"));
         command.arg("remy").args(train(steps)).args(["--engine", "ray", "--threads", "2"]);
@@ -185,7 +185,7 @@ fn process(name: &str) -> String {
     name.split(' ').nth(1).expect("a computer and a process").to_owned()
 }
 
-/// Kills a process; returns whether it was there.
+/// Kills a process. Returns whether it was there.
 fn kill(process: &str) -> bool {
     let mut command = Command::new("kill");
     command.args(["-9", process]).stderr(Stdio::null()).status().expect("kill runs").success()

@@ -10,7 +10,7 @@ use rove_terminal::plain;
 
 const SCENARIO: &str = include_str!("scenarios/small.toml");
 
-/// A title, a colour by a control of eight bits, what turns the rest around, a return, and what hides.
+/// A title, an 8-bit colour control, a right-to-left override, a carriage return, and characters that nobody sees.
 const HOSTILE: &str = "\u{1b}]0;title\u{7}\u{9b}31m\u{202e}back\r\u{200b}\u{7f}";
 
 /// The same as TOML and JSON escape it.

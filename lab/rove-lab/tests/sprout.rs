@@ -19,7 +19,7 @@ const AGAIN: Duration = Duration::from_millis(500);
 struct Lab(Child);
 
 impl Lab {
-    /// Starts one with these words and maybe a key; returns it and the first line that it tells on standard error.
+    /// Starts one with these words and maybe a key. Returns it and the first line that it tells on standard error.
     fn start(words: &[&str], key: Option<&str>) -> (Self, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rove-lab"));
         command.args(words).env_remove("ROVE_SPROUT_KEY").stdin(Stdio::null());
@@ -64,7 +64,7 @@ impl Drop for Lab {
     }
 }
 
-/// Starts a server that draws its key; returns it, the key and the port.
+/// Starts a server that draws its key. Returns it, the key and the port.
 fn server(words: &[&str]) -> (Lab, String, u16) {
     let (lab, line) = Lab::start(&[&["sprout", "serve", "--json"], words].concat(), None);
     let told = line.strip_prefix("ROVE_SPROUT_KEY=").expect("a key is told");
@@ -89,7 +89,7 @@ fn echo() -> (UdpSocket, thread::JoinHandle<()>) {
     (socket, thread)
 }
 
-/// Sends a question until its answer has come; returns the port that the answer tells. Older answers are passed over.
+/// Sends a question until its answer has come. Returns the port that the answer tells. Older answers are passed over.
 fn ask(socket: &UdpSocket, question: &[u8]) -> u16 {
     let mut buffer = [0; 2_000];
     loop {
@@ -222,7 +222,7 @@ fn a_tunnel_carries_packets_and_answers_between_two_namespaces_over_an_emulated_
     let address = target.local_addr().expect("it is bound").to_string();
     let (exit, key, port) = server(&["--listen", "0.0.0.0:0", "--target", &address]);
     let lab = env!("CARGO_BIN_EXE_rove-lab");
-    // The program asks until the answer to each of its questions has come; the port 4000 is of a namespace that nobody else is in.
+    // The program asks until the answer to each of its questions has come. The port 4000 is of a namespace that nobody else is in.
     let program = format!(
         r#"{lab} sprout send $ROVE_PEER:{port} --enter 127.0.0.1:4000 --json > /dev/null &
         tunnel=$!

@@ -109,7 +109,7 @@ fn sprout(form: &str) -> Contender {
     Contender::Sprout(form.to_owned().try_into().expect("a form"))
 }
 
-/// Returns the longest of them.
+/// Returns the longest wait in the queue of packets that were sent in a time, in ms.
 fn longest_queue(arrivals: &[Arrival], from: u64, to: u64) -> u128 {
     waits(arrivals, from, to).last().copied().expect("packets came")
 }

@@ -1,4 +1,4 @@
-//! Datagrams of the study. Its path has no rate, so only their numbers matter: the texts of its states are left out.
+//! Datagrams of the study. Its path has no rate, so that sizes do not matter: the contents of states are left out.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ pub(super) struct State {
 pub(super) struct Acknowledgment {
     /// The newest state that the receiver has.
     pub(super) newest: u64,
-    /// When the state was sent that it answers.
+    /// When the state that this acknowledgment answers was sent, in ns of the sender's clock.
     pub(super) sent: u64,
 }
 

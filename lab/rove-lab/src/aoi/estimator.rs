@@ -8,7 +8,7 @@ const MEAN_DIVISOR: u32 = 8;
 /// Weight of a new sample in the deviation, as a divisor. Source: as above.
 const DEVIATION_DIVISOR: u32 = 4;
 
-/// Deviations in the timeout. Source: as above.
+/// Deviations that the timeout adds to the mean. Source: as above.
 const DEVIATIONS: u32 = 4;
 
 /// Least time beyond the mean. Source: the study (G = 0.1 s).
@@ -23,7 +23,7 @@ const TIMEOUT_FIRST: Duration = Duration::from_secs(1);
 /// The mean and the deviation of round trips.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Estimator {
-    /// Mean and deviation; `None` before the first sample.
+    /// Mean and deviation. `None` before the first sample.
     estimate: Option<(Duration, Duration)>,
 }
 
@@ -39,7 +39,7 @@ impl Estimator {
         });
     }
 
-    /// Returns how long after it was sent a state is assumed to arrive.
+    /// Returns the time after sending within which a state is assumed to arrive.
     pub(super) fn timeout(&self) -> Duration {
         self.estimate.map_or(TIMEOUT_FIRST, |(mean, deviation)| {
             TIMEOUT_MIN.max(mean + GRANULARITY.max(deviation * DEVIATIONS))

@@ -8,13 +8,12 @@ use rove_units::Instant;
 
 use crate::aoi::datagram::{Acknowledgment, State, decode, encode};
 
-/// The receiver.
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
     /// The states that the receiver holds.
     held: BTreeSet<u64>,
     newest: u64,
-    /// States that it took, newer than all before, and when.
+    /// Taken states that were newer than all earlier ones, and when they were taken.
     taken: Vec<(Instant, u64)>,
     outbox: VecDeque<(SocketAddr, Vec<u8>)>,
 }
@@ -28,7 +27,7 @@ impl Default for Receiver {
 }
 
 impl Receiver {
-    /// Returns the states that it took, newer than all before, and when.
+    /// Returns the taken states that were newer than all earlier ones, and when they were taken.
     pub(super) fn taken(&self) -> &[(Instant, u64)] {
         &self.taken
     }

@@ -9,20 +9,19 @@ use rove_units::{Duration, Instant, Stream};
 use crate::aoi::datagram::{Acknowledgment, State, decode, encode};
 use crate::aoi::estimator::Estimator;
 
-/// How long after it was sent a state is assumed to arrive.
+/// The time after sending within which a state is assumed to arrive.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Timeout {
-    /// As long as the round trips tell.
+    /// The time that an estimator of round trips gives.
     Estimated(Estimator),
-    /// Always so long.
+    /// A constant time.
     Fixed(Duration),
 }
 
-/// The sender.
 #[derive(Clone, Debug)]
 pub(super) struct Sender {
     timeout: Timeout,
-    /// The share of states that start from the known one whatever is assumed.
+    /// The share of states that are sent as a difference from the known state, whatever state is assumed.
     known_share: f64,
     rng: Stream,
     period: Duration,
@@ -32,7 +31,7 @@ pub(super) struct Sender {
     sent: u64,
     /// The newest acknowledged state.
     known: u64,
-    /// Newer ones and when each was sent, the oldest first.
+    /// States newer than `known`, and when each was sent, the oldest first.
     unacknowledged: VecDeque<(u64, Instant)>,
     outbox: Option<Vec<u8>>,
 }
@@ -65,13 +64,13 @@ impl Sender {
         self.sent
     }
 
-    /// Returns the newest state that has no reason to be lost yet: older ones have not either.
+    /// Returns the newest sent state while the oldest unacknowledged one may still arrive; then the known state.
     fn assumed(&self, now: Instant) -> u64 {
         let timeout = match &self.timeout {
             Timeout::Estimated(estimator) => estimator.timeout(),
             Timeout::Fixed(timeout) => *timeout,
         };
-        // Newer ones expire later.
+        // States expire in the order of sending, so that the oldest one decides.
         let is_fresh = |(_, at): &&(u64, Instant)| now.saturating_since(*at) < timeout;
         let oldest_is_fresh = self.unacknowledged.front().as_ref().is_some_and(is_fresh);
         let newest = self.unacknowledged.back().filter(|_| oldest_is_fresh);

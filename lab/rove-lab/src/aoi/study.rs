@@ -12,26 +12,26 @@ use crate::aoi::sender::{Sender, Timeout};
 /// Time between two states. Source: the study.
 const PERIOD: Duration = Duration::from_millis(50);
 
-/// Longest that a program needs to handle a datagram. Chosen: without it, acknowledgments come at the very instants of
-/// states over paths whose delay is a multiple of the period, and it depends on nothing but the order of events whether
-/// they count.
+/// Longest time that a program needs to handle a datagram. Chosen: without it, over paths whose delay is a multiple of
+/// the period, acknowledgments come at the very instants of states. Then only the order of events decides whether they
+/// count.
 const HANDLING: Duration = Duration::from_millis(1);
 
 /// A run to be made.
 #[derive(Clone, Debug)]
 pub(crate) struct Study {
-    /// The way of states, and that of their acknowledgments.
+    /// The link that states take, and the link of their acknowledgments.
     links: [LinkConfig; 2],
     /// How long states are produced.
     length: Duration,
     /// Probability that a diff starts from the known state whatever is assumed: the study's lambda.
     known_share: f64,
-    /// How long a state is assumed to arrive; as long as the round trips tell where it is left out.
+    /// The time after sending within which a state is assumed to arrive. `None`: the sender estimates it.
     pub(crate) timeout: Option<Duration>,
 }
 
 impl Study {
-    /// Returns the study's run over a path. Handling is in the direction that states take.
+    /// Returns the study's run over a path. The link of the states includes the time for handling.
     pub(crate) fn over(netem: Netem, length: Duration, known_share: f64) -> Self {
         let acknowledgments = LinkConfig::from(netem);
         let mut states = acknowledgments.clone();
@@ -42,7 +42,7 @@ impl Study {
         Self { links: [states, acknowledgments], length, known_share, timeout: None }
     }
 
-    /// Makes the run, and returns the ages from `from` on; `None` if fewer than two states were taken.
+    /// Makes the run, and returns the ages from `from` on. `None` if fewer than two states were taken.
     pub(crate) fn run(&self, seed: Seed, from: Instant) -> Option<Age> {
         let end = Instant::ZERO + self.length;
         let timeout = self.timeout.map_or(Timeout::Estimated(Estimator::default()), Timeout::Fixed);
@@ -116,7 +116,7 @@ mod tests {
         for (loss, share, length, median, mean) in SETTLED {
             let study = Study::over(netem(1000, loss), Duration::from_secs(length), share);
             let got = medians(&study);
-            // A median is a whole number of periods. Means of 40 seeds are two or three in a hundred apart.
+            // A median is a whole number of periods. Means of 40 seeds differ by 2 or 3 %.
             assert!(
                 (got[0] - median * 1e3).abs() < 52.0 && (got[1] / 1e3 / mean - 1.0).abs() < 0.03,
                 "loss {loss}, share {share}, {length} s: {got:?} is not {median} and {mean}"
@@ -124,8 +124,8 @@ mod tests {
         }
     }
 
-    /// Delay in one direction and timeout in ms, loss, share of the known state, mean age in ms. Source: the table of
-    /// section 2 of the notes; 150 000 states there. States of the last two never expire, and have a closed form.
+    /// Delay in one direction and timeout in ms, loss, share of the known state, mean age in ms. Source: the notes,
+    /// section 2, over 150 000 states. In the last two rows states never expire, and the age has a closed form.
     const SLOTTED: [(u64, u64, f64, f64, f64); 17] = [
         (50, 210, 0.01, 0.0, 81.8),
         (50, 210, 0.10, 0.0, 125.2),
@@ -151,7 +151,7 @@ mod tests {
         let got = parallel::map(
             &SLOTTED,
             |(delay, timeout, loss, share, _)| {
-                // Nothing takes time there but the path.
+                // In that model only the path takes time.
                 let link = LinkConfig::from(netem(*delay, *loss));
                 let study = Study {
                     timeout: Some(Duration::from_millis(*timeout)),
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn no_reference_is_better_than_the_acknowledged_one_state_by_state() {
-        // The same datagrams are lost whatever the reference is: one that is decodable otherwise is so from the known state.
+        // All runs lose the same datagrams. A state that can be decoded at all can be decoded from the known one.
         for (seed, loss) in (1..6).flat_map(|seed| [0.1, 0.4, 0.75].map(|loss| (seed, loss))) {
             let ages = [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| {
                 let study = Study::over(netem(200, loss), Duration::from_secs(60), share);

@@ -105,7 +105,7 @@ pub(crate) struct RemyArgs {
 }
 
 impl RemyArgs {
-    /// Returns what is asked for.
+    /// Returns the call of the command that the options ask for.
     ///
     /// # Errors
     ///

@@ -12,7 +12,7 @@ use rove_units::{Duration, parse_duration};
 
 use crate::cli::program::LABORATORY;
 
-/// The variable that the key is in.
+/// The environment variable with the key.
 const KEY: &str = "ROVE_SPROUT_KEY";
 
 /// The port of a server unless another one is named. Chosen: after those of Mosh, which end at 61000.
@@ -92,7 +92,7 @@ pub(crate) struct SproutArgs {
 }
 
 impl SproutArgs {
-    /// Returns what is asked for, or a sentence on words that do not go together.
+    /// Returns the task, or a sentence on options that exclude each other.
     pub(crate) fn task(&self) -> Result<Task, String> {
         let listen = self.listen;
         let sentence = match (self.action, self.peer, self.enter, self.target) {
@@ -120,7 +120,7 @@ impl SproutArgs {
         Err(sentence.to_owned())
     }
 
-    /// Does what is asked for; what a server's user must know goes to `notes`.
+    /// Runs the task. Text for the user of a server or a tunnel, such as the address, goes to `notes`.
     pub(crate) fn run(self, task: Task, output: impl Write, mut notes: impl Write) -> Result<()> {
         let (key, is_new) = self.key()?;
         let is_entrance = self.enter.is_some();
@@ -143,7 +143,7 @@ impl SproutArgs {
         wire::run(task, &key, self.json, ready, output)
     }
 
-    /// Returns the key of the environment, or for a server without one a new one, and whether it is new.
+    /// Returns the key, and whether it is new. A server draws a new one if the environment has none.
     fn key(&self) -> Result<(Key, bool)> {
         if let Ok(text) = std::env::var(KEY) {
             let key = Key::from_text(&text).with_context(|| format!("{KEY} holds no key"))?;

@@ -19,7 +19,7 @@ use serde::Serialize;
 use crate::cli::program::LABORATORY;
 use crate::link_trace::{self, Statistics};
 
-/// The port of an end that is called. Chosen: after that of `rove-lab sprout`.
+/// The port of the end that waits for a call. Chosen: the one after that of `rove-lab sprout`.
 const PORT: u16 = 61_014;
 
 /// The manual of `rove-lab trace`.
@@ -103,7 +103,7 @@ struct Row {
 }
 
 impl TraceArgs {
-    /// Returns a sentence on words that do not go together.
+    /// Returns a sentence if options exclude each other.
     pub(crate) fn refusal(&self) -> Option<String> {
         let is_remote = self.is_receiving || self.is_saturating;
         let sentence = if self.files.is_empty() && !is_remote {
@@ -116,7 +116,7 @@ impl TraceArgs {
         Some(sentence.to_owned())
     }
 
-    /// Does what is asked for; the user of an end that listens is told its address on `notes`.
+    /// Prints, changes, draws, records or saturates, as options ask. An end that listens writes its address to `notes`.
     pub(crate) fn run(&self, mut output: impl Write, mut notes: impl Write) -> Result<()> {
         let place = self.call.map_or(Place::Listen(self.listen), Place::Call);
         let mut ready = |own: SocketAddr| {

@@ -50,9 +50,9 @@ pub(crate) struct BulkOptions {
 pub(crate) struct Bulk {
     sockets: Vec<TcpStream>,
     threads: Vec<JoinHandle<()>>,
-    /// Bytes that have come.
+    /// Bytes that all downloads together have received.
     received: Arc<AtomicU64>,
-    /// Senders that have not been started yet.
+    /// Sockets of senders that have not been started yet.
     waiting: Vec<TcpStream>,
 }
 
@@ -62,11 +62,11 @@ impl CongestionControl {
         format!("{self:?}").to_lowercase()
     }
 
-    /// Sets that of a listener, which connections inherit.
+    /// Sets this congestion control on a listener, whose connections inherit it.
     ///
     /// # Errors
     ///
-    /// Returns how to get it. `None` if the kernel has it.
+    /// Returns an error if the kernel lacks this congestion control, with the command that loads it.
     pub(super) fn set(self, listener: &TcpListener) -> Result<()> {
         let name = self.name();
         set_tcp_congestion(listener, &name).map_err(|errno| match errno {
@@ -131,7 +131,7 @@ impl Bulk {
         Ok(())
     }
 
-    /// Returns how many bytes have come so far.
+    /// Returns how many bytes all downloads together have received.
     pub(crate) fn received(&self) -> u64 {
         self.received.load(Ordering::Relaxed)
     }

@@ -19,15 +19,15 @@ use rove_rig::yes;
 pub(crate) struct Burst {
     /// How long each wait took.
     pub(crate) times: Vec<Duration>,
-    /// Packets in that time: up, down.
+    /// Packets offered to the link during the waits: up, down.
     pub(crate) offered: [Offered; 2],
     /// The costs of the client's side and the server's side in that time.
     pub(crate) costs: [Cost; 2],
-    /// Why the link says nothing in this run; empty if it does.
+    /// Why the run is invalid, as on a computer that was too busy. Empty if it is valid.
     pub(crate) invalid: Vec<String>,
 }
 
-/// Pours so many bytes through a session.
+/// Measures how long a session takes to show so many bytes of output to their end.
 ///
 /// # Errors
 ///
@@ -36,7 +36,7 @@ pub(crate) fn flood(bytes: usize, options: RunOptions<'_>, interrupt: &Interrupt
     let flood = Flood::new(Load::Plain, bytes)?;
     let ready = |client: &mut ObservedClient| client.read_past(READY);
     measure(&flood.command(), options, interrupt, ready, |client| {
-        // Its own marker of the beginning has been read by then.
+        // `ready` has read the marker with which the flood's program begins.
         let start = clock::now();
         client.send(b"\r")?;
         client.read_past(OVER)?;
@@ -44,18 +44,18 @@ pub(crate) fn flood(bytes: usize, options: RunOptions<'_>, interrupt: &Interrupt
     })
 }
 
-/// Interrupts `yes` so often.
+/// Interrupts `yes` with Ctrl-C so often, and measures each time until the prompt is shown.
 ///
 /// # Errors
 ///
-/// As [`flood`].
+/// Returns an error as [`flood`] does.
 pub(crate) fn interrupts(
     count: u64,
     options: RunOptions<'_>,
     interrupt: &Interrupt,
 ) -> Result<Burst> {
     let prompt = format!("PS1={PROMPT} ");
-    // Through sshd a shell has no prompt of ours unless it is told; a variable comes right before the program.
+    // Through sshd a shell has our prompt only if a variable sets it. The variable comes right before the program.
     let (env, shell) = SHELL.split_at(2);
     let words = [env, &[prompt.as_str()], shell].concat();
     let ready = |client: &mut ObservedClient| yes::wait_for_prompt(client);

@@ -30,7 +30,7 @@ pub(super) struct Run {
 }
 
 impl Work {
-    /// Returns what is timed.
+    /// Returns the work in words: the first part of a run's description.
     pub(super) fn title(self) -> String {
         match self {
             Self::Recordings => "answers of keys".to_owned(),

@@ -14,7 +14,7 @@ use rove_units::Instant;
 
 use crate::compare::observed_client::Interrupt;
 
-/// Sends with all the data of the world as a controller says, as long as the options say. Returns the flow's figures, and why they say nothing.
+/// Sends endless data as a controller allows, for the options' length. Returns the report, and why the run is invalid.
 ///
 /// # Errors
 ///
@@ -40,7 +40,7 @@ pub(crate) fn run(
     sender.start(clock.now());
     let is_over = || interrupt.check().map(|()| false);
     thread::scope(|scope| {
-        // A program that thinks for long does not hold up the acknowledgments.
+        // The receiver has its own thread: a program that thinks for long must not hold up acknowledgments.
         let receives =
             scope.spawn(|| pump(&mut receiver, &far, clock, end, &[], alone, |_, _| is_over()));
         pump(&mut sender, &near, clock, end, &[], alone, |_, _| is_over())?;

@@ -24,7 +24,7 @@ pub(crate) struct Cost {
 /// Traffic of both ways, up and down, and costs of both sides, client and server.
 pub(super) type Spent = ([Offered; 2], [Cost; 2]);
 
-/// The row of these over runs: means, but the largest memory.
+/// [`Spent`] over several runs: means, but the largest memory.
 #[derive(Serialize)]
 pub(super) struct MeanSpent {
     uplink: Traffic,
@@ -58,10 +58,10 @@ impl MeanSpent {
     }
 }
 
-/// Processor time of each process at an end, by its number.
+/// Processor time in seconds of each process at an end, by the process number.
 pub(super) type Usage = BTreeMap<u32, f64>;
 
-/// Reads the usage so far of the processes at both ends, near and far. Our own programs are left out.
+/// Reads the usage so far of the processes at both ends, near and far. Processes of this program are left out.
 ///
 /// # Errors
 ///
@@ -71,7 +71,7 @@ pub(super) fn usages(testbed: &Testbed) -> Result<[Usage; 2]> {
 }
 
 fn usage(testbed: &Testbed, end: End) -> Result<Usage> {
-    // Paths would differ between the two sides of a mount namespace.
+    // Files are told apart by inode: paths differ between the two sides of a mount namespace.
     let identity = |process: &str| {
         fs::metadata(format!("/proc/{process}/exe")).map(|file| (file.dev(), file.ino()))
     };

@@ -7,7 +7,7 @@ use minijinja::HtmlEscape;
 use rove_terminal::{Cell, Screen};
 use rove_units::{Duration, Instant};
 
-/// Most pictures that are kept of a run. Chosen: some minutes of typing; a file of more would play in no browser.
+/// Most pictures that are kept of a run. Chosen: some minutes of typing. A file of more would play in no browser.
 const PICTURES_MAX: usize = 4_000;
 
 /// Width and height of a cell, and the size of the letters, in pixels.
@@ -135,12 +135,12 @@ struct Reel {
     end: Duration,
     style: String,
     body: String,
-    /// The names of the spans of time in which something is seen.
+    /// The names of the animations, one for each span of time in which something is seen.
     names: BTreeMap<(Duration, Option<Duration>), usize>,
 }
 
 impl Reel {
-    /// Adds the keys, as they are typed; returns where the next part begins.
+    /// Adds the keys, as they are typed. Returns where the next part begins.
     fn keys(&mut self, film: &Film, columns: usize, top: f64) -> f64 {
         self.title("keys", top);
         let top = top + CELL.1;
@@ -153,7 +153,7 @@ impl Reel {
         top + pixels(film.keys.len().div_ceil(columns), CELL.1) + MARGIN
     }
 
-    /// Adds a terminal; returns where the next part begins.
+    /// Adds a terminal. Returns where the next part begins.
     fn terminal(&mut self, name: &str, film: &Film, top: f64) -> f64 {
         self.title(name, top);
         let top = top + CELL.1;
@@ -180,7 +180,7 @@ impl Reel {
         top + height + MARGIN
     }
 
-    /// Adds a cursor that jumps.
+    /// Adds the cursor, which jumps from place to place.
     fn cursor(&mut self, film: &Film, top: f64) {
         let name = format!("c{}", self.style.len());
         let _ = write!(self.style, "@keyframes {name}{{");
@@ -251,7 +251,7 @@ impl Reel {
         self.style.push('}');
     }
 
-    /// Returns how many percent of the whole have passed.
+    /// Returns a time as a percentage of the whole film.
     fn share(&self, at: Duration) -> f64 {
         100.0 * at.as_secs_f64() / self.end.as_secs_f64()
     }
@@ -268,7 +268,7 @@ mod tests {
 
     use super::*;
 
-    /// Types `keys` a tenth of a second apart; each is shown after `delay`.
+    /// Types `keys` a tenth of a second apart. Each is shown after `delay`.
     fn film(keys: &[&str], delay: Duration) -> Film {
         let mut terminal = Terminal::host(Size::clamped(20, 3));
         let mut film = Film::default();

@@ -15,11 +15,11 @@ use crate::compare::observed_client::Interrupt;
 use rove_net::testbed::{Testbed, TestbedOptions, bounded};
 use rove_rig::scratch::Scratch;
 
-/// How long is waited before it is looked at whether the user wants to stop.
+/// Longest wait before a check whether the user wants to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// Sends with all the data of the world under a congestion control of the kernel's, as long as the options say. Returns the figures of the
-/// packets that the link delivered.
+/// Sends endless data under a congestion control of the kernel, for the options' length. Returns the report of the
+/// packets that the link delivered, and why the run is invalid.
 ///
 /// # Errors
 ///
@@ -32,7 +32,7 @@ pub(crate) fn run(
     let scratch = Scratch::create()?;
     let log = scratch.path("flow");
     let [there, back] = [&options.uplink, &options.downlink].map(|link| bounded(link.clone()));
-    // Downloads come from the far side: the measured direction is the testbed's downlink.
+    // Downloads come from the far side, so the options' uplink becomes the testbed's downlink, and the reverse.
     let testbed = Testbed::new(TestbedOptions {
         log: Some(log.clone()),
         ..TestbedOptions::new(back, there, options.seed)
@@ -67,7 +67,7 @@ struct Events {
 }
 
 impl Events {
-    /// Reads the lines of a log up to a time. Lines that tell of nothing else than packets' ways through the link are passed over.
+    /// Reads a log up to the time `end`. It skips lines that are not about a packet's way through the link.
     fn parse(log: &str, end: Instant) -> Self {
         let mut events = Self::default();
         for line in log.lines().filter(|line| !line.starts_with('#')) {
@@ -94,7 +94,7 @@ fn delivered<'a>(arrived: Instant, words: impl Iterator<Item = &'a str>) -> Opti
     let size = numbers.next()?.ok()?;
     let delay = Duration::from_nanos(numbers.next()?.ok()?);
     let delivery = Delivery { sent: arrived - delay, arrived };
-    // A flow's report adds the headers of a datagram to what it carries; these are whole packets.
+    // The report adds a datagram's headers to each size. These sizes have them already.
     Some(Arrival { delivery, size: Bytes::new(size) - rove_headless::HEADERS })
 }
 

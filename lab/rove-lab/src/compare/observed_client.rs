@@ -26,7 +26,7 @@ use rove_rig::session::{Client, Server, in_known_environment};
 use rove_rig::sshd::Sshd;
 use rove_rig::window::{Observed, Window, last_words};
 
-/// Longest wait before it is looked whether the user has interrupted. Chosen: nobody notices it.
+/// Longest wait before a check whether the user has interrupted. Chosen: nobody notices it.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Whether the user has asked to stop.
@@ -68,16 +68,16 @@ pub(crate) struct RunOptions<'a> {
     pub(crate) peer: Peer,
     /// Congestion control of the TCP of ssh's server. `None`: the kernel's choice.
     pub(crate) ssh_control: Option<CongestionControl>,
-    /// Where rove is.
+    /// The path of the program rove.
     pub(crate) rove: &'a FilePath,
     pub(crate) path: &'a Path,
     pub(crate) seed: u64,
     pub(crate) pace: Pace,
     pub(crate) preference: Preference,
-    /// How long something expected may take, and the far side make no progress before it counts as hung.
+    /// Longest wait for an expected event, and longest time without progress before the far side counts as hung.
     pub(crate) timeout: Duration,
     pub(crate) bulk: Option<BulkOptions>,
-    /// Whether what is shown is kept.
+    /// Whether a film of the client's screen is kept.
     pub(crate) films: bool,
 }
 
@@ -134,8 +134,8 @@ impl ObservedClient {
         Ok(Self { window, client, _far: far, _home: home, interrupt, timeout })
     }
 
-    /// Waits until the client has drawn something, `other` has something to read, or `deadline`, and a fifth of a second at
-    /// most. Returns when the drawing was there, if there was one.
+    /// Waits until the client has drawn something, `other` has something to read, or `deadline` is reached, but at most
+    /// 200 ms. Returns when the client drew, if it did.
     ///
     /// # Errors
     ///
@@ -162,11 +162,11 @@ impl ObservedClient {
         self.window.read(Instant::ZERO)
     }
 
-    /// Reads until `marker` has come, without a picture of what comes: a terminal that is as fast as can be.
+    /// Reads until `marker` has come. No screen is emulated, as in a terminal that is as fast as can be.
     ///
     /// # Errors
     ///
-    /// Returns an error if the user interrupts, the client ends, or nothing new comes for its timeout.
+    /// Returns an error if the user interrupts, the client ends, or nothing new comes for the run's timeout.
     pub(super) fn read_past(&mut self, marker: &str) -> Result<()> {
         let marker = marker.as_bytes();
         let (mut seen, mut heard_at) = (Vec::new(), clock::now());

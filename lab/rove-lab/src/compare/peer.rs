@@ -45,7 +45,7 @@ impl Peer {
         }
     }
 
-    /// Returns what the emulator between program and user has; ssh has none, and everything passes.
+    /// Returns what the emulator between program and user supports. With ssh there is none, and everything passes.
     pub(crate) const fn repertoire(self) -> Repertoire {
         match self {
             Self::Mosh | Self::RoveMosh => Repertoire::OneScreen,
@@ -53,7 +53,7 @@ impl Peer {
         }
     }
 
-    /// Returns its programs; `None` of ssh, which has no protocol of its own.
+    /// Returns the programs of client and server. `None` for ssh, which has an sshd in place of a server of its own.
     pub(super) fn system(self, rove: &Path) -> Option<System> {
         let stock = || System::stock("mosh");
         let rove = || System::rove("rove", rove.to_owned());
@@ -81,7 +81,7 @@ impl Peer {
         }
     }
 
-    /// Returns the bytes of its programs that are there.
+    /// Returns the contents of the files of its programs, but for files that are missing.
     pub(crate) fn programs(self, rove: &Path) -> Vec<Vec<u8>> {
         let names = self.needed().iter().map(|(program, _)| OsStr::new(program));
         let names =

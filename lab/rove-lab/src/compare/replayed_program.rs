@@ -28,7 +28,7 @@ use rove_rig::clock;
 /// The word on the command line that starts the replayed program.
 pub(crate) const WORD: &str = "play";
 
-/// The go-ahead.
+/// The byte that gives the go-ahead.
 const GO: u8 = b'g';
 
 /// Length of a message about progress: three counts.
@@ -54,7 +54,7 @@ pub(super) struct Progress {
 /// The host's part of a recording, in a file.
 #[derive(Debug, Deserialize, Serialize)]
 struct Part {
-    /// Everything the user types.
+    /// Everything the user types, in base64.
     typed: String,
     steps: Vec<PartStep>,
 }
@@ -62,7 +62,7 @@ struct Part {
 /// A write of the host.
 #[derive(Debug, Deserialize, Serialize)]
 struct PartStep {
-    /// How many bytes of the user must have come before.
+    /// How many bytes of the user must have come before this write.
     needs: usize,
     /// How long after the write before it, in nanoseconds.
     gap: u64,
@@ -104,7 +104,7 @@ impl Control {
         self.stream.write_all(&[GO]).context("the far side's program has ended")
     }
 
-    /// Reads the progress that the program has reported; returns whether the program is still there.
+    /// Reads the progress that the program has reported. Returns whether the program is still there.
     ///
     /// # Errors
     ///
@@ -142,7 +142,7 @@ impl Progress {
     }
 }
 
-/// Returns the host's part of a recording for a file.
+/// Returns the host's part of a recording as the JSON that the replayed program reads from a file.
 ///
 /// # Errors
 ///
@@ -157,7 +157,7 @@ pub(super) fn part(script: &Script) -> Result<Vec<u8>> {
     serde_json::to_vec(&part).context("cannot write a recording as JSON")
 }
 
-/// A write of the host, read.
+/// A write of the host, decoded from a [`PartStep`].
 struct Step {
     needs: usize,
     gap: Duration,
@@ -175,7 +175,7 @@ struct ReplayedProgram {
     due: Option<Instant>,
 }
 
-/// Plays a part, to the words of a command line.
+/// Plays the host's part of a recording. `args` are the paths of its file and of the socket.
 ///
 /// # Errors
 ///
@@ -216,7 +216,7 @@ impl ReplayedProgram {
         })
     }
 
-    /// Waits for one thing to happen, and does what follows; returns whether there may be more.
+    /// Waits for one thing to happen, and does what follows. Returns whether there may be more.
     fn turn(&mut self) -> Result<bool> {
         let left = self.due.map(|due| due.saturating_since(clock::now()));
         let timeout = left.map(Timespec::try_from).transpose()?;
@@ -231,7 +231,7 @@ impl ReplayedProgram {
         let [has_input, has_order] = [0, 1].map(|which| !ready[which].revents().is_empty());
         if has_order {
             let mut order = [0];
-            // Nobody listens any more where the other end is closed.
+            // The near end has closed the socket: nobody listens.
             if self.control.read(&mut order)? == 0 {
                 return Ok(false);
             }
@@ -247,7 +247,7 @@ impl ReplayedProgram {
         Ok(true)
     }
 
-    /// Reads what the user has typed; returns whether the terminal is still there.
+    /// Reads what the user has typed. Returns whether the terminal is still there.
     fn read(&mut self) -> Result<bool> {
         let mut buffer = [0; READ_BYTES];
         let count = match rustix::io::retry_on_intr(|| rustix::io::read(stdin(), &mut buffer)) {

@@ -26,19 +26,19 @@ use rove_rig::clock;
 use rove_rig::scratch::Scratch;
 use rove_rig::window::{Observed, last_words};
 
-/// How long after the last packet a drawing may be that packet's work: later ones are the client's own. Source: the judge's
-/// definitions, docs/lab.md.
+/// Longest time from a packet's arrival to a drawing that it has caused. The client itself causes a later drawing.
+/// Source: the judge's definitions, docs/lab.md.
 const CAUSE: Duration = Duration::from_millis(12);
 
 /// How long a server may take, beside the way there, to tell its client that a key was echoed. Chosen: Mosh's 50 ms until
 /// its echo acknowledgment, and its longest acknowledgment delay of 100 ms.
 const ACKNOWLEDGED: Duration = Duration::from_millis(150);
 
-/// How long after the host's last word a screen that shows no difference is taken for its answer. Chosen: Mosh's longest
-/// frame interval, and some time to draw.
+/// How long after the host's last write a screen equal to the host's is taken for the answer to all keys. Chosen:
+/// Mosh's longest frame interval, and some time to draw.
 const FRAME: Duration = Duration::from_millis(300);
 
-/// How long downloads run before the recording begins. Chosen: slow start is over, and a standing queue stands.
+/// How long downloads run before the recording begins. Chosen: slow start is over, and their queue stands.
 const WARM_UP: Duration = Duration::from_secs(5);
 
 /// Beginnings of the notices that a client shows on the first row.
@@ -52,25 +52,25 @@ pub(crate) struct Played {
     pub(crate) offered: [Offered; 2],
     /// The costs of the client's side and the server's side.
     pub(crate) costs: [Cost; 2],
-    /// The number of keys that were sent when nothing went on any more.
+    /// The number of keys that were sent when the far side hung. `None` if it did not.
     pub(crate) hung_after: Option<usize>,
     /// Bits per second of all downloads together.
     pub(crate) bulk_rate: Option<f64>,
-    /// All that was shown, if that is kept.
+    /// The client's screens of the whole run, if the options ask for a film.
     pub(crate) film: Option<Film>,
     /// How long it took from the first key to the end.
     pub(crate) took: Duration,
-    /// Why the link says nothing in this run; empty if it does.
+    /// Why the run is invalid, as on a computer that was too busy. Empty if it is valid.
     pub(crate) invalid: Vec<String>,
 }
 
-/// Makes a testbed with the links on which a session settles.
+/// Makes a testbed with the path's settling links, over which a session begins.
 pub(super) fn settling_testbed(path: &Path, seed: u64) -> Result<Testbed> {
     let [uplink, downlink] = path.settling().map(bounded);
     Testbed::new(TestbedOptions::new(uplink, downlink, Seed::new(seed)))
 }
 
-/// Gives a testbed the links of a run.
+/// Replaces the settling links of a testbed by the links of the run.
 pub(super) fn begin_links(testbed: &Testbed, path: &Path, seed: u64) -> Result<()> {
     testbed.reconfigure(path.links(testbed.clock().now(), Seed::new(seed)).map(bounded))
 }
@@ -136,7 +136,7 @@ fn accept(
     }
 }
 
-/// Everything of a run.
+/// A running session with everything that plays a recording through it.
 struct Stage<'a> {
     client: ObservedClient,
     control: Control,
@@ -146,14 +146,14 @@ struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    /// Waits for the client, the far side's program or `deadline`; returns when the client has drawn, if it has.
+    /// Waits for the client, the far side's program or `deadline`. Returns when the client has drawn, if it has.
     fn wait(&mut self, deadline: Instant) -> Result<Option<Instant>> {
         let drawn_at = self.client.wait(deadline, Some(self.control.socket().as_fd()))?;
         ensure!(self.control.read()?, "the far side's program has ended");
         Ok(drawn_at)
     }
 
-    /// Looks on.
+    /// Waits for so long, and reads what the client draws meanwhile.
     fn rest(&mut self, time: Duration) -> Result<()> {
         let deadline = clock::now() + time;
         while clock::now() < deadline {
@@ -173,7 +173,7 @@ impl Stage<'_> {
         self.expect_answer(SETTLING.len() + 1, "a clear screen", |screen| shows(screen, b""))
     }
 
-    /// Waits until the far side has taken so many keys, the client can know that, and the screen is as `wanted`.
+    /// Waits until the far side has `received` bytes, the client can know that, and the screen is as `wanted`.
     fn expect_answer(
         &mut self,
         received: usize,
@@ -261,7 +261,7 @@ struct First {
 struct Progressing {
     received: usize,
     written: usize,
-    /// When it went on last, or had nothing to do.
+    /// When the far side last made progress, or had nothing to do.
     at: Instant,
 }
 
@@ -322,7 +322,7 @@ impl Performance<'_> {
         stage.client.send(&key.bytes)
     }
 
-    /// Judges the screen.
+    /// Lets the judge compare the screen, drawn at `now`, with the host's.
     fn look(&mut self, stage: &Stage<'_>, now: Instant) {
         let delivered_at = stage.testbed.delivered_at(End::Near);
         let since = |at| stage.testbed.clock().now().saturating_since(at);
@@ -340,7 +340,7 @@ impl Performance<'_> {
         }
     }
 
-    /// Returns whether the far side still has to read or to write something of the keys that were sent.
+    /// Returns whether the far side has yet to read sent keys, or to write what the recording has after them.
     fn is_behind(&self, stage: &Stage<'_>) -> bool {
         let progress = stage.control.progress;
         progress.received < self.typed || progress.written < stage.script.reached(self.judge.sent())
@@ -354,8 +354,8 @@ impl Performance<'_> {
         }
     }
 
-    /// Returns when a screen that is as the host leaves it after all keys is taken for its answer to all of them: screens
-    /// that repeat, as after a character that was rubbed out, cannot be told by themselves.
+    /// Returns when a screen equal to the host's newest one is taken for the answer to all sent keys. Screens repeat,
+    /// as after a character that was rubbed out, so that such a screen alone does not say which key it answers.
     fn settles_at(&self, stage: &Stage<'_>) -> Option<Instant> {
         let is_open = self.judge.settled_at().is_none() && !self.judge.has_seen_all();
         let is_there = is_open && !self.is_behind(stage) && self.judge.shows_newest();
@@ -392,7 +392,7 @@ fn rate(bytes: u64, time: Duration) -> f64 {
     Bytes::new(bytes).get() as f64 * 8.0 / time.as_secs_f64().max(1e-3)
 }
 
-/// Fails where a recording cannot be typed at a client that has keys of its own.
+/// Refuses a recording with Ctrl-^, which a client would take for the start of its own commands.
 pub(super) fn check_escape(script: &Script) -> Result<()> {
     /// Ctrl-^, by which Mosh's client and rove's are spoken to.
     const ESCAPE: u8 = 0x1e;

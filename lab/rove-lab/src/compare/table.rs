@@ -44,7 +44,7 @@ impl Outcome for OfRecording {
         let mut figures = Figures::default();
         runs.iter().for_each(|(of_run, _)| figures.merge(of_run));
         let mut figures = figures.row();
-        // Only a client that is known from inside can tell these.
+        // Only a client inside this process has these figures.
         figures.inside = None;
         let played = || runs.iter().map(|(_, played)| played);
         let spent: Vec<_> = played().map(|it| (it.offered, it.costs)).collect();

@@ -39,7 +39,7 @@ enum Output {
 }
 
 impl View {
-    /// Opens the place; `None` if it is standard error and no terminal.
+    /// Opens the place. `None` if the line would go to standard error, and that is no terminal.
     ///
     /// # Errors
     ///

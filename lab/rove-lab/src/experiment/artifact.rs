@@ -68,7 +68,7 @@ impl ArtifactOptions {
     }
 }
 
-/// Makes an artifact, or checks one or its first run. Returns whether all is as it was made, or expected.
+/// Makes an artifact, or checks one or its first run. Returns whether all files are intact, or all numbers as expected.
 ///
 /// # Errors
 ///
@@ -134,7 +134,7 @@ fn save(scenario: &Scenario, into: &Path, copies: &mut BTreeMap<PathBuf, PathBuf
     write_whole(&into.join(format!("{}.toml", scenario.name)), &scenario.text)?;
     let mut body = scenario.body.clone();
     let mut beside: BTreeSet<PathBuf> = BTreeSet::new();
-    // Recordings of others lie elsewhere.
+    // The files of a cellular link are not beside the scenario: they are recordings of others.
     for link in body.links.iter().filter(|link| link.cellular.is_none()) {
         for value in body.values() {
             let mut path = link.path(folder, value)?;
@@ -161,7 +161,7 @@ fn save(scenario: &Scenario, into: &Path, copies: &mut BTreeMap<PathBuf, PathBuf
     Ok(())
 }
 
-/// Returns whether a path leads to a place below its directory.
+/// Returns whether a relative path stays below the directory that it starts from.
 fn is_inside(path: &Path) -> bool {
     let mut parts = path.components().peekable();
     parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))

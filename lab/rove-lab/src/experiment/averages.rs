@@ -17,19 +17,19 @@ use crate::experiment::system::System;
 /// The paper that the averaged scenarios name.
 pub(crate) const PAPER: &str = "Sprout (NSDI 2013)";
 
-/// The form that the paper measured: that of its published program.
+/// The form of Sprout that the paper measured: that of its published program.
 pub(crate) const SPROUT: System = System::Flow(Contender::Sprout(SproutForm::PUBLISHED));
 
 /// A system over all links.
 #[derive(Clone, Debug)]
 pub(crate) struct Average {
     pub(crate) system: System,
-    /// The columns of each seed that has all links.
+    /// The values of [`OF_AVERAGES`] for each seed that has runs over all links.
     by_seed: Vec<[f64; 5]>,
 }
 
 impl Average {
-    /// Returns a column's value of each seed; none of an unknown column.
+    /// Returns the values of a column, one for each seed; none if there is no column of that name.
     pub(crate) fn values(&self, name: &str) -> Vec<f64> {
         let column = OF_AVERAGES.iter().position(|its| *its == name);
         column
@@ -38,7 +38,7 @@ impl Average {
     }
 }
 
-/// Returns the average of each system; none of figures that are not of controllers over several links.
+/// Returns the average of each system. Only figures of flows over several links, without a varied value, have averages.
 pub(crate) fn averages(figure: &Figure) -> Vec<Average> {
     let body = &figure.scenario.body;
     let links = counted(figure);

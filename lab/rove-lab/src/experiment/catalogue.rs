@@ -4,7 +4,7 @@ use rove_replay::trace::Trace;
 
 use crate::experiment::conditions::Recording;
 
-/// Returns names with the texts of their files.
+/// Expands to pairs of a name and the text of the file of that name in a folder.
 macro_rules! texts {
     ($directory:literal, $ending:literal: $($name:literal)*) => {
         &[$(($name, include_str!(concat!("../../", $directory, "/", $name, $ending)))),*]
@@ -24,7 +24,7 @@ pub(super) const BUILT_IN: &[(&str, &str)] = texts!("experiments", ".toml":
     "programs-interrupt" "programs-ssh"
 );
 
-/// The same of the recordings.
+/// The names and texts of the recordings.
 const RECORDINGS: &[(&str, &str)] = texts!("traces", ".jsonl":
     "bash-long" "dump" "fish" "listing" "pager" "prose" "vim-modes"
 );

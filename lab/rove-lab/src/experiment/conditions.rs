@@ -23,33 +23,29 @@ pub(crate) struct Recording {
     pub(crate) trace: Trace,
 }
 
-/// A figure of a whole run beside its times.
+/// A number that describes a run as a whole, beside its times.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunFigure {
     /// Its name, with its unit unless it is a time in ms.
     pub(crate) name: &'static str,
-    /// The factor by which the whole number of a run is multiplied.
+    /// The factor that leads from a run's integer to the unit in the name.
     pub(crate) scale: f64,
-    /// Whether systems are compared by this figure.
+    /// Whether systems are compared with the baseline by this figure.
     pub(crate) is_compared: bool,
 }
 
-/// The conditions of a run; the kind of measurement says which of them it needs.
+/// The conditions of a run. The kind of measurement says which of them it needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conditions<'a> {
-    /// The system.
     pub(crate) system: Option<System>,
-    /// The path.
     pub(crate) path: Option<&'a Path>,
-    /// The recorded session.
     pub(crate) recording: Option<&'a Recording>,
     /// The answers that the user waits for before typing on.
     pub(crate) pace: Pace,
     /// The value that is varied.
     pub(crate) value: Option<f64>,
-    /// The seed.
     pub(crate) seed: u64,
-    /// Only so many keys, in real time.
+    /// How many keys of the recording are typed, in real time; all where it is `None`.
     pub(crate) keys: Option<usize>,
     /// Downloads beside the session, in real time.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux runs programs"))]
@@ -65,9 +61,9 @@ pub(crate) struct Conditions<'a> {
 /// The result of a run.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub(crate) struct Samples {
-    /// Times in nanoseconds, in the order in which they were taken: whole numbers are the same again from a file.
+    /// Times in nanoseconds, in the order of measuring. Integers, because only these read back unchanged from a file.
     pub(crate) times: Vec<u64>,
-    /// How many never came.
+    /// How many events that have a time, such as answers, never came.
     pub(crate) missing: u64,
     /// Figures of the whole run, as [`crate::experiment::measure::Measure::figures`] names them; none where nothing came.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -84,7 +80,7 @@ pub(crate) struct Samples {
     /// Why a controller that is a program decided nothing. Such a run is not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fault: Option<String>,
-    /// Why a run in real time says nothing; empty if it does. Such a run is never kept.
+    /// Why a run in real time is invalid. Empty if it is valid. An invalid run is never kept.
     #[serde(skip)]
     pub(crate) invalid: Vec<String>,
 }
@@ -98,17 +94,17 @@ pub(crate) struct Moment {
     pub(crate) belief: Vec<u64>,
     /// The forecast of packets within 1, 2, ... ticks.
     pub(crate) forecast: [u64; FORECAST_TICKS],
-    /// The packets that come within them.
+    /// The packets that the link carries within 1, 2, ... ticks.
     pub(crate) coming: [u64; FORECAST_TICKS],
 }
 
 impl RunFigure {
-    /// Returns whether it is a share of the run's samples, in percent.
+    /// Returns whether the figure is a share of the run's samples, in percent.
     pub(crate) fn is_share(&self) -> bool {
         self.name.ends_with("(%)")
     }
 
-    /// Returns a time, of which a run has nanoseconds.
+    /// Returns a figure that is a time: nanoseconds in a run, and ms as a figure.
     pub(crate) const fn of_time(name: &'static str) -> Self {
         Self { name, scale: 1e-6, is_compared: false }
     }
@@ -120,13 +116,13 @@ impl Samples {
         Self { missing: 1, ..Self::default() }
     }
 
-    /// Returns the result of keys, some of which an answer never came to.
+    /// Returns the result of response times of keys. `None` is an answer that never came.
     pub(crate) fn of_responses(times: &[Option<Duration>]) -> Self {
         let known: Vec<u64> = times.iter().flatten().copied().map(nanos).collect();
         Self { missing: (times.len() - known.len()) as u64, times: known, ..Self::default() }
     }
 
-    /// Returns these of a run, unless its program has a fault.
+    /// Returns the result as it is, or an absent one with the fault of the controller's program if it has one.
     pub(crate) fn unless_faulty(self, program: Option<&Program>) -> Self {
         match program.and_then(Program::fault) {
             Some(fault) => {

@@ -29,7 +29,7 @@ pub(crate) fn line(fields: &[&str]) -> String {
     fields.iter().map(field).collect::<Vec<_>>().join(",") + "\n"
 }
 
-/// Returns what times come to, in ms.
+/// Returns the statistics of times by name, in ms.
 fn of_times(times: &Times) -> Vec<(&'static str, Option<f64>)> {
     let percentile = |(name, percent): (_, u64)| (name, times.quantile(percent));
     core::iter::once(("mean", times.mean())).chain(PERCENTILES.map(percentile)).collect()
@@ -39,7 +39,7 @@ fn text(number: Option<f64>) -> String {
     number.map_or_else(String::new, |number| number.to_string())
 }
 
-/// Returns why runs in real time say nothing; empty if they do.
+/// Returns the first reason why runs in real time are invalid. Empty if they are valid.
 fn first(invalid: &[String]) -> &str {
     invalid.first().map_or("", String::as_str)
 }

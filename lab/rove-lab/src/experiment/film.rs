@@ -9,7 +9,7 @@ use crate::experiment::conditions::Moment;
 use crate::experiment::measure::PICTURE_TICKS;
 use crate::picture::{Axis, INK, Look, Picture, Reading, escaped, frame, line, text};
 
-/// Ends of each part in pixels. The parts are the belief, the forecast and the rate.
+/// Ends of each part in pixels: across, then from the bottom up. The parts are the belief, the forecast and the rate.
 const PARTS: [[[f64; 2]; 2]; 3] = [
     [[72.0, 420.0], [250.0, 34.0]],
     [[500.0, 700.0], [250.0, 34.0]],
@@ -19,7 +19,7 @@ const PARTS: [[[f64; 2]; 2]; 3] = [
 /// Highest rate of the estimator, in Mbit/s. Source: Sprout paper, section 3.1: 1000 packets of 1500 bytes a second.
 const TOP_RATE: f64 = 12.0;
 
-/// Width of a bar. The first bar, of an outage, lies below 0.
+/// Width of a bar in Mbit/s. The first bar, of an outage, lies below 0.
 const BAR: f64 = TOP_RATE / 32.0;
 
 /// The looks of the link, the belief and the forecast.
@@ -62,10 +62,10 @@ pub(super) fn draw(title: &str, film: &[Moment]) -> Picture {
     Picture { svg, reading: Reading::default() }
 }
 
-/// Returns cumulative packets by tick.
+/// A function that returns cumulative packets by tick.
 type Packets = fn(&Moment) -> [u64; FORECAST_TICKS];
 
-/// Returns the rules that show each picture in its turn. A still viewer has the last one.
+/// Returns the CSS rules that show each picture in its turn. A viewer without animations sees the last one.
 fn style(pictures: usize) -> String {
     let gone = 100.0 / pictures.max(1) as f64;
     format!(
@@ -134,7 +134,7 @@ fn seconds_of_all(pictures: usize) -> f64 {
     (pictures * PICTURE_TICKS) as f64 * TICK.as_secs_f64()
 }
 
-/// Returns the rate of a forecast's packets in Mbit/s.
+/// Returns the mean rate in Mbit/s of the packets that are forecast, or come, within all ticks.
 fn rate([.., packets]: [u64; FORECAST_TICKS]) -> f64 {
     let seconds = FORECAST_TICKS as f64 * TICK.as_secs_f64();
     packets as f64 * OPPORTUNITY.get() as f64 * 8e-6 / seconds

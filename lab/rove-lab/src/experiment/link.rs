@@ -15,7 +15,8 @@ use crate::experiment::traffic::with_value;
 pub(crate) struct Link {
     /// The link's name in the figure.
     pub(crate) name: String,
-    /// The path, as `rove-lab replay --link` reads it, with `{value}` where the value that is varied goes. Its files are beside the scenario's.
+    /// The path, as `rove-lab replay --link` reads it, with `{value}` for the varied value. Its files are beside the
+    /// scenario.
     pub(crate) path: Option<Spanned<String>>,
     /// A file of steps (JSON) in place of the path, beside the scenario's file.
     pub(crate) schedule: Option<Spanned<String>>,
@@ -26,11 +27,11 @@ pub(crate) struct Link {
     /// The direction that a flow goes.
     #[serde(default)]
     pub(crate) direction: Direction,
-    /// The second at which the recording is cut. No run meets the rest, wherever it begins.
+    /// The second at which the recording is cut. It begins again there, so that no run meets the rest.
     pub(crate) until: Option<u64>,
     /// How many seconds of the recording a flow runs; all of them where it is left out.
     pub(crate) seconds: Option<u64>,
-    /// The same with `--full`; as many as `seconds` where it is left out.
+    /// How many seconds a flow runs with `--full`; as many as `seconds` where it is left out.
     #[serde(rename = "full-seconds")]
     pub(crate) full_seconds: Option<u64>,
     /// Whether averages of all links leave it out.
@@ -45,7 +46,7 @@ pub(crate) enum Direction {
     /// As the path says it: near to far is the recording's uplink.
     #[default]
     Up,
-    /// The other way round.
+    /// Near to far is the recording's downlink.
     Down,
 }
 
@@ -56,7 +57,7 @@ impl Link {
     ///
     /// Returns a sentence on the first part that is wrong.
     pub(crate) fn path(&self, folder: &FilePath, value: Option<f64>) -> Result<Path> {
-        // The name of a file may have a comma, which ends a part of a path. So another word stands for it at first.
+        // A comma ends a part of a path, but a file's name may have one: another word stands for the name at first.
         let mut text = match (&self.path, &self.schedule) {
             (Some(path), _) => with_value(path.get_ref(), value),
             (None, Some(_)) => "schedule=FILE".to_owned(),

@@ -10,12 +10,12 @@ use crate::experiment::series::Series;
 use crate::experiment::sweep::Figure;
 use crate::experiment::verdict;
 
-/// The share of a link that is used, and the throughput of a flow over it.
+/// Names of statistics: the share of a link that is used, and the throughput of a flow over it.
 const USE: &str = "use (%)";
 const KBIT_S: &str = "kbit/s";
 
-/// Returns where the picture has a mark: the label of the curve and the place. A cloud of all links has the averages alone, if there are
-/// any published; the numbers of a link are in its own picture.
+/// Returns the marks of a picture: the label of the curve that each belongs to, and the place. A cloud of all links has
+/// only published averages, if there are any. Numbers of a single link are in that link's own picture.
 pub(crate) fn marks(figure: &Figure) -> Vec<(String, [f64; 2])> {
     let body = &figure.scenario.body;
     let groups = body.published.iter();
@@ -40,14 +40,14 @@ pub(crate) fn marks(figure: &Figure) -> Vec<(String, [f64; 2])> {
     marks
 }
 
-/// Returns the places of a result's numbers beside a series.
+/// Returns where the numbers of a published result lie in the picture of a series.
 fn places(figure: &Figure, series: &Series, number: impl Fn(&str) -> Option<f64>) -> Vec<[f64; 2]> {
     let body = &figure.scenario.body;
     let places = match body.plot {
         Plot::Distribution => {
             let shares = [("median", 50.0), ("p90", 90.0), ("p99", 99.0)];
             let shares = shares.map(|(name, share)| number(name).zip(Some(share)));
-            // A mean has no share: it lies at the height where the curve has ours.
+            // A published mean has no share of samples: its mark gets the height at which our curve has our mean.
             let mean = series.times.mean().map(|ours| series.times.share_below(ours));
             let others = [number("mean").zip(mean), Some(INSTANT).zip(number("instant"))];
             [&shares[..], &others].concat()
@@ -61,7 +61,7 @@ fn places(figure: &Figure, series: &Series, number: impl Fn(&str) -> Option<f64>
             vec![number("mean").zip(number(USE).or_else(used))]
         }
         Plot::Belief => Vec::new(),
-        // The time lies on the row of its box, whose height only the picture knows.
+        // The mark lies on the row of its box. Only the picture knows the row's height.
         Plot::Boxes => vec![number("median").or_else(|| number("mean")).zip(Some(0.0))],
         Plot::Course => {
             let (shown, end) = (body.shown_quantity(), series.course.last());

@@ -20,7 +20,7 @@ use crate::experiment::measure::shared::{is_published, table_of};
 use crate::experiment::scenario::Scenario;
 use crate::link_trace::cut;
 
-/// The random link that stands in for a recorded one: as fast as the public LTE traces in the mean.
+/// The random link that stands in for a recorded one. Its mean rate is that of the public LTE traces.
 const STAND_IN: Synthetic = Synthetic {
     start: Some(400.0),
     rate_max: 1_000.0,
@@ -36,16 +36,16 @@ pub(crate) struct Material {
     pub(crate) traces: Option<PathBuf>,
     /// The directory of congestion controllers that others have published.
     pub(crate) tables: Option<PathBuf>,
-    /// Where links that were drawn are written to.
+    /// The directory that random links, which stand in for recorded ones, are written to.
     pub(crate) drawn: PathBuf,
 }
 
 impl Material {
-    /// Returns the recordings of a scenario, and whether they are those of others that it wants.
+    /// Returns the recordings of a scenario, and whether they are the recordings of others that it asks for.
     ///
     /// # Errors
     ///
-    /// Returns an error if one that is there cannot be read.
+    /// Returns an error if a recording that is there cannot be read.
     pub(crate) fn recordings(
         &self,
         scenario: &Scenario,
@@ -95,8 +95,8 @@ impl Material {
         recorded.chain(tables).map(digest).collect()
     }
 
-    /// Returns the path of a link of a scenario in this directory, and whether its opportunities are those recorded; a link without
-    /// any has none to stand in for. A value that is varied stands in its place in the path.
+    /// Returns the path of a scenario's link, and false if random opportunities stand in for recorded ones. The link's
+    /// files are in `folder`, and `value` is put in its place in the path.
     ///
     /// # Errors
     ///
@@ -138,13 +138,13 @@ impl Material {
         Ok((path, is_recorded))
     }
 
-    /// Finds a file in the directory of recordings, or in a directory of its kind there.
+    /// Finds a file in the directory of recordings, or in its subdirectory `kind`.
     fn find(&self, kind: &str, file: &str) -> Option<PathBuf> {
         let traces = self.traces.as_ref()?;
         [traces.join(kind).join(file), traces.join(file)].into_iter().find(|file| file.is_file())
     }
 
-    /// Writes a random link to a file, unless it stands there.
+    /// Writes one direction of the random link to a file, unless it exists. Returns the file.
     fn draw(&self, ending: &str) -> Result<PathBuf> {
         let file = self.drawn.join(format!("drawn.{ending}"));
         let trace = STAND_IN.trace(Seed::new(1).stream(ending)).context("drawing a link")?;

@@ -39,42 +39,43 @@ pub(crate) enum Measure {
     Response,
     /// How long after a key the recorded host wrote something.
     HostResponse,
-    /// How long what a program writes waits for the frame that carries it, by the collection interval in ms.
+    /// How long a program's write waits for the frame that carries it. The value is the collection interval in ms.
     ProtocolDelay,
     /// How long after the client's start the first word of a program is on the user's screen.
     Start,
-    /// How long the echoes of the first keys take after a path begins to lose datagrams; as many keys as the value says.
+    /// How long the echoes of the first keys take after a path begins to lose datagrams. The value is the number of
+    /// keys.
     Onset,
     /// How long after Ctrl-C under a flood the prompt is on the user's screen.
     Interrupt,
-    /// How old the screen is that the client has, in the mean over a run.
+    /// The mean age of the client's screen over a run.
     Age,
-    /// The same of the states of a published study.
+    /// The mean age of the states of a published study of reference states.
     Study,
-    /// The same where the value sets the timeout in ms.
+    /// The same age where the value sets the study's timeout in ms.
     StudyTimeout,
-    /// How much longer than over an empty path packets take of senders that share it, and what throughput the senders have.
+    /// How much longer packets take than over an empty path, and the throughput, where senders share the path.
     Shared,
-    /// The delay that a flow makes for itself, and its throughput, as a congestion controller has it.
+    /// The delay that a flow of a congestion controller inflicts on itself, and its throughput.
     Flow,
-    /// The same where the value sets the controller: Sprout's confidence, the packets of a fixed window.
+    /// A flow's delay and throughput where the value is a setting of its controller, such as Sprout's confidence.
     FlowSetting,
-    /// How long 95 % of a call's packets take at most beside a bulk flow, maybe in a tunnel. The flow is one of CUBIC: the name of a file
-    /// could not say whether it has the tunnel.
+    /// The 95 % delay of a call's packets beside a bulk flow of CUBIC, maybe with both in a Sprout tunnel. No file can
+    /// be the system, because its name could not say whether there is a tunnel.
     Tunnel,
     /// How long keys wait for their echoes beside a copy by a stream, whose controller the system is.
     Beside,
-    /// The same while a download by CUBIC shares the path.
+    /// How long keys wait for their echoes beside such a copy, while a download by CUBIC shares the path.
     BesideDownload,
-    /// The age of what a flow or a flood of output has brought, in slots of time.
+    /// The age of the newest data that a flow, or a session's flood of output, has delivered, by slots of time.
     Course,
     /// Times between the opportunities of a recorded link.
     Interarrival,
     /// How long wrong predictions stay.
     Mistake,
-    /// How long a recorded link takes for Sprout's forecast of it.
+    /// How long a recorded link takes to carry the packets that Sprout forecasts for it.
     Belief,
-    /// How long a link of 64 kbit/s takes for a difference of recorded screens.
+    /// How long a link of 64 kbit/s takes to carry the difference between two recorded screens.
     FrameSize,
 }
 
@@ -133,12 +134,12 @@ impl Measure {
         matches!(self, Self::Response | Self::Interrupt | Self::Flow)
     }
 
-    /// Returns whether something is varied.
+    /// Returns whether the scenario must list values to vary.
     pub(crate) const fn needs_values(self) -> bool {
         matches!(self, Self::ProtocolDelay | Self::Onset | Self::FlowSetting | Self::StudyTimeout)
     }
 
-    /// Returns whether it measures this system as a system of its own, and not as another one.
+    /// Returns whether it can tell this system from the other systems that it measures.
     pub(crate) fn tells_apart(self, system: System) -> bool {
         match self {
             _ if !system.awaits_echo() => matches!(self, Self::Response | Self::Mistake),
@@ -155,7 +156,7 @@ impl Measure {
         }
     }
 
-    /// Returns the figures of a whole run that it has beside times, in their order.
+    /// Returns the figures that each run has beside its times, in the order of [`Samples::figures`].
     pub(crate) const fn figures(self) -> &'static [RunFigure] {
         match self {
             Self::Age => &age::FIGURES,

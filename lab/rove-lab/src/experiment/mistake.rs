@@ -2,7 +2,7 @@
 
 use rove_cli_docs::nearest;
 
-/// Adds the name that was probably meant to a message on an unknown one; serde's have the known ones.
+/// Adds the name that was probably meant to a message about an unknown one. Serde's messages list the known names.
 pub(super) fn advised(message: &str) -> String {
     let mut names = message.split('`').skip(1).step_by(2);
     let near = names.next().and_then(|unknown| nearest(unknown, names));

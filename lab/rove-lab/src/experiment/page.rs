@@ -29,7 +29,7 @@ struct Paper {
 pub(crate) struct Section {
     /// The figure's name, escaped.
     pub(crate) name: String,
-    /// The HTML, which has no other part in it.
+    /// The HTML of this part alone.
     html: String,
     title: String,
 }
@@ -103,7 +103,7 @@ pub(crate) fn page(sections: &[Section], verdicts: &[Verdict]) -> Result<String>
     )
 }
 
-/// Returns a template with values in its places. The name ends in `.html` if they are escaped for it.
+/// Returns a template with values in its places. If the name ends in `.html`, values are escaped for HTML.
 ///
 /// # Errors
 ///

@@ -22,9 +22,9 @@ struct Row {
     /// Names of figures.
     #[serde(default)]
     figures: Vec<String>,
-    /// Another command or test that does it.
+    /// Another command or test that makes it again.
     command: Option<String>,
-    /// Why there is none.
+    /// Why nothing makes it again.
     reason: Option<String>,
 }
 

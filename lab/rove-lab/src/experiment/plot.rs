@@ -22,7 +22,7 @@ const POINTS_MAX: usize = 400;
 /// The left end of a logarithmic axis of times in ms, at least.
 const TIME_LEAST: f64 = 0.1;
 
-/// The share in percent of times below that end from which a distribution shows the others alone. Chosen: less is of interest.
+/// Percentage of times below [`TIME_LEAST`] from which a distribution leaves them out. Chosen: with fewer they matter.
 const SHORT_MOST: f64 = 90.0;
 
 /// The end of an invalid curve's label.
@@ -57,7 +57,7 @@ pub(crate) fn draw(figure: &Figure) -> Picture {
     let mut curves = curves(figure);
     let mark = |(label, at): (String, [f64; 2])| {
         let curve = curves.iter().find(|curve| curve.label == label)?;
-        // A box has its height by its row, and a published number none.
+        // The mark of a published number has no height of its own: it takes that of the box's row.
         let [_, row] = curve.points.first()?.at;
         Some((curve.look, if body.plot == Plot::Boxes { [at[0], row] } else { at }))
     };
@@ -65,7 +65,7 @@ pub(crate) fn draw(figure: &Figure) -> Picture {
     let axes = axes(body, [x, &y], &curves, &marks);
     for series in drawn(figure).filter(|series| !series.invalid.is_empty()) {
         let label = series.curve_label(body);
-        // The label of a box says it already.
+        // The label of a box says already that it is invalid.
         let curve = curves.iter_mut().find(|it| it.label == label && body.plot != Plot::Boxes);
         curve.into_iter().for_each(|curve| curve.label += INVALID);
     }
@@ -94,13 +94,13 @@ fn axes(body: &Body, [x, y]: [&str; 2], curves: &[Curve], marks: &[Mark]) -> [Ax
         (body.plot == Plot::Distribution, body.plot == Plot::UseByTime);
     let is_share = is_distribution || are_points || body.plot == Plot::Boxes;
     let y_low = if is_distribution { least_share(curves) } else { 0.0 };
-    // An axis of times is at least a millisecond long, and none has no length.
+    // An axis of times spans at least a millisecond, and every axis has a length.
     let end = |above: f64, is_time| if is_time || above <= 0.0 { above.max(1.0) } else { above };
     let is_of_values = matches!(body.plot, Plot::MeanByValue | Plot::Course);
     let y_is_time = body.plot == Plot::MeanByValue
         && body.shown.as_deref().is_none_or(|shown| OF_TIMES.contains(&shown));
     let y_ends = y_low..if is_share { 100.0 } else { end(y_high * 1.1, y_is_time) };
-    // A logarithmic axis has no place for 0, where a value may begin; a time below a tenth of a millisecond is none.
+    // A logarithmic axis has no 0, at which values may begin. Times on it begin at a tenth of a millisecond.
     let is_log = is_distribution || are_points || x_low > 0.0 && body.plot != Plot::Course;
     let x_ends = if is_log {
         let least = if is_of_values { f64::MIN_POSITIVE } else { TIME_LEAST };
@@ -141,7 +141,7 @@ fn curves(figure: &Figure) -> Vec<Curve> {
             None => {
                 let link = body.links.iter().position(|link| link.name == series.link);
                 let link = link.filter(|_| !is_cloud).unwrap_or(0);
-                // Links of a lone system are told apart as systems are.
+                // The links of a lone system differ in colour and shape, as systems do.
                 let system = number(figure, series.system) + if is_one { link } else { 0 };
                 let look = Look::new(system, link);
                 curves.push(Curve { label, look, points });
@@ -156,8 +156,8 @@ fn curves(figure: &Figure) -> Vec<Curve> {
     curves
 }
 
-/// Returns the share at which a picture of distributions begins. If nearly all times are too short for the axis, as where few keys have a
-/// mistake, the others would be a line at its upper end.
+/// Returns the percentage at which a picture of distributions begins: 0, unless nearly all times are too short for the
+/// axis, as where few keys have a mistake. From 0 on, the others would be a line at its upper end.
 fn least_share(curves: &[Curve]) -> f64 {
     let short = |curve: &Curve| {
         let points = curve.points.iter().take_while(|point| point.at[0] <= TIME_LEAST);
@@ -187,11 +187,11 @@ fn number(figure: &Figure, system: Option<System>) -> usize {
     }
 }
 
-/// Returns the distribution of a series: for each time, the share of all samples that it is not below. Keys without an
-/// answer keep a curve below 100 %.
+/// Returns the distribution of a series: for each time, the percentage of all samples that do not exceed it. Keys
+/// without an answer keep a curve below 100 %.
 fn distribution(series: &Series) -> Vec<(f64, f64)> {
     let known = series.times.known();
-    // The last one of equal times has the share.
+    // Only the last of equal times counts all of them.
     let is_last = |index: &usize| known.get(index + 1) != known.get(*index);
     let steps: Vec<usize> = (0..known.len()).filter(is_last).collect();
     let step = steps.len().div_ceil(POINTS_MAX).max(1);
@@ -213,7 +213,7 @@ fn drawn(figure: &Figure) -> impl Iterator<Item = &Series> {
     figure.series.iter().filter(move |series| series.system.is_none_or(is_drawn))
 }
 
-/// Returns the shown statistic at the value. A mean over the seeds has its interval.
+/// Returns the point of a series: the varied value, and the shown statistic with its interval over the seeds.
 fn by_value(figure: &Figure, series: &Series) -> Option<Point> {
     let shown = figure.scenario.body.shown.as_deref().unwrap_or("mean");
     let number = verdict::statistic(figure, series, shown);
@@ -236,7 +236,7 @@ fn ellipse(pairs: &[[f64; 2]]) -> Vec<(f64, f64)> {
     let moment = |a: usize, b: usize| {
         pairs.iter().map(|it| (it[a] - middle[a]) * (it[b] - middle[b])).sum::<f64>() / count
     };
-    // The root of the covariances: x by x, then what of y goes with it, and what does not.
+    // The root of the covariance matrix: of x, then the part of y that follows x, and the part that does not.
     let x_by_x = moment(0, 0).sqrt();
     let y_by_x = if x_by_x > 0.0 { moment(0, 1) / x_by_x } else { 0.0 };
     let y_by_y = (moment(1, 1) - y_by_x * y_by_x).max(0.0).sqrt();
@@ -249,7 +249,7 @@ fn ellipse(pairs: &[[f64; 2]]) -> Vec<(f64, f64)> {
     core::iter::once((middle[0], middle[1])).chain(outline).collect()
 }
 
-/// Returns the outline of a box of times around a row, with two lines; nothing if the quantiles never came. It begins at the median.
+/// Returns the outline of a box plot at the height `y`, from the median on; nothing if its quantiles never came.
 fn outline(series: &Series, y: f64, half: f64) -> Vec<(f64, f64)> {
     let quantiles = [5, 25, 50, 75, 95].map(|percent| series.times.quantile(percent));
     let [Some(p5), Some(p25), Some(p50), Some(p75), Some(p95)] = quantiles else {
@@ -262,7 +262,7 @@ fn outline(series: &Series, y: f64, half: f64) -> Vec<(f64, f64)> {
     median.into_iter().chain(right).chain(left).collect()
 }
 
-/// Returns a quantity of slots by time.
+/// Returns the quantity at `place` of each slot, by time.
 fn course(series: &Series, place: usize) -> Vec<(f64, f64)> {
     let point = |slot: &Slot| quantity(slot, 0).zip(quantity(slot, place));
     series.course.iter().filter_map(point).collect()

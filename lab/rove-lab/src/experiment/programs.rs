@@ -51,7 +51,7 @@ mod here {
         interrupt: Result<Interrupt, String>,
         /// Where rove is, or why it is not found.
         rove: Result<PathBuf, String>,
-        /// The kernel's release and a digest, for each peer whose programs are wanted.
+        /// For each peer whose programs are wanted, the kernel's release and a digest of the programs.
         versions: Vec<(Peer, String)>,
     }
 
@@ -76,7 +76,7 @@ mod here {
             Self { interrupt: interrupt.map_err(told), rove, versions }
         }
 
-        /// Returns a text of the kernel and a system's programs.
+        /// Returns a text that tells versions of the kernel and of a system's programs apart.
         pub(crate) fn version(&self, system: Option<System>) -> &str {
             let is_its = |it: &&(Peer, String)| system.is_some_and(|system| it.0 == peer(system));
             self.versions.iter().find(is_its).map_or("", |(_, version)| version)
@@ -195,7 +195,7 @@ mod here {
     }
 }
 
-/// Returns whether an error is that of a run in real time, of which there is none here.
+/// Returns false: only runs in real time are interrupted, and there are none here.
 #[cfg(not(target_os = "linux"))]
 pub(crate) const fn is_interrupt(_error: &Error) -> bool {
     false

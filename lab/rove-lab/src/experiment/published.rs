@@ -1,4 +1,4 @@
-//! Results of a paper in a scenario file: numbers, and the bands that ours must lie in.
+//! Results of a paper in a scenario file: numbers, and the bands in which the laboratory's own numbers must lie.
 //!
 //! A scenario has them in groups, one for each table or figure of a paper.
 
@@ -13,7 +13,7 @@ use crate::experiment::system::System;
 /// figure of one experiment differ by 10 %, and its marks can be read to 20 %.
 const WITHIN: f64 = 35.0;
 
-/// The paper of what rove claims of itself.
+/// The name in place of a paper's, for claims that rove makes of itself.
 pub(crate) const ROVE: &str = "rove";
 
 /// Statistics of times.
@@ -26,18 +26,18 @@ pub(crate) const THROUGHPUT: &str = "throughput";
 /// The value at which the mean is the least.
 pub(crate) const LEAST_AT: &str = "least-at";
 
-/// The end of the name of a statistic that is a part of the baseline's.
+/// The end of a statistic's name that asks for the ratio to the baseline's.
 pub(crate) const RATIO: &str = ": ratio";
 
-/// The link of averages.
+/// The name in place of a link's, for averages over all links.
 pub(crate) const ALL_LINKS: &str = "all links";
 
-/// The columns of averages: use of the links, self-inflicted delay in ms, Sprout's throughput as a multiple of this one's (the mean of the
-/// links' ratios), this one's mean delay as a multiple of Sprout's, and kbit/s for each ms of the 95 % end-to-end delay (the geometric
-/// mean).
+/// The columns of averages: use of the links, self-inflicted delay in ms, Sprout's throughput as a multiple of the
+/// system's (the mean of the links' ratios), the system's mean delay as a multiple of Sprout's, and kbit/s for each ms
+/// of the 95 % end-to-end delay (the geometric mean).
 pub(crate) const OF_AVERAGES: [&str; 5] = ["use (%)", "mean", "speed-up", "delay ratio", "score"];
 
-/// The results of a place in a paper.
+/// The results at one place of a paper.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Published {
@@ -45,7 +45,7 @@ pub(crate) struct Published {
     pub(crate) paper: String,
     /// The table, figure or section.
     pub(crate) place: String,
-    /// How far ours may lie from a number that has no band, in percent; 35 where it is left out.
+    /// How far a measured number may lie from a published one without a band, in percent; 35 where it is left out.
     within: Option<f64>,
     /// The part of the scenario that was fitted to these results: none of them counts as reproduced.
     pub(crate) fitted: Option<String>,
@@ -60,18 +60,18 @@ pub(crate) struct Published {
 pub(crate) struct PublishedResult {
     /// The system; none for recordings by themselves.
     pub(crate) system: Option<System>,
-    /// The link; each of them where it is left out. `all links` are the averages.
+    /// The link of the result. By default, there is one for each link. `all links` are the averages.
     pub(crate) link: Option<String>,
-    /// The value that is varied; each of them where it is left out.
+    /// The varied value of the result. By default, there is one for each value.
     pub(crate) value: Option<f64>,
-    /// As of the group.
+    /// Why this result is not reproduced, in place of the group's reason.
     pub(crate) reason: Option<String>,
     /// Numbers by the names of statistics.
     #[serde(flatten)]
     pub(crate) numbers: BTreeMap<String, Number>,
 }
 
-/// A published number, or the band of ours with or without one.
+/// A published number, or a band for measured numbers, with a published number or without one.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(untagged, expecting = "a result is a number, or a table of number, from and to")]
 pub(crate) enum Number {
@@ -83,11 +83,11 @@ pub(crate) enum Number {
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Band {
-    /// The number itself.
+    /// The published number, if there is one.
     pub(crate) number: Option<f64>,
-    /// The least of ours.
+    /// The least measured number in the band.
     pub(crate) from: Option<f64>,
-    /// The greatest of ours.
+    /// The greatest measured number in the band.
     pub(crate) to: Option<f64>,
 }
 
@@ -112,7 +112,7 @@ impl PublishedResult {
 }
 
 impl Band {
-    /// Returns whether a number lies in it.
+    /// Returns whether a measured number lies in the band.
     pub(crate) fn holds(self, ours: f64) -> bool {
         self.from.is_none_or(|from| from <= ours) && self.to.is_none_or(|to| ours <= to)
     }

@@ -26,7 +26,7 @@ pub(crate) struct All {
 }
 
 impl All {
-    /// Returns figures with what they have in common.
+    /// Returns figures with the version of rove-lab that made them.
     pub(crate) fn of(figures: Vec<Value>) -> Self {
         Self { version: env!("CARGO_PKG_VERSION"), figures }
     }
@@ -84,7 +84,7 @@ impl<'a> Results<'a> {
         })
     }
 
-    /// Writes a picture of each link. The figure shows flows by their delay, over several links.
+    /// Writes a picture of each link, if the figure shows flows by their delay over several links.
     ///
     /// # Errors
     ///
@@ -104,7 +104,7 @@ impl<'a> Results<'a> {
         Ok(())
     }
 
-    /// Writes a file anew, given its text; a file that is not there has none.
+    /// Writes a file anew. `text` makes the new text from the old one, which is empty if there is no file.
     fn merge(&self, file: &str, text: impl FnOnce(&str) -> Result<String>) -> Result<()> {
         let file = self.directory.join(file);
         let old = fs::read_to_string(&file).unwrap_or_default();
@@ -121,7 +121,7 @@ fn replaced<T, K: PartialEq>(mut all: Vec<T>, new: T, name: impl Fn(&T) -> K) ->
     all
 }
 
-/// Returns the lines of a file. The lines of a figure come last.
+/// Returns the lines of a file with those of the figure `name` replaced. These come last.
 fn merged_lines(old: &str, heading: &str, name: &str, lines: &str) -> String {
     let own = csv::line(&[name]).replace('\n', ",");
     let others = old.strip_prefix(heading).unwrap_or_default().split_inclusive('\n');

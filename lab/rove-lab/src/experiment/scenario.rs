@@ -49,7 +49,7 @@ pub(crate) struct Body {
     pub(crate) clock: Clock,
     /// In real time: how many keys of each recording are typed in the quick profile; all of them where it is left out.
     pub(crate) keys: Option<usize>,
-    /// The same with `--full`.
+    /// How many keys of each recording are typed with `--full`.
     pub(crate) full_keys: Option<usize>,
     /// In real time: TCP downloads that share the link.
     #[serde(default)]
@@ -63,10 +63,10 @@ pub(crate) struct Body {
     /// Recordings of the `--traces` directory that are used where they are there, by name.
     #[serde(default)]
     pub(crate) wanted: Vec<String>,
-    /// The same with `--full`. By default, those of the quick profile.
+    /// The wanted recordings with `--full`. By default, those of the quick profile.
     #[serde(default)]
     pub(crate) full_wanted: Vec<String>,
-    /// Recordings that the laboratory brings, used where those are not there.
+    /// Recordings that the laboratory brings, used if none of the wanted ones is there.
     #[serde(default)]
     pub(crate) recordings: Vec<String>,
     /// The answers that the user waits for before typing on.
@@ -96,7 +96,7 @@ pub(crate) struct Body {
     /// Results that others published, or that rove claims.
     #[serde(default)]
     pub(crate) published: Vec<Published>,
-    /// Why there are none.
+    /// Why the scenario has no published results.
     pub(crate) unpublished: Option<String>,
 }
 
@@ -156,7 +156,7 @@ impl Body {
         self.baseline.is_some() && (name == "mean" || is_of_runs)
     }
 
-    /// Returns the place of the quantity in the picture of a course.
+    /// Returns the index of the quantity that the picture of a course shows.
     pub(crate) fn shown_quantity(&self) -> usize {
         self.quantity.as_deref().and_then(|name| quantity(name).ok()).unwrap_or_default()
     }
@@ -213,7 +213,7 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Finds what does not run by the scenario's clock.
+    /// Finds a system, a measurement or an option that the scenario's clock does not allow.
     fn check_clock(&self) -> Result<(), (usize, String)> {
         let body = &self.body;
         let at = |word: &str| self.text.find(word).unwrap_or(0);
@@ -243,7 +243,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Finds a system that cannot be measured, or is named and not compared.
+    /// Finds a system that cannot be measured, or a baseline or drawn system that is not among the compared ones.
     fn check_systems(&self) -> Result<(), (usize, String)> {
         let body = &self.body;
         let at = |word: &str| self.text.find(word).unwrap_or(0);
@@ -295,7 +295,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Finds what each part allows by itself, and all together do not. Returns where in the text it is.
+    /// Finds what is wrong with the scenario as a whole. Returns the byte of the text where it is, and a sentence.
     fn check(&self) -> Result<(), (usize, String)> {
         let body = &self.body;
         let at = |word: &str| self.text.find(word).unwrap_or(0);

@@ -23,7 +23,7 @@ pub(crate) struct Run {
 /// The samples of one system over one link with one value.
 #[derive(Clone, Debug)]
 pub(crate) struct Series {
-    /// The system; `None` for recordings by themselves.
+    /// The system. `None` for recordings by themselves.
     pub(crate) system: Option<System>,
     /// The link's name; empty where there is none.
     pub(crate) link: String,
@@ -31,13 +31,13 @@ pub(crate) struct Series {
     pub(crate) value: Option<f64>,
     /// The recording, if it is one of several.
     pub(crate) recording: Option<String>,
-    /// The same of each recording, if there are several.
+    /// The series of each recording by itself, if there are several.
     pub(crate) recordings: Vec<Series>,
-    /// Why runs in real time say nothing, if so.
+    /// Why runs in real time are invalid. Empty if they are valid.
     pub(crate) invalid: Vec<String>,
-    /// All samples.
+    /// The times of all runs.
     pub(crate) times: Times,
-    /// The mean of all recordings together for each seed that has one, for the confidence of the mean.
+    /// The means over all recordings for each seed that has samples, from which 95 % intervals are computed.
     pub(crate) by_seed: BTreeMap<u64, SeedMeans>,
     /// Queueing delay in ms and throughput in kbit/s of each sender that shares a path.
     pub(crate) pairs: Vec<[f64; 2]>,
@@ -50,17 +50,17 @@ pub(crate) struct Series {
 /// The runs of one seed, with all recordings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SeedMeans {
-    /// All samples.
+    /// The times of these runs.
     pub(crate) times: Times,
-    /// The mean of those that came; `None` of none.
+    /// The mean of the times that came. `None` if none came.
     pub(crate) time: Option<f64>,
     /// The means of the runs' other figures, in the order of the measurement's.
     pub(crate) figures: Vec<Option<f64>>,
 }
 
 impl SeedMeans {
-    /// Returns the means of runs; `None` of runs without samples. Runs differ in their keys, so shares of all keys are of all
-    /// runs' keys together.
+    /// Returns the means of runs. `None` if they have no samples. Runs differ in their number of keys, so that each
+    /// run's percentages weigh by its number of samples.
     pub(crate) fn of(figures: &[RunFigure], runs: &[&Samples]) -> Option<Self> {
         let times = runs.iter().flat_map(|samples| samples.millis()).collect();
         let times = Times::new(times, runs.iter().map(|samples| samples.missing).sum());
@@ -169,7 +169,7 @@ impl Series {
         Times::new(self.pairs.iter().map(|pair| pair[1]).collect(), 0).quantile(50)
     }
 
-    /// Returns a figure of all seeds.
+    /// Returns the values of a figure by its number, one for each seed that has it.
     pub(crate) fn figure(&self, number: usize) -> Vec<f64> {
         self.by_seed.values().filter_map(|means| means.known(number)).collect()
     }

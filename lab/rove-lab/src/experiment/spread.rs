@@ -1,7 +1,7 @@
 //! A sweep on Ray: workers do shards of its runs, and their lines of finished runs come home.
 //!
 //! The results are those of runs on this computer: the program is the same file, and a run is known by everything that
-//! decides it. Terms are the options. A task is a shard, such as `2/8`; its answer is the text of its finished runs, or why a run
+//! decides it. Terms are the options. A task is a shard, such as `2/8`. Its answer is the text of its finished runs, or why a run
 //! cannot be done. Another worker has no better answer.
 
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ use crate::experiment::{FiguresOptions, RUNS, for_each_plan, run_shard};
 /// Shards for each worker. Chosen: two, so that one with short runs gets another.
 const SHARDS_EACH: usize = 2;
 
-/// Why a shard has no runs.
+/// Why a shard could not be done.
 #[derive(Clone, Debug, Deserialize, Serialize, thiserror::Error)]
 #[error("a shard has failed: {0}")]
 struct Failure(String);
@@ -45,7 +45,7 @@ pub(crate) fn on_ray(options: &FiguresOptions, runs: &Path) -> Result<()> {
     pool.run(&found_anywhere(options), &shards, keep).map(|_| ())
 }
 
-/// Returns the shards with runs that are not kept.
+/// Returns the shards of which the file lacks a run.
 pub(super) fn unfinished(
     options: &FiguresOptions,
     store: &Store,
@@ -71,7 +71,7 @@ pub(crate) fn work(input: impl BufRead, output: impl Write) -> Result<()> {
     ray::work(input, output, Ok, answer)
 }
 
-/// Returns the options with whole names of files: workers are in folders of their own.
+/// Returns the options with absolute paths, because workers run in folders of their own.
 fn found_anywhere(options: &FiguresOptions) -> FiguresOptions {
     let whole = |file: PathBuf| fs::canonicalize(&file).unwrap_or(file);
     let mut options = options.clone();
@@ -84,7 +84,7 @@ fn found_anywhere(options: &FiguresOptions) -> FiguresOptions {
     options
 }
 
-/// Does a shard in a folder that is gone afterwards; returns its finished runs.
+/// Does a shard in a folder that is gone afterwards. Returns its finished runs.
 fn finished(options: &FiguresOptions, shard: &str) -> Result<String> {
     let shard = shard.parse().map_err(|sentence: String| anyhow!(sentence))?;
     let out = std::env::temp_dir().join(format!("rove-lab-shard-{}", std::process::id()));

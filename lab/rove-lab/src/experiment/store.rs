@@ -22,7 +22,7 @@ use rove_runs::parallel::tell_progress;
 /// File of the progress, beside that of the runs.
 const LOG: &str = "figures.log";
 
-/// Runs that have ended, by what decides their results.
+/// Runs that have ended, by a digest of all that decides their results.
 #[derive(Debug)]
 pub(crate) struct Store {
     /// A digest of the program: another one may have other results.
@@ -38,7 +38,7 @@ pub(crate) struct Store {
 #[derive(Debug)]
 struct Lines<W> {
     output: W,
-    /// Whether a part of a line may stand at the end.
+    /// Whether the file may end in a part of a line, after a write that failed.
     is_torn: bool,
 }
 
@@ -71,7 +71,7 @@ impl Store {
         } else {
             String::new()
         };
-        // A line that an interrupt has cut off is a run that has not ended.
+        // A line that an interrupt has cut off does not parse: its run has not ended.
         let known = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
         let known = known.map(|line| (line.run, line.samples)).collect();
         let opened = |file: &FilePath| {
@@ -89,7 +89,7 @@ impl Store {
         Ok(Self { program, known, hits, file: Mutex::new(lines), log: Mutex::new(log) })
     }
 
-    /// Tells a person who waits of the progress. The log gets twenty lines.
+    /// Shows the progress to a person who waits. The log gets a line for each twentieth of the runs.
     pub(crate) fn tell_progress(&self, figure: &str, done: usize, all: usize) {
         tell_progress(&format!("{figure}: "), done, all);
         if done * 20 / all != (done - 1) * 20 / all {
@@ -109,7 +109,7 @@ impl Store {
         digest(&parts)
     }
 
-    /// Returns the result of a run that has ended.
+    /// Returns the result of a run that has ended, and counts it as a hit.
     pub(crate) fn get(&self, key: &str) -> Option<&Samples> {
         let samples = self.known.get(key);
         self.hits.fetch_add(usize::from(samples.is_some()), Ordering::Relaxed);
@@ -121,7 +121,7 @@ impl Store {
         self.hits.swap(0, Ordering::Relaxed)
     }
 
-    /// Keeps the result of a run, unless a program has failed. Such a fault may be this computer's.
+    /// Keeps the result of a run, unless the controller's program has failed: the fault may be this computer's.
     ///
     /// # Errors
     ///
@@ -136,7 +136,7 @@ impl Store {
         file.append(&text).context("cannot keep a result")
     }
 
-    /// Keeps the finished runs of a worker, as [`Self::keep`] does.
+    /// Keeps the finished runs of a worker that are not known yet, as [`Self::keep`] does.
     pub(crate) fn keep_all(&self, lines: &str) -> Result<()> {
         let mut lines = lines.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
         lines.try_for_each(|Line { run, samples }| {
@@ -159,7 +159,7 @@ pub(crate) fn digest(parts: &[&[u8]]) -> String {
 mod tests {
     use super::*;
 
-    /// A disk with room for so many bytes, which somebody makes after a write has failed.
+    /// A disk with room for so many bytes. After a write has failed, somebody makes room.
     struct Disk(Vec<u8>, usize);
 
     impl Write for Disk {

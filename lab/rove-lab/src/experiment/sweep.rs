@@ -23,7 +23,7 @@ use crate::experiment::system::{Clock, System};
 /// How much work is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Profile {
-    /// Whether as many runs as the long profile says.
+    /// Whether to make as many runs as scenarios say for their long profile.
     pub(crate) is_full: bool,
     /// The first seed.
     pub(crate) seed: u64,
@@ -51,7 +51,7 @@ pub(crate) struct Figure {
     pub(crate) runs: Vec<Run>,
     /// Each recording and link that it was measured with, and the first digits of its file's SHA-256.
     pub(crate) digests: Vec<String>,
-    /// Why there are none, and what to do for that.
+    /// Why there are no results, and how to get them.
     pub(crate) missing: Option<String>,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct Plan<'a> {
     programs: &'a Programs,
     keys: Option<usize>,
     profile: Profile,
-    /// Whether the scenario was asked for by its name, and not among others.
+    /// Whether the user asked for the scenario by its own name, and not for a group of them.
     is_named: bool,
     seeds: u64,
     recordings: Vec<Recording>,
@@ -74,7 +74,7 @@ pub(crate) struct Plan<'a> {
     tables: Option<&'a FilePath>,
 }
 
-/// A path with its name: for each value that is varied, a text that no other path has, and the path.
+/// A link's name, and for each varied value its path with a text that no other path has.
 #[derive(Debug)]
 struct NamedPath {
     name: String,
@@ -163,7 +163,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// Refuses a seed that changes nothing. Only scenarios asked for by name count.
+    /// Notes whether `names` has this very scenario. If so, a first seed that changes no result is refused.
     pub(crate) fn asked_by(self, names: &[String]) -> Self {
         let is_its = |name: &String| {
             let stem = FilePath::new(name).file_stem();
@@ -172,7 +172,7 @@ impl<'a> Plan<'a> {
         Self { is_named: names.iter().any(is_its), ..self }
     }
 
-    /// Does a part of the runs, but for those that the store has; returns how many runs the part and the whole have.
+    /// Does a part of the runs, but for those that the store has. Returns how many runs the part and the whole have.
     ///
     /// # Errors
     ///
@@ -289,8 +289,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Refuses several seeds if none of them changes anything. The interval over them would say that chance plays no part.
-    /// Likewise refuses another first seed, where the scenario was asked for by its name. Runs without samples do not count.
+    /// Refuses several seeds if all give the same result: an interval over them would look like certainty. Likewise
+    /// refuses another first seed, where the scenario was asked for by its name. Runs without samples do not count.
     fn refuse_seeds_without_effect(&self, runs: &[Done<'_>]) -> Result<()> {
         // The seeds of the same conditions are neighbours.
         let seeds = usize::try_from(self.seeds).unwrap_or(usize::MAX);
@@ -354,7 +354,7 @@ impl<'a> Plan<'a> {
                 Some(samples) => samples.clone(),
                 None => match again_if_invalid(measure(&cell.conditions)?)? {
                     Ok(samples) => {
-                        // A run that says nothing is done again when the figure is made again.
+                        // An invalid run is not kept, so that it is made again with the figure.
                         if samples.invalid.is_empty() {
                             store.keep(&cell.key, &samples)?;
                         }
@@ -454,7 +454,7 @@ fn contents(path: &Path) -> String {
     links.each_ref().map(of).concat() + &format!("{:?}", path.download)
 }
 
-/// Returns all of them, or once nothing where there are none.
+/// Returns all items, or a single `None` if there are none.
 fn or_none<T>(of: impl Iterator<Item = T>) -> Vec<Option<T>> {
     let all: Vec<Option<T>> = of.map(Some).collect();
     if all.is_empty() { vec![None] } else { all }
@@ -480,7 +480,7 @@ fn made_from(
     parts.join(" and ")
 }
 
-/// Does all runs that are not known, on all processors; the results are in the order of the cells.
+/// Does all runs that are not known, on all processors. The results are in the order of the cells.
 fn run_all(scenario: &Scenario, cells: &[Cell<'_>], store: &Store) -> Result<Vec<Samples>> {
     let run =
         |cell: &Cell<'_>| run_cell(scenario, cell, store).with_context(|| scenario.name.clone());
@@ -509,7 +509,7 @@ mod tests {
     /// Measures a run, or says why that cannot be.
     type Round<'a> = &'a dyn Fn(&Programs, &Conditions<'_>) -> Result<Samples, String>;
 
-    /// Does the runs of two kernels' controls, one round after another, as each round's function measures them.
+    /// Makes the runs of two of the kernel's congestion controls in each round, as the round's function measures them.
     fn rounds<const N: usize>(
         name: &str,
         rounds: [Round<'_>; N],

@@ -18,52 +18,53 @@ pub(crate) enum Clock {
     /// Simulated time: the same seed gives the same figure.
     #[default]
     Virtual,
-    /// The computer's: real programs over an emulated link, as `rove-lab compare` runs them.
+    /// The computer's clock: real programs over an emulated link, as `rove-lab compare` runs them.
     Real,
 }
 
-/// A remote shell, or a congestion controller of a flow. In virtual time all of them are our code; the programs of others, and kernels, run in real time only.
+/// A remote shell, or a congestion controller. Others' programs and kernels run in real time only; the rest is our
+/// code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum System {
     /// rove at both ends, as it ships.
     Rove,
-    /// The same without predictions.
+    /// rove at both ends, without predictions.
     RoveUnpredicted,
     /// The wire, the pace and the predictions of Mosh 1.4.0.
     MoshRules,
-    /// The same without predictions.
+    /// The rules of Mosh 1.4.0 without predictions.
     MoshRulesUnpredicted,
-    /// The same, with diffs from the assumed receiver state: lambda 0 of the study of reference states.
+    /// Mosh's rules without predictions, all diffs from the assumed receiver state: lambda 0 of a study of references.
     AssumedReference,
-    /// The same, with one of four diffs from the known receiver state: lambda 1/4.
+    /// Mosh's rules without predictions, a quarter of the diffs from the known receiver state: lambda 1/4.
     QuarterReference,
-    /// The same with lambda 1/2.
+    /// Mosh's rules without predictions, half of the diffs from the known receiver state: lambda 1/2.
     HalfReference,
-    /// The same with lambda 3/4.
+    /// Mosh's rules without predictions, three quarters of the diffs from the known receiver state: lambda 3/4.
     ThreeQuartersReference,
-    /// The same, with diffs from the known receiver state: lambda 1.
+    /// Mosh's rules without predictions, all diffs from the known receiver state: lambda 1.
     KnownReference,
-    /// The same, with diffs from the state that rove chooses.
+    /// Mosh's rules without predictions, with diffs from the state that rove chooses.
     AdaptiveReference,
-    /// The same, with diffs from the state that is worth most, by how likely the receiver holds it.
+    /// Mosh's rules without predictions. Diffs start from the state of most worth, by how likely the receiver holds it.
     BayesianReference,
     /// The programs of OpenSSH.
     Ssh,
-    /// The same where the server's TCP has the kernel's CUBIC.
+    /// The programs of OpenSSH, where the server's TCP has the kernel's CUBIC.
     SshCubic,
-    /// The same with its NewReno.
+    /// The programs of OpenSSH, where the server's TCP has the kernel's NewReno.
     SshReno,
-    /// The same with its BBR.
+    /// The programs of OpenSSH, where the server's TCP has the kernel's BBR.
     SshBbr,
     /// The programs of Mosh 1.4.0.
     Mosh,
-    /// The same without predictions.
+    /// The programs of Mosh 1.4.0 without predictions.
     MoshUnpredicted,
     /// A RemyCC of the laboratory's, for two senders.
     RemyTwoSenders,
-    /// The same for 1 to 16 senders.
+    /// A RemyCC of the laboratory's, for 1 to 16 senders.
     RemySixteenSenders,
-    /// The same for a copy beside the keys of a session.
+    /// A RemyCC of the laboratory's, for a copy beside the keys of a session.
     RemyBulk,
     /// The published RemyCC for delta 0.1.
     RemyDeltaTenth,
@@ -81,7 +82,7 @@ pub(crate) enum System {
     KernelBbr,
     /// rove at both ends, with an echo acknowledgment that does not wait for the echo.
     RoveWithoutWait,
-    /// Mosh's rules with the same.
+    /// Mosh's rules, with an echo acknowledgment that does not wait for the echo.
     MoshRulesWithoutWait,
     /// A congestion controller that a file holds.
     #[value(skip)]
@@ -92,7 +93,7 @@ pub(crate) enum System {
 }
 
 impl<'de> Deserialize<'de> for System {
-    /// Reads a name, or that of a file: only the latter has a dot or a slash.
+    /// Reads the name of a system or of a file. Only a file's has a dot or a slash.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let word = String::deserialize(deserializer)?;
         if word.contains(['.', '/']) {
@@ -200,7 +201,7 @@ impl System {
         }
     }
 
-    /// Returns whose wire and pace both ends have, in virtual time.
+    /// Returns whether both ends have rove's wire and timing or Mosh's, in virtual time.
     pub(crate) const fn ends(self) -> Ends {
         match self {
             Self::Rove | Self::RoveUnpredicted | Self::RoveWithoutWait => Ends::Rove,
@@ -222,7 +223,7 @@ impl System {
         !matches!(self, Self::RoveWithoutWait | Self::MoshRulesWithoutWait)
     }
 
-    /// Returns the state that diffs start from, where that is all that the system has of its own.
+    /// Returns the rule for the state that diffs start from, if the system differs from Mosh's rules in that alone.
     pub(crate) const fn reference(self) -> Option<ReferencePolicy> {
         match self {
             Self::AssumedReference => Some(ReferencePolicy::Assumed),
@@ -236,14 +237,14 @@ impl System {
         }
     }
 
-    /// Returns the transport's numbers of one of its ends, given those of rove's.
+    /// Returns the transport's configuration for one end of the system, given rove's own.
     pub(crate) fn transport(self, config: Config) -> Config {
         let config = self.ends().transport(config);
         let reference = self.reference().unwrap_or(config.reference);
         Config { reference, ..config }
     }
 
-    /// Returns what its client predicts, in virtual time.
+    /// Returns the prediction engine of its client, and when it shows predictions, in virtual time.
     pub(crate) fn prediction(self) -> Prediction {
         let engine: Option<MakeEngine> = match self {
             Self::Rove | Self::RoveUnpredicted | Self::RoveWithoutWait => None,

@@ -12,9 +12,9 @@ use rustix::fs::{Access, access};
 /// The name of a file. Systems are copied everywhere, so both texts live as long as this process.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SystemFile {
-    /// The file, and arguments of a program.
+    /// The file's name in the scenario, followed by arguments if the file is a program.
     name: &'static str,
-    /// Where the file is; a relative path has a slash, so that it is looked for nowhere else.
+    /// Where the file is. A relative path has a slash, so that it is looked for nowhere else.
     path: &'static str,
 }
 
@@ -33,7 +33,7 @@ impl SystemFile {
         file
     }
 
-    /// Looks for the file in a directory.
+    /// Makes the path that of the file in a directory.
     pub(crate) fn look_in(&mut self, directory: &Path) {
         let path = Path::new(".").join(directory).join(self.words().next().unwrap_or_default());
         self.path = path.display().to_string().leak();
@@ -48,16 +48,16 @@ impl SystemFile {
         self.name
     }
 
-    /// Reads the file.
+    /// Reads the whole file.
     ///
     /// # Errors
     ///
-    /// Returns an error if that cannot be.
+    /// Returns an error if the file cannot be read.
     pub(crate) fn read(self) -> Result<Vec<u8>> {
         fs::read(self.path).with_context(|| format!("cannot read {}", self.path))
     }
 
-    /// Returns the program, unless the file is a table. A value that is varied is its last argument.
+    /// Returns the program, with a varied value as its last argument. `None` if the file is a table.
     pub(crate) fn program(self, value: Option<f64>, limits: Limits) -> Option<Program> {
         let is_table = [".toml", ".dna"].iter().any(|ending| self.path.ends_with(ending));
         let words = core::iter::once(self.path).chain(self.words().skip(1)).map(str::to_owned);

@@ -20,10 +20,10 @@ use crate::experiment::verdict::Verdict;
 /// Least width of a column in characters.
 const COLUMN_WIDTH: usize = 12;
 
-/// A mean as a part of another one, and its 95 % interval.
+/// The ratio of a mean to another one, and its 95 % interval.
 type Ratio = (f64, Option<[f64; 2]>);
 
-/// Shares that the JSON has the times of, in percent.
+/// The percentiles of times that the JSON has.
 const QUANTILES: [u64; 11] = [1, 5, 10, 25, 50, 75, 90, 95, 98, 99, 100];
 
 /// The statistics of a series, in the order of the table's columns.
@@ -88,7 +88,7 @@ struct MeanJson {
     mean_95: Option<[f64; 2]>,
 }
 
-/// The same as a part of the baseline's.
+/// The ratio of a mean to the baseline's, with its 95 % interval.
 #[derive(Serialize)]
 struct RatioJson {
     ratio: Option<f64>,
@@ -96,7 +96,7 @@ struct RatioJson {
 }
 
 impl Series {
-    /// Returns what tells it from the others of its figure.
+    /// Returns the label that tells the series from others of its figure: the system and the link.
     fn label(&self) -> String {
         let system = self.system.map(|system| system.name().to_owned());
         let link = (!self.link.is_empty()).then(|| self.link.clone());
@@ -145,7 +145,7 @@ impl Series {
         }
     }
 
-    /// Returns its means as parts of those of another one with the same seeds: of the times, and of a figure.
+    /// Returns the ratio of its means to those of `to`, over the seeds of both: of a figure, or of the times if `None`.
     fn ratio(&self, to: &Self, figure: Option<usize>) -> Option<Ratio> {
         let of = |means: &SeedMeans| match figure {
             None => means.time,
@@ -235,7 +235,8 @@ impl Figure {
         self.scenario.body.figures()
     }
 
-    /// Returns what systems are compared by with the baseline, if there is one: the mean of the times, and figures of runs.
+    /// Returns the statistics compared with the baseline, if there is one: the mean of the times, and figures by
+    /// number.
     fn compared(&self) -> impl Iterator<Item = (&'static str, Option<usize>)> {
         let figures = self.run_figures().iter().enumerate();
         let figures = figures.filter(|(_, figure)| figure.is_compared);
@@ -244,7 +245,7 @@ impl Figure {
         all.filter(|_| self.scenario.body.baseline.is_some())
     }
 
-    /// Returns a series as parts of the baseline's over the same link with the same value.
+    /// Returns the ratios of a series to the baseline's series over the same link with the same value.
     fn ratios<'s>(&'s self, series: &Series) -> Vec<(&'static str, Option<Ratio>)> {
         let baseline = self.series.iter().find(|other| {
             other.system == self.scenario.body.baseline
@@ -261,7 +262,7 @@ impl Figure {
         self.compared().map(|(name, figure)| (name, ratio(figure))).collect()
     }
 
-    /// Returns one of these parts, by the name of what is compared.
+    /// Returns the ratio of a series to the baseline's, by the name of the statistic.
     pub(crate) fn ratio(&self, series: &Series, name: &str) -> Option<Ratio> {
         self.ratios(series).into_iter().find(|(its, _)| *its == name)?.1
     }

@@ -1,4 +1,4 @@
-//! Whole figures, small ones.
+//! Tests that make whole figures of small scenarios.
 
 use std::collections::BTreeSet;
 

@@ -17,7 +17,7 @@ pub(crate) const VALUE: &str = "{value}";
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Traffic {
-    /// How many there are.
+    /// How many senders there are.
     pub(crate) senders: usize,
     /// The mean size of a flow in bytes; left out for the heavy tail of the paper.
     pub(crate) mean_flow_bytes: Option<u64>,
@@ -32,7 +32,7 @@ pub(crate) struct Traffic {
     pub(crate) packet_bytes: Option<u64>,
     /// How long an acknowledgment waits for a second packet; none where it is left out.
     pub(crate) acknowledgment_delay: Option<String>,
-    /// How much longer than the path's the round trip of these senders is.
+    /// How much longer the round trip of these senders is than the path's.
     pub(crate) extra_rtt: Option<String>,
     /// Senders of other systems on the same path, beside which each system is measured.
     #[serde(default)]
@@ -47,11 +47,11 @@ pub(crate) struct Traffic {
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Others {
-    /// The system; the one that is measured where it is left out.
+    /// The system of these senders. By default, it is the one that is measured.
     pub(crate) system: Option<System>,
-    /// How many there are.
+    /// How many of these senders there are.
     pub(crate) senders: usize,
-    /// How much longer than the path's their round trip is.
+    /// How much longer the round trip of these senders is than the path's.
     pub(crate) extra_rtt: Option<String>,
     /// When their first flows may begin; at once where it is left out.
     pub(crate) start_at: Option<String>,
@@ -74,7 +74,7 @@ pub(crate) fn with_value(text: &str, value: Option<f64>) -> String {
 }
 
 impl Traffic {
-    /// Returns the traffic with a value in its place.
+    /// Returns the traffic with a varied value in the place of `{value}`.
     pub(crate) fn at(&self, value: Option<f64>) -> Self {
         Self { mean_pause: with_value(&self.mean_pause, value), ..self.clone() }
     }

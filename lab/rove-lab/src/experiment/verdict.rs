@@ -23,7 +23,7 @@ use crate::experiment::system::System;
 /// The least utilisation of a controller whose delay counts, in percent. Chosen: a sender that hardly sends has no delay.
 const USE_LEAST: f64 = 100.0 / 3.0;
 
-/// How far above the least delay Sprout's may be. Source: our notes on the paper's results: within 20 %.
+/// The multiple of the least delay up to which Sprout's counts as near it. Source: our notes on the paper: within 20 %.
 const NEAR_LEAST: f64 = 1.2;
 
 /// The comparison of one published number with ours.
@@ -37,7 +37,7 @@ pub(crate) struct Verdict {
     pub(crate) link: String,
     /// The value that was varied.
     pub(crate) value: Option<f64>,
-    /// The statistic's name, as of `results`.
+    /// The statistic's name, as `results` in the scenario have it.
     pub(crate) statistic: String,
     pub(crate) published: Band,
     pub(crate) ours: Ours,
@@ -52,9 +52,9 @@ pub(crate) struct Ours {
     number: Option<f64>,
     /// The 95 % interval over the seeds.
     interval: Option<[f64; 2]>,
-    /// The same of each recording, if there are several.
+    /// The number of each recording by itself, if there are several.
     by_recording: BTreeMap<String, Option<f64>>,
-    /// Whether anything was measured. A median of answers that mostly never came is none, too.
+    /// Whether any time was measured. The number may be missing even so, as a median if most answers never came.
     #[serde(skip)]
     is_measured: bool,
     /// Whether it is a mean or deviation that leaves out answers that never came. Such a number reproduces nothing.
@@ -68,13 +68,13 @@ pub(crate) struct Ours {
 pub(crate) enum Outcome {
     Reproduced,
     NotReproduced,
-    /// It lies in the band with some of the recordings only.
+    /// The number lies in the band with some of the recordings only.
     DependsOnTheRecording,
     /// The scenario was fitted to the published number.
     Fitted,
     /// The computer was too busy for a run in real time.
     Invalid,
-    /// Something that it needs is not there.
+    /// Something that the figure needs, such as a recorded link, is not there.
     NotMeasured,
 }
 
@@ -164,7 +164,7 @@ fn judged(
     Verdict { ours, outcome, reason, ..verdict }
 }
 
-/// Returns whether a statistic of a series is what a result is of. The value of the least mean is of all values together.
+/// Returns whether a published result is about this series. `least-at` is about all values, and counts for the first.
 pub(crate) fn is_of(
     result: &PublishedResult,
     figure: &Figure,
@@ -194,7 +194,7 @@ impl Ours {
         Self { number, interval: over_seeds, by_recording, is_measured, is_of_survivors }
     }
 
-    /// Returns what recordings together and each by itself make of a band.
+    /// Returns whether a band holds the numbers of all recordings together and of each by itself.
     fn outcome(&self, band: Band) -> Outcome {
         let holds = |number: Option<f64>| {
             !self.is_of_survivors && number.is_some_and(|number| band.holds(number))
@@ -212,7 +212,7 @@ impl Ours {
         }
     }
 
-    /// Returns it as text, given the statistic's name.
+    /// Returns the number as text, given the statistic's name.
     fn to_text(&self, name: &str) -> String {
         let mut text = written(name, self.number);
         if let Some(interval) = self.interval {
@@ -239,7 +239,7 @@ pub(crate) fn statistic(figure: &Figure, series: &Series, name: &str) -> Option<
 /// Returns the value at which the system's mean over the link is the least.
 fn least_at(figure: &Figure, of: &Series) -> Option<f64> {
     let same = figure.series.iter().filter(|it| it.system == of.system && it.link == of.link);
-    // The mean of those that came says nothing of a value at which many did not.
+    // At a value at which answers never came, the mean of the others says nothing.
     let whole = same.filter(|series| series.times.missing() == 0);
     let means = whole.filter_map(|series| Some((series.value?, series.times.mean()?)));
     means.min_by(|one, other| one.1.total_cmp(&other.1)).map(|(value, _)| value)
@@ -260,12 +260,12 @@ impl Outcome {
 }
 
 impl Verdict {
-    /// Reads those of a figure's JSON; none of what an older program wrote.
+    /// Reads the verdicts in a figure's JSON; none if an older program wrote it in another form.
     pub(crate) fn read(figure: &Value) -> Vec<Self> {
         Vec::deserialize(&figure["published"]).unwrap_or_default()
     }
 
-    /// Returns what it is of, as a row of the report says it.
+    /// Returns the name of the result as a row of the report has it.
     pub(crate) fn subject(&self) -> String {
         let value = self.value.map(|value| value.to_string()).unwrap_or_default();
         let parts =
@@ -340,7 +340,7 @@ pub(crate) fn to_text(verdicts: &[Verdict]) -> String {
     out
 }
 
-/// Returns whether Sprout's delay over each link is the least, or near it, of controllers that use a third of it.
+/// Returns for each link whether Sprout's delay is near the least of controllers that use a third of the link or more.
 fn least_delays(figure: &Figure, all: &[Average]) -> Vec<Verdict> {
     if all.iter().all(|average| average.system != averages::SPROUT) {
         return Vec::new();

@@ -45,7 +45,7 @@ impl Passage {
     }
 }
 
-/// Returns how long was sent.
+/// Returns the time between the first and the last sent datagram.
 pub(super) fn duration(flow: &[Passage]) -> Duration {
     let ends = flow.first().zip(flow.last());
     ends.map_or(Duration::ZERO, |(first, last)| last.sent.saturating_since(first.sent))

@@ -15,7 +15,7 @@ const RATE: u64 = 12_000_000;
 const RTT: Duration = ms(40);
 /// The bandwidth-delay product.
 const BDP: Bytes = Bytes::new(60_000);
-/// How long is sent. Chosen: ten times what slow start takes, and no coffee break.
+/// How long is sent. Chosen: ten times what slow start takes, but not so long that a user loses patience.
 const LENGTH: Duration = Duration::from_secs(8);
 /// How long is sent where the 95th percentile counts. Chosen: slow start, of which CoDel drops nothing for a while, is then
 /// less than 5 % of it.
@@ -93,7 +93,7 @@ pub(super) fn checks() -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Sends in bulk over a downlink; `None` where the kernel has no such congestion control.
+/// Sends in bulk over a downlink. `None` where the kernel has no such congestion control.
 fn send(
     congestion_control: CongestionControl,
     length: Duration,

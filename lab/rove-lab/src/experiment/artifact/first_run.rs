@@ -32,7 +32,7 @@ type Numbers = [Option<f64>; 3];
 struct Compared {
     same: usize,
     near: usize,
-    /// A line for each number that lies elsewhere, or is not there.
+    /// A line for each number that differs too much, or is missing.
     faults: Vec<String>,
 }
 

@@ -1,9 +1,8 @@
 //! Age of information of a host's screen at the client, under steady output of recorded programs.
 //!
-//! The transport that ships carries the host's screen, numbered, so that it is known which state the client has. The
-//! programs write in the order of a recording, again from its beginning when it is over, at random times of their own: the
-//! recorded pauses are those of a person. Nobody types: acknowledgments find no company, as under output that nobody asked
-//! for.
+//! The transport that ships carries the host's screen with a number, which tells the state that the client has. The
+//! programs write in the order of a recording, over and over, at random times: the recorded pauses are those of a
+//! person. Nobody types, so that acknowledgments travel alone, as under output that nobody asked for.
 
 use core::net::SocketAddr;
 
@@ -33,7 +32,7 @@ const LENGTH: Duration = Duration::from_secs(50);
 /// Writes that follow each other sooner make one picture. Source: Mosh's collection interval.
 const PICTURE_GAP: Duration = Duration::from_millis(8);
 
-/// Most writes that change nothing before the next one counts all the same. Chosen: beyond any recording's.
+/// Most writes for one state, which counts even if none changes the screen. Chosen: beyond any recording's.
 const UNSEEN_WRITES: usize = 100;
 
 /// Figures of a run beside its mean age.
@@ -55,11 +54,11 @@ struct Producer {
     written: usize,
     next: Instant,
     pauses: Stream,
-    /// When each state was made; its number is one above its place.
+    /// When each state was made. Its number is one above its place.
     produced: Vec<Instant>,
 }
 
-/// The end that gets it, and notes which state it has when.
+/// The end that receives the screen, and notes when it has taken which state.
 struct Consumer {
     transport: Transport<Nothing, NumberedScreen>,
     taken: Vec<(Instant, u64)>,
@@ -91,7 +90,7 @@ impl Producer {
 
 impl End for Producer {
     fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
-        // The path forges nothing; a datagram that comes too late is the transport's matter.
+        // The path forges nothing. A datagram that comes too late is the transport's matter.
         let _ = self.transport.handle_datagram(now, source, Ecn::Capable, payload);
     }
 
@@ -117,7 +116,7 @@ impl End for Consumer {
     fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
         let _ = self.transport.handle_datagram(now, source, Ecn::Capable, payload);
         while self.transport.has_work() {
-            // A state of no use is not taken, which is what is measured.
+            // A state that cannot be applied is not taken: that is what is measured.
             let _ = self.transport.work(now);
         }
         let number = self.transport.remote().number;
@@ -153,7 +152,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     for (at, number) in &net.left.taken {
         timeline.take(*at, usize::try_from(number - 1).expect("a run has fewer states"));
     }
-    // How long a session takes to begin is no matter of references.
+    // The time until the first state does not depend on references, and is left out.
     let begun_at = net.left.taken.first().map_or(Instant::FAR_FUTURE, |(at, _)| *at);
     let Some(age) = timeline.age(begun_at.max(Instant::ZERO + BEFORE), net.now()) else {
         return Samples::absent();
@@ -201,7 +200,7 @@ fn ends(conditions: &Conditions<'_>) -> Net<Consumer, Producer> {
     Net::new(near, far, uplink, downlink, seed)
 }
 
-/// Returns what a recording's programs wrote, a picture each: a picture may have taken several writes.
+/// Returns the output of a recording's programs, cut into pictures. A picture may have taken several writes.
 pub(super) fn pictures(trace: &Trace) -> Vec<Vec<u8>> {
     let mut pictures: Vec<Vec<u8>> = Vec::new();
     let mut last_at = None;
@@ -271,7 +270,7 @@ mod tests {
             ages.iter().sum::<u64>()
         };
         let [known, assumed] = [System::KnownReference, System::AssumedReference].map(age);
-        // 453 and 527 ms in the model of the notes: 0.86.
+        // In the model of the notes the ages are 453 and 527 ms, a ratio of 0.86.
         assert!(known * 100 < assumed * 93, "{known} {assumed}");
         assert_eq!(age(System::KnownReference), known, "the same seed gives the same age");
     }

@@ -13,10 +13,10 @@ const FILM: Duration = Duration::from_secs(12);
 /// Ticks from one picture of the film to the next. Chosen: 12 pictures a second. The file has 170 kB.
 pub(in crate::experiment) const PICTURE_TICKS: usize = 4;
 
-/// Bins of a bar. An outage has its own bar. Chosen: 33 bars.
+/// The estimator's rates that one bar sums up. An outage has its own bar. Chosen: 33 bars.
 const BAR_BINS: usize = 8;
 
-/// Shares of a run: ticks that kept their forecast, and packets that were forecast.
+/// Shares in a run: of ticks whose forecast came true, and of the link's packets that were forecast.
 pub(super) const FIGURES: [RunFigure; 2] = [
     RunFigure { name: "kept (%)", scale: 1e-4, is_compared: false },
     RunFigure { name: "of the link (%)", scale: 1e-4, is_compared: false },
@@ -80,7 +80,7 @@ fn moment(at: u64, estimator: &Bayesian, later: &[u64]) -> Moment {
     Moment { at, belief, forecast: estimator.forecast().map(whole), coming }
 }
 
-/// Returns in how many ticks so many packets come. `None`: the recording ends.
+/// Returns in how many ticks the link carries so many packets. `None` if the recording ends sooner.
 fn ticks_for(packets: u64, later: &[u64]) -> Option<u64> {
     let mut counts = later.iter();
     let (mut ticks, mut came) = (0, 0);

@@ -1,6 +1,6 @@
 //! Keys beside a copy: the echo delay of a typist whose session also carries a copy by a stream, and the copy's throughput.
 //!
-//! The session, the streams and their packets are those that ship; the system is the congestion controller of the streams. The copy
+//! The session, the streams and their packets are those that ship. The system is the congestion controller of the streams. The copy
 //! goes from the host to the user. Each run is made three times: with the copy, without, and with a copy while nobody types.
 
 use anyhow::Result;
@@ -62,7 +62,7 @@ struct Parts {
 struct Outcome {
     /// The echo delays of keys, as far as they had echoes.
     delays: Vec<Duration>,
-    /// How long the others had waited at the end.
+    /// How long each key without an echo had waited at the end.
     waiting: Vec<Duration>,
     /// The bytes of the copy, and the packets of the download, that arrived while the user typed.
     copied: u64,

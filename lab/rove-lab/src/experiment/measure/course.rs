@@ -37,7 +37,7 @@ pub(super) const FIGURES: [RunFigure; 6] = [
     RunFigure::of_time("last delay"),
 ];
 
-/// Returns the place of a quantity by its name without the unit. The error is the known names.
+/// Returns the index of a quantity in [`QUANTITIES`], by its name without the unit. The error has the known names.
 pub(in crate::experiment) fn quantity(name: &str) -> Result<usize, Vec<&'static str>> {
     let names = QUANTITIES.iter().map(|(name, _)| name.split_once(" (").map_or(*name, |it| it.0));
     let names: Vec<&str> = names.skip(1).collect();

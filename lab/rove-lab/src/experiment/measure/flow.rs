@@ -29,12 +29,12 @@ pub(super) const FIGURES: [RunFigure; 4] = [
     RunFigure { name: "lost (%)", scale: 1e-4, is_compared: false },
 ];
 
-/// The places among them of the throughput, the utilisation and the end-to-end delay.
+/// The places in [`FIGURES`] of the throughput, the utilisation and the end-to-end delay.
 pub(in crate::experiment) const THROUGHPUT: usize = 0;
 pub(in crate::experiment) const UTILISATION: usize = 1;
 pub(in crate::experiment) const END_TO_END: usize = 2;
 
-/// Returns whether a system has something that a value sets.
+/// Returns whether the varied value can set something in this system's controller.
 pub(super) fn has_setting(system: System) -> bool {
     match system {
         System::Flow(contender) => contender.setting().is_some(),
@@ -43,14 +43,14 @@ pub(super) fn has_setting(system: System) -> bool {
     }
 }
 
-/// Runs a flow as the system's paper or RFC says, or with a controller that the value sets.
+/// Runs a flow with the settings of the system's paper or RFC, or with `setting` in the place of one.
 pub(super) fn run(conditions: &Conditions<'_>, setting: Option<f64>) -> Result<Samples> {
     Ok(report(conditions, setting, 0)?.map_or_else(Samples::absent, |(report, program)| {
         samples(&report).unless_faulty(program.as_ref())
     }))
 }
 
-/// Runs a flow, and returns its report with so many slots, and the program that its controller is; `None` if its table is not there.
+/// Runs a flow. Returns its report with so many slots, and the controller's program if any. `None` without a table.
 pub(super) fn report(
     conditions: &Conditions<'_>,
     setting: Option<f64>,

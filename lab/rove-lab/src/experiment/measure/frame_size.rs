@@ -11,10 +11,10 @@ use crate::experiment::measure::age::pictures;
 /// Nanoseconds of a byte. Chosen: 64 kbit/s, a slow link.
 const BYTE_NANOS: u64 = 125_000;
 
-/// The level of each way, and whether a session is one stream. The first is the protocol's.
+/// The ways to compress: the level, and whether all diffs of a session are one stream. The first is the protocol's.
 const WAYS: [(u32, bool); 3] = [(6, false), (9, false), (6, true)];
 
-/// Bytes of a picture in the mean. The program wrote the first, and the second are a difference.
+/// Mean bytes of a picture: as the program wrote it, as a plain difference, and compressed in each of the [`WAYS`].
 pub(super) const FIGURES: [RunFigure; 5] = [
     RunFigure { name: "written (B)", scale: 1e-3, is_compared: false },
     RunFigure { name: "plain (B)", scale: 1e-3, is_compared: false },
@@ -47,7 +47,7 @@ impl Deflate {
     }
 }
 
-/// Returns the times of compressed differences.
+/// Returns how long the link takes to carry each difference, compressed in the protocol's way.
 pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     let trace = &conditions.recording().trace;
     let mut terminal = Terminal::host(trace.size);

@@ -12,7 +12,7 @@ const SOON: u64 = 100_000_000;
 pub(super) const FIGURES: [RunFigure; 1] =
     [RunFigure { name: "< 100 ms (%)", scale: 1e-4, is_compared: false }];
 
-/// Returns the times of the keys that were answered before the next key; the others are left out, as nobody knows
+/// Returns the times of the keys that were answered before the next key. The others are left out, as nobody knows
 /// which output is theirs.
 pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     let mut typed_at = None;

@@ -15,13 +15,12 @@ const WRITE_LINES: usize = 64;
 /// How long the flood has gone on when the user types Ctrl-C, at the least.
 const BEFORE: Duration = Duration::from_secs(3);
 
-/// How long the prompt is waited for.
+/// How long the user waits for the prompt before the run ends.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The key.
 const CTRL_C: u8 = 0x03;
 
-/// The program's prompt when it has read the key.
+/// The prompt, which the program writes when it has read Ctrl-C.
 const PROMPT: &str = "$ ";
 
 /// A user who types Ctrl-C, once.

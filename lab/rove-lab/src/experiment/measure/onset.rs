@@ -12,7 +12,7 @@ const SETTLING: u64 = 100;
 /// Least and most milliseconds between an echo and the next key. Chosen: a typist who looks, and goes on at once.
 const PAUSE_MILLIS: [u64; 2] = [40, 100];
 
-/// How long an echo is waited for. Chosen: far beyond any echo on a path that lets anything through.
+/// How long the user waits for an echo. Chosen: far beyond any echo on a path that lets anything through.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A program that writes each key into the first column.

@@ -49,7 +49,7 @@ struct Carrier {
     /// When the program writes.
     at: Vec<Instant>,
     written: usize,
-    /// The delays of those that have gone out.
+    /// How long each write that has gone out had waited, in ns.
     delays: Vec<u64>,
 }
 

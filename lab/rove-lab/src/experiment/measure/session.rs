@@ -17,7 +17,7 @@ pub(super) fn session<U: User, P: Program>(
     session_over(conditions, links, user, program)
 }
 
-/// Does it over other links.
+/// Joins them as [`session`] does, but over other links.
 pub(super) fn session_over<U: User, P: Program>(
     conditions: &Conditions<'_>,
     [uplink, downlink]: [impl Into<Steps>; 2],

@@ -27,8 +27,8 @@ use rove_units::{Bytes, Duration, Instant, Seed, parse_duration};
 use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
 use crate::experiment::system::System;
 
-/// Figures of a run beside the queueing delays of its senders: four of all runs, one where there are other senders, and two of each of
-/// the next kinds where those are of several.
+/// Figures of a run beside the queueing delays of its senders. All runs have the first four, runs with other senders
+/// the fifth, and runs with several kinds of others two more for each kind.
 pub(super) const FIGURES: [RunFigure; 11] = [
     RunFigure { is_compared: true, ..kilobits("throughput (kbit/s)") },
     kilobits("all together (kbit/s)"),
@@ -78,7 +78,7 @@ const PUBLISHED: [(System, &str); 4] = [
     (System::RemyHundredfold, "RemyCC-2014-100x.dna"),
 ];
 
-/// Returns the name and the bytes of a system's file; `None` if it has none, or it is not there.
+/// Returns the name and the bytes of a system's file. `None` if it has none, or it is not there.
 pub(crate) fn table_of(
     system: System,
     published: Option<&FilePath>,
@@ -101,13 +101,13 @@ pub(crate) fn is_published(system: System) -> bool {
 /// Makes the controllers of a system's flows.
 type Factory = Box<dyn Fn() -> Box<dyn Controller>>;
 
-/// The controllers of a system's flows, and the program that they are.
+/// The maker of the controllers of a system's flows, and the program behind them if there is one.
 pub(in crate::experiment) struct Controllers {
     pub(in crate::experiment) make: Factory,
     pub(in crate::experiment) program: Option<Program>,
 }
 
-/// Returns a system's controllers, given how flows begin and the payload of a full packet; `None` if its table is not there.
+/// Returns what makes a system's controllers, given how flows begin and a packet's payload. `None` without a table.
 pub(in crate::experiment) fn controllers(
     conditions: &Conditions<'_>,
     flows: (Begin, Bytes),
@@ -125,7 +125,7 @@ pub(in crate::experiment) fn controllers(
     Ok(make.map(|make| Controllers { make, program: None }))
 }
 
-/// Returns what makes a system's controllers; `None` if its table is not there.
+/// Returns what makes a system's controllers. `None` if its table is not there.
 fn factory(
     system: System,
     (begin, packet): (Begin, Bytes),
@@ -141,7 +141,7 @@ fn factory(
     Ok(Some(Box::new(move || Box::new(RemyController::new(Arc::clone(&table), packet)))))
 }
 
-/// Returns whether senders can follow a system here.
+/// Returns whether senders that share a path can have this system as their controller.
 pub(super) const fn is_measured(system: System) -> bool {
     match system.contender() {
         Some(contender) => !matches!(
@@ -223,7 +223,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     Ok(programs.iter().fold(samples, |samples, program| samples.unless_faulty(Some(program))))
 }
 
-/// Returns the samples of a run: a pair for each of the first kind of senders, which is measured, that got something through.
+/// Returns the samples of a run. A pair is a sender of the first kind, the measured one, that got something through.
 fn samples(
     figures: &[SenderFigures],
     kinds: &[Range<usize>],
@@ -282,8 +282,8 @@ fn samples(
     }
 }
 
-/// Returns Jain's index of throughputs in millionths: all of them if each is the same, their reciprocal if there is only one. Source: Jain,
-/// Chiu and Hawe, *A quantitative measure of fairness* (1984).
+/// Returns Jain's index of throughputs in millionths: 1 if all are equal, 1/n if one of n senders has everything.
+/// Source: Jain, Chiu and Hawe, *A quantitative measure of fairness* (1984).
 fn jain(rates: impl Iterator<Item = f64>) -> u64 {
     let (count, sum, squares) = rates.fold((0.0, 0.0, 0.0), |(count, sum, squares), rate| {
         (count + 1.0, sum + rate, squares + rate * rate)
@@ -301,8 +301,8 @@ fn capacity(link: &LinkConfig) -> f64 {
     recorded.or(rate).unwrap_or_default()
 }
 
-/// Returns the utility lost in millionths, in the mean over senders with a queueing delay and a throughput each. The utility is Remy's
-/// objective with delta 1. It is highest for a sender that has the link for itself, and no queue.
+/// Returns the utility lost in millionths, a mean over senders, each with a queueing delay and a throughput. The
+/// utility is Remy's objective with delta 1, highest for a sender that has the link for itself, and no queue.
 fn utility_lost(pairs: &[[u64; 2]], base: Duration, most: f64) -> u64 {
     let lost = |[queueing, rate]: &[u64; 2]| {
         let delay = 1.0 + *queueing as f64 * 1e-9 / base.as_secs_f64().max(1e-9);

@@ -10,7 +10,7 @@ use crate::experiment::measure::session::session;
 /// The program's only word.
 const WORD: &str = "hello";
 
-/// How long it is waited for. Chosen: a client gives up a server that it has never heard sooner.
+/// How long the user waits for the word. Chosen: a client gives up sooner on a server that it has never heard.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A program that prints a word as soon as it is started.

@@ -20,7 +20,7 @@ pub(super) const FIGURES: [RunFigure; 5] = [
     RunFigure { is_compared: true, ..RunFigure::of_time("95 % catch-up") },
 ];
 
-/// Returns the probability with which a system starts from the known state; `None` if the study has no such system.
+/// Returns the probability with which a system starts from the known state. `None` if the study has no such system.
 pub(super) fn known_share(system: System) -> Option<f64> {
     match system.reference()? {
         ReferencePolicy::Assumed => Some(0.0),

@@ -58,7 +58,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     Samples { times: vec![nanos(delay)], missing: 0, figures, ..Samples::default() }
 }
 
-/// Returns both ends: the bulk flow first, then the call.
+/// Returns both ends, each with the bulk flow first, then the call.
 fn ends(is_tunnelled: bool, seed: Seed) -> (Near, Shared<Receiver>) {
     let source = Controlled::new(Cubic::new(TUNNELLED)).in_packets_of(TUNNELLED);
     let mut bulk = Sender::new(source, RIGHT_ADDRESS);

@@ -4,7 +4,7 @@ use rove_session::HostScreen;
 use rove_ssp::{ApplyError, Capabilities, Object};
 use rove_units::Bytes;
 
-/// Bits of the number in a byte of a diff; the highest bit says that there is another byte.
+/// Bits of the number in a byte of a diff. The highest bit says that there is another byte.
 const BITS: u32 = 7;
 
 /// A screen and its number, which a diff carries before the screen's own, in a byte or two.
