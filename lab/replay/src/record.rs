@@ -35,8 +35,8 @@ pub(crate) mod script;
 mod typing_model;
 mod typist;
 
-/// State of the user's terminal after an unforeseen end: visible cursor, no attributes, no reports, as most programs
-/// find it.
+/// The bytes that bring the user's terminal back after an unforeseen end: visible cursor, no attributes, no reports, as
+/// most programs find it.
 const CLOSING: &[u8] =
     b"\x1b[m\x1b[?25h\x1b[?1l\x1b>\x1b[?2004l\x1b[?1004l\x1b[?1000;1002;1003;1006l";
 /// The terminal type that a command is told where none is known. Chosen: what most terminals claim to be.
@@ -66,7 +66,7 @@ pub struct RecordOptions {
 }
 
 impl RecordOptions {
-    /// Returns the script that is typed; `None` for the user's keys.
+    /// Returns the script that is typed. `None` for the user's keys.
     ///
     /// # Errors
     ///
@@ -90,8 +90,8 @@ fn read_script(path: &Path) -> Result<Script> {
 ///
 /// # Errors
 ///
-/// Returns an error if the command cannot be started, the trace not be written, or the script has
-/// waited in vain.
+/// Returns an error if the command cannot be started, the trace cannot be written, or the script has waited for the
+/// program in vain.
 pub fn run(options: RecordOptions, script: Option<Script>) -> Result<u8> {
     let program = program(&options.command)?;
     let path = options.output.display();
@@ -126,7 +126,7 @@ fn keyboard(script: Option<Script>, seed: Seed, clock: Clock) -> Result<Keyboard
     })
 }
 
-/// Prepares the command to be executed where we are, with the environment that we have.
+/// Prepares the command to run in the current directory, with this process's environment.
 fn program(command: &[OsString]) -> Result<Program> {
     let (name, _) = command.split_first().context("there is no command")?;
     let candidates = candidates(name, std::env::var_os("PATH").as_ref());

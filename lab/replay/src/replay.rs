@@ -3,7 +3,8 @@
 //!
 //! `options` are the command line. `script` makes a recording ready. `client_end` and `server_end` are the two sides.
 //! `run` puts them at the ends of a path. `judge` judges what the user sees. `figures` and `table` say how many keys
-//! were answered how soon. `explain` and `reasons` say why. `mechanisms` names those of the engine and the sender. `ablation` compares that with runs without a mechanism of the engine.
+//! were answered how soon, `explain` and `reasons` why. `mechanisms` names those of engine and sender. `ablation`
+//! compares runs without a mechanism of the engine.
 
 use core::ops::Range;
 use std::collections::BTreeMap;
@@ -51,7 +52,7 @@ mod tests;
 pub use options::ReplayOptions;
 pub use pace::Pace;
 
-/// From so many runs on a person is told how far they are. Chosen: some seconds of work.
+/// The number of runs from which a person sees the progress. Chosen: some seconds of work.
 const LONG_WORK: usize = 20;
 
 /// A run to be done: a recording and its options.
@@ -60,8 +61,8 @@ struct Job<'a> {
     options: RunOptions,
 }
 
-/// Replays all recordings and writes to `output` what came of it, and to `notes` which recordings of a directory were left
-/// out.
+/// Replays all recordings and writes tables or JSON to `output`, and to `notes` which recordings of a directory were
+/// left out.
 ///
 /// # Errors
 ///
@@ -102,7 +103,7 @@ fn replay(
     written.and_then(|()| output.flush()).map_err(shown::refused)
 }
 
-/// Does the same again without each mechanism of the engine, and writes what that changes.
+/// Replays all again without each mechanism of the engine in turn, and writes what that changes.
 fn ablate(
     options: &ReplayOptions,
     scripts: &[Script],
@@ -159,7 +160,7 @@ fn seeds_of(options: &ReplayOptions) -> String {
     format!("{} to {}", options.seed, options.seed.saturating_add(options.seeds - 1))
 }
 
-/// Returns what a table says of the memory of prompts.
+/// Returns the words by which a table says whether prompts were remembered.
 const fn memory_of(options: &ReplayOptions) -> &'static str {
     if options.prompt_memory { " with a memory of prompts" } else { "" }
 }
@@ -182,7 +183,7 @@ fn scripts(options: &ReplayOptions, mut notes: impl Write) -> Result<Vec<Script>
         return Err(error);
     }
     for error in refused {
-        // Nobody may be there to read it.
+        // A write to `notes` fails if nobody reads them.
         let _ = writeln!(notes, "rove-lab replay: {error:#}; it is left out");
     }
     Ok(scripts)
@@ -194,11 +195,11 @@ fn script(path: &FilePath, first: Option<usize>) -> Result<Script> {
     Script::new(name, trace, first).with_context(|| format!("{shown} cannot be replayed"))
 }
 
-/// Reads a recording; returns its name with it.
+/// Reads a recording. Returns its name with it.
 ///
 /// # Errors
 ///
-/// Returns an error if the file cannot be read, or is none.
+/// Returns an error if the file cannot be read, or is no recording.
 pub fn read(path: &FilePath) -> Result<(String, Trace)> {
     let shown = path.display();
     let file = File::open(path).with_context(|| format!("cannot open {shown}"))?;
@@ -232,7 +233,7 @@ pub fn play(name: &str, trace: Trace, options: &RunOptions) -> Result<(Script, R
     Ok((script, run))
 }
 
-/// Plays all jobs on all processors; what `keep` makes of the results is in the order of the jobs.
+/// Plays all jobs on all processors. Returns what `keep` makes of each result, in the order of the jobs.
 fn play_all<T: Send>(jobs: &[Job<'_>], keep: impl Fn(&Job<'_>, Run) -> T + Sync) -> Result<Vec<T>> {
     let play = |job: &Job<'_>| {
         let run = run::play(job.script, &job.options).map(|run| keep(job, run));
@@ -296,12 +297,12 @@ fn write_text(
     Ok(())
 }
 
-/// Returns the row of recordings over all seeds.
+/// Returns the row of one or several recordings over all seeds, under a name.
 fn of_all<'a>(trace: &'a str, figures: &Figures) -> Named<'a> {
     Named { trace: Some(trace), link: None, seed: None, row: figures.row() }
 }
 
-/// Writes everything as one object.
+/// Writes all results as one JSON object.
 fn write_json(
     output: &mut impl Write,
     options: &ReplayOptions,
@@ -339,7 +340,7 @@ struct Report<T> {
     lists: BTreeMap<&'static str, Vec<T>>,
 }
 
-/// The way in which everything was played.
+/// The options with which all runs were played.
 #[derive(Serialize)]
 struct How {
     engine: String,

@@ -1,6 +1,6 @@
 //! `rove-lab screen`: what the emulator makes of a program's output.
 //!
-//! The input goes through in pieces and is never held; the screen is written row by row.
+//! The input goes through in pieces and is never held. The screen is written row by row.
 
 use std::io::{self, BufWriter, Read, Write};
 
@@ -30,7 +30,7 @@ const PIECE_BYTES: usize = 128;
 /// Chosen: a program asks a dozen questions, and a flood of them must not fill the memory.
 const REPLIES_BYTES_MAX: usize = 64 * 1024;
 
-/// The terminal the program is taken to be seen on: one that has what it may ask for.
+/// The terminal that the program is taken to be seen on. It supports what a program may ask for.
 const ABLE: UserTerminal = UserTerminal {
     kitty_keyboard: true,
     pixel_mouse: true,
@@ -70,7 +70,7 @@ struct Played {
     time: Duration,
 }
 
-/// The terminal's answers: the beginning, and the length of all.
+/// The terminal's answers: the first of them, and the length of all.
 #[derive(Debug, Default)]
 struct Replies {
     kept: Vec<u8>,

@@ -54,7 +54,7 @@ pub enum Event {
 pub struct TtyModes {
     /// Whether the terminal echoes keys (ECHO).
     pub echo: bool,
-    /// Whether it gathers lines and lets the user edit them (ICANON).
+    /// Whether the terminal gathers lines and lets the user edit them (ICANON).
     pub icanon: bool,
     /// Whether a shell that is the recorded program, or a program of it, waits at its own prompt, having read all keys
     /// so far. The next key ends this.
@@ -67,10 +67,10 @@ pub enum TraceError {
     /// The input could not be read.
     #[error("cannot read the trace: {0}")]
     Read(#[from] io::Error),
-    /// It is larger than any that is read.
+    /// The trace is larger than [`TRACE_BYTES_MAX`].
     #[error("the trace is longer than {TRACE_BYTES_MAX} bytes")]
     TooLong,
-    /// A line is longer than any that is read.
+    /// A line is longer than [`LINE_BYTES_MAX`].
     #[error("line {line} of the trace is longer than {LINE_BYTES_MAX} bytes")]
     LineTooLong {
         /// Its number, from 1.
@@ -84,7 +84,7 @@ pub enum TraceError {
         /// The fault of the line.
         reason: String,
     },
-    /// There is no size, or something comes before it.
+    /// The trace has no size of the terminal, or another record comes before it.
     #[error("a trace begins with the terminal's size, and this one does not")]
     NoSize,
 }
@@ -92,7 +92,7 @@ pub enum TraceError {
 /// A line as it is written.
 #[derive(Deserialize, Serialize)]
 struct Line {
-    /// Seconds.
+    /// When the record happened, in seconds from the start.
     t: f64,
     #[serde(flatten)]
     body: Body,
@@ -117,7 +117,7 @@ enum Body {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         prompt: bool,
     },
-    /// A kind that a later version may write.
+    /// A kind of record that only a later version knows.
     #[serde(other)]
     Unknown,
 }
@@ -167,7 +167,7 @@ impl Trace {
     }
 }
 
-/// Reads a line; `None` for a kind of record that is not known.
+/// Reads a line. `None` for a kind of record that is not known.
 fn record(text: &[u8]) -> Result<Option<Record>, String> {
     let line: Line = serde_json::from_slice(text).map_err(|error| error.to_string())?;
     if !(0.0..=LATEST_SECONDS).contains(&line.t) {

@@ -52,7 +52,7 @@ const NAMED: [(&str, Key); 34] = [
 ];
 
 impl Key {
-    /// Returns the key called `name`: `Enter`, `Ctrl-a`, `Alt-f`, `Ctrl-Left`; `None` if there is none.
+    /// Returns the key called `name`: `Enter`, `Ctrl-a`, `Alt-f`, `Ctrl-Left`. `None` if there is none.
     pub(crate) fn named(name: &str) -> Option<Self> {
         if let Some((_, key)) = NAMED.iter().find(|(known, _)| *known == name) {
             return Some(*key);

@@ -23,11 +23,10 @@ use crate::trace::TtyModes;
 pub(super) const SIGNALS: [i32; 6] = [SIGCHLD, SIGWINCH, SIGCONT, SIGTERM, SIGINT, SIGHUP];
 /// Bytes read at once. Chosen: a pty hands over no more.
 const READ_BYTES: usize = 16 * 1024;
-/// How long a program may be busy after the last key before it is hung up, when keys come from a
-/// script or a pipe. It ends when it has written nothing for this long. Chosen: time for a command
-/// to say what it has to.
+/// How long a program may write nothing after the last key until it is hung up, when keys come from a script or a pipe.
+/// Chosen: time for a command to say what it has to.
 const LINGER: Duration = Duration::from_secs(2);
-/// How long a program that was hung up may take to end. Chosen: as above.
+/// How long the recorder waits for the end of a program that was hung up. Chosen: as above.
 const HANG_UP_WAIT: Duration = Duration::from_secs(2);
 /// The number of SIGHUP. Source: POSIX.
 const HANG_UP: u8 = 1;
@@ -47,7 +46,7 @@ enum Read {
 pub(super) enum Keyboard {
     /// The user's terminal, which also shows the session.
     Terminal(Tty),
-    /// Standard input; the session is shown on standard output.
+    /// Standard input. The session is shown on standard output.
     Pipe,
     /// A script; nothing is shown.
     Script(Box<Screened>),
@@ -58,7 +57,7 @@ pub(super) enum Keyboard {
 pub(super) struct Screened {
     typist: Typist,
     terminal: Terminal,
-    /// The line of the script that was told last.
+    /// The line of the script that the user was told last.
     told: Option<usize>,
 }
 
@@ -68,7 +67,7 @@ impl Screened {
         Self { typist, terminal: Terminal::host(Size::DEFAULT), told: None }
     }
 
-    /// Tells on standard error how far the script is, where somebody looks.
+    /// Tells on standard error how far the script is, if standard error is a terminal.
     fn tell_progress(&mut self) {
         let line = self.typist.line();
         if line != self.told && isatty(stderr()) {
@@ -89,7 +88,7 @@ impl Keyboard {
         }
     }
 
-    /// Sets how large the screen is that a typist looks at.
+    /// Sets the size of the screen that a typist looks at. Other keyboards have none.
     pub(super) fn resize(&mut self, size: Size) {
         if let Self::Script(screened) = self {
             screened.terminal.resize(size);
@@ -125,7 +124,7 @@ pub(super) struct Pump<W> {
     prompt_watch: PromptWatch,
     /// Whether the last look found the shell at its prompt.
     prompt: bool,
-    /// When something was typed or written last.
+    /// When a key was last typed, or output last written.
     stirred_at: Instant,
     /// When the program wrote last.
     written_at: Instant,
@@ -165,7 +164,7 @@ impl<W: Write> Pump<W> {
         }
     }
 
-    /// Turns the loop until the session is over; returns the exit code it had.
+    /// Turns the loop until the session is over. Returns the exit code it had.
     ///
     /// # Errors
     ///
@@ -175,9 +174,9 @@ impl<W: Write> Pump<W> {
         if let Keyboard::Terminal(terminal) = &self.keyboard {
             terminal.leave(b"");
         }
-        // The trace is whole up to here, whatever ended it.
+        // The trace is finished first, so that it is whole whatever ended the recording.
         let finished = self.recorder.finish().context("cannot write the trace");
-        // Without its terminal, a program that still runs is hung up.
+        // Without its terminal, a program that still runs gets SIGHUP.
         drop(self.master);
         let status = wait_for_end(&mut self.events, &mut self.child);
         result.and(finished)?;
@@ -280,7 +279,7 @@ impl<W: Write> Pump<W> {
         self.recorder.note_size(now, size).context("cannot write the trace")
     }
 
-    /// Does what the script says for now.
+    /// Lets the typist of a script do what is due now.
     fn follow_script(&mut self, now: Instant) -> Result<()> {
         let Keyboard::Script(screened) = &mut self.keyboard else { return Ok(()) };
         if !self.keys.is_empty() {
@@ -316,12 +315,12 @@ impl<W: Write> Pump<W> {
         Ok(())
     }
 
-    /// Gives the program's terminal what it takes of the keys, and writes that down.
+    /// Writes as many keys to the program's terminal as it takes, and records these.
     fn write_keys(&mut self, now: Instant) -> Result<()> {
         if self.keys.is_empty() {
             return Ok(());
         }
-        // A program that is gone takes none; its end shows elsewhere.
+        // A program that is gone takes none. Its end shows elsewhere.
         let taken = self.master.write(&self.keys).unwrap_or(self.keys.len());
         if taken > 0 {
             let keys: Vec<u8> = self.keys.drain(..taken).collect();
@@ -350,7 +349,7 @@ impl<W: Write> Pump<W> {
         Ok(Read::Something)
     }
 
-    /// Shows what waits to be shown, as far as there is room. Returns whether anybody can still see it.
+    /// Writes pending output to the user's terminal, as far as there is room. Returns whether anybody can still see it.
     fn show(&mut self) -> Result<bool> {
         match &self.keyboard {
             Keyboard::Terminal(terminal) => {
@@ -383,7 +382,7 @@ impl<W: Write> Pump<W> {
     }
 }
 
-/// Waits for the end of a program that has no terminal any more.
+/// Waits for the end of a program whose terminal is closed.
 fn wait_for_end(events: &mut EventLoop, child: &mut Child) -> ExitStatus {
     let deadline = events.now() + HANG_UP_WAIT;
     loop {
@@ -392,7 +391,7 @@ fn wait_for_end(events: &mut EventLoop, child: &mut Child) -> ExitStatus {
         }
         let is_late = events.now() >= deadline;
         if is_late || events.wait(&mut [], Some(deadline)).is_err() {
-            // It goes on without us; this is what it was told.
+            // The program goes on without the recorder: the signal that it was sent stands for its end.
             return ExitStatus::Signal(HANG_UP);
         }
         events.take_signals();

@@ -30,8 +30,8 @@ impl<W: Write> Recorder<W> {
         Ok(Self { writer, modes: None, with_secrets })
     }
 
-    /// Writes down how the terminal takes keys, if that has changed, and after each key that a shell waits
-    /// at its prompt.
+    /// Writes down how the terminal takes keys if that has changed, and, after each key, that a shell waits at its
+    /// prompt.
     ///
     /// # Errors
     ///
@@ -43,7 +43,7 @@ impl<W: Write> Recorder<W> {
         self.writer.write(&Record { at, event: Event::Tty(modes) })
     }
 
-    /// Writes down what the user typed, unless it is a secret: then only that something was typed.
+    /// Writes down what the user typed. A secret, which has no echo, is replaced by as many letters `x`.
     ///
     /// # Errors
     ///

@@ -40,13 +40,13 @@ pub enum Step {
     WaitPrompt(String),
     /// Waits until this text is somewhere on the screen.
     WaitText(String),
-    /// Waits until the program has written nothing for this long.
+    /// Waits until the program has written nothing, and no key was pressed, for this long.
     Quiet(Duration),
     /// Does nothing for this long.
     Pause(Duration),
     /// Gives the window another size.
     Resize(Size),
-    /// From here on this share of the letters is mistyped.
+    /// Sets the share of letters that are mistyped from here on.
     Slips(f64),
 }
 

@@ -9,25 +9,25 @@ use crate::record::keys::Key;
 
 /// Least time between two keys. Chosen: the fastest pairs of letters of a practised hand.
 const STROKE_MIN_MS: f64 = 45.0;
-/// Mean of what comes on top of it within a burst. Chosen: makes about 110 ms.
+/// Mean time that a key within a burst takes beyond the least. Chosen: makes about 110 ms.
 const STROKE_MEAN_MS: f64 = 65.0;
-/// Mean of what comes on top of that at the beginning of a word. Chosen: words are typed as one.
+/// Mean time that the first key of a word takes beyond that. Chosen: words are typed as one.
 const WORD_MEAN_MS: f64 = 70.0;
 /// Share of words before which the person stops to think. Chosen: one in nine.
 const THOUGHT_SHARE: f64 = 0.11;
-/// Least time of a thought in the middle of a text, and the mean of what comes on top. Chosen.
+/// Least time of a thought in the middle of a text, and the mean time beyond it. Chosen.
 const THOUGHT_MS: (f64, f64) = (300.0, 350.0);
-/// The same before a new line, after reading what came of the last. Chosen.
+/// Least time before a new line, for reading the last answer, and the mean time beyond it. Chosen.
 const READING_MS: (f64, f64) = (350.0, 450.0);
-/// The same between keys pressed one by one, such as arrows. Chosen: slower than key repeat.
+/// Least time between keys pressed one by one, such as arrows, and the mean beyond it. Chosen: slower than key repeat.
 const PRESS_MS: (f64, f64) = (70.0, 60.0);
-/// The same until a word of an input method is spelled and chosen. Chosen.
+/// Least time to spell and choose a word of an input method, and the mean beyond it. Chosen.
 const CHOICE_MS: (f64, f64) = (250.0, 250.0);
-/// The same until a slip is seen. Chosen.
+/// Least time until a slip is seen, and the mean beyond it. Chosen.
 const NOTICE_MS: (f64, f64) = (160.0, 140.0);
 /// Most letters typed after a slip before it is seen. Chosen.
 const BLIND_LETTERS_MAX: u64 = 2;
-/// The longest of all these times. Chosen: the exponential distribution has no end, patience has one.
+/// Most time of any of these pauses. Chosen: the exponential distribution has no end, patience has one.
 const LONGEST_MS: f64 = 2_500.0;
 
 /// The letters as they lie on the keyboard: a slip hits the neighbour.
@@ -43,7 +43,7 @@ pub(crate) struct TypingModel {
 /// A key that is about to be pressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stroke {
-    /// How long after the one before.
+    /// How long after the stroke before it.
     pub(crate) after: Duration,
     /// The key that is hit.
     pub(crate) hit: Hit,
@@ -129,7 +129,7 @@ impl TypingModel {
         stroke
     }
 
-    /// Draws a time: the least one, and above it an exponential distribution of this mean.
+    /// Draws a time: `least`, and above it an exponential distribution of this mean, at most [`LONGEST_MS`].
     fn time(&mut self, (least, mean): (f64, f64)) -> Duration {
         let above = -mean * (1.0 - self.unit()).ln();
         Duration::from_secs_f64((least + above).min(LONGEST_MS) / 1_000.0)

@@ -13,7 +13,7 @@ const SLIPS: f64 = 0.025;
 /// How long nothing may have been written or pressed before a screen counts as read.
 /// Chosen: programs pause for less between the parts of an answer.
 const SETTLED: Duration = Duration::from_millis(60);
-/// How long something is waited for, beside a silence's own time. Chosen: longer than any program takes to start.
+/// Longest wait for something on the screen, or for silence beyond its own time. Chosen: programs start faster.
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// Someone who types what a script says.
@@ -24,9 +24,9 @@ pub(crate) struct Typist {
     slips: f64,
     /// The strokes that the current step still has to press.
     strokes: VecDeque<Stroke>,
-    /// When the last thing was done.
+    /// When the typist last pressed a key or finished a step.
     last: Instant,
-    /// Whether the screen is to be read before the next key.
+    /// Whether the typist reads the screen before the next key.
     reads: bool,
 }
 
@@ -45,14 +45,13 @@ pub(crate) enum Action {
 pub(crate) struct Stuck {
     /// The number of the line, from 1.
     pub(crate) line: usize,
-    /// How long it may wait.
+    /// How long the typist has waited.
     pub(crate) waited: Duration,
 }
 
 /// The typist's view of the session.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Observation<'a> {
-    /// The screen.
     pub(crate) screen: &'a Screen,
     /// When the program wrote last.
     pub(crate) written_at: Instant,
@@ -71,11 +70,11 @@ impl Typist {
         }
     }
 
-    /// Returns what is done now; `None` when it is not time yet.
+    /// Returns the action that is due now. `None` when it is not time yet.
     ///
     /// # Errors
     ///
-    /// Returns where the script is when something it waits for has not come in its [`patience`].
+    /// Returns the script's line if something that it waits for has not come within its [`patience`].
     pub(crate) fn poll(
         &mut self,
         now: Instant,
@@ -93,7 +92,7 @@ impl Typist {
             }
             let Some((line, step)) = self.steps.front() else { return Ok(None) };
             if !is_met(step, self.last, now, seen) {
-                // The program could let us wait for ever.
+                // A program that never answers must not stop the script for ever.
                 let in_vain = patience(step).filter(|waited| now >= self.last + *waited);
                 return in_vain.map_or(Ok(None), |waited| Err(Stuck { line: *line, waited }));
             }
@@ -105,7 +104,7 @@ impl Typist {
         }
     }
 
-    /// Returns when [`Typist::poll`] has something to say, if nothing is written until then.
+    /// Returns when [`Typist::poll`] has an action or an error, if the program writes nothing until then.
     pub(crate) fn poll_timeout(&self, now: Instant, written_at: Instant) -> Option<Instant> {
         if let Some(stroke) = self.strokes.front() {
             return Some(self.last + stroke.after);
@@ -127,12 +126,12 @@ impl Typist {
         self.strokes.is_empty() && self.steps.is_empty()
     }
 
-    /// Returns the line of the script that is followed now, from 1; `None` at its end.
+    /// Returns the line of the script that is followed now, from 1. `None` at its end.
     pub(crate) fn line(&self) -> Option<usize> {
         self.steps.front().map(|(line, _)| *line)
     }
 
-    /// Begins a step whose condition is met. Returns what it does without any key's own time.
+    /// Begins a step whose condition is met. Returns its action if it is none of a key with a time of its own.
     fn begin(&mut self, step: Step, now: Instant) -> Option<Action> {
         match step {
             Step::Type { text, slips } => {

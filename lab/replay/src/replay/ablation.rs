@@ -1,4 +1,4 @@
-//! Ablation: what each mechanism of the engine is worth, told by the same runs without it.
+//! Ablation: what each mechanism of the engine is worth, shown by the same runs without it.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use crate::replay::mechanisms;
 use crate::replay::run::Run;
 use crate::replay::script::{Class, Script};
 
-/// The outcome of one key, as far as it counts.
+/// The outcome of one key, as far as two runs are compared by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fate {
     is_instant: bool,
@@ -27,7 +27,7 @@ pub(super) struct Case {
     fates: Vec<Fate>,
 }
 
-/// All recordings over one path, without one mechanism; with all that there are to begin with for `None`.
+/// All recordings over one path, without one mechanism. `None` for the runs with all mechanisms, which come first.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) link: String,
@@ -36,24 +36,24 @@ pub(super) struct Row {
     pub(super) cases: Vec<(String, Case)>,
 }
 
-/// How figures differ from those with the mechanism.
+/// How the figures of runs without a mechanism differ from those of the same runs with it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Difference {
-    /// The recording, of all together none.
+    /// The recording. `None` for all recordings together.
     #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<String>,
-    /// Percentage points of instant keys.
+    /// By how many percentage points the share of instant keys is higher.
     all_points: f64,
     typing_points: f64,
-    /// Keys after which something wrong was drawn.
+    /// By how many there are more keys after which something wrong was drawn.
     wrong_keys: i64,
     wrong_any_keys: i64,
     wrong_color_keys: i64,
-    /// Keys of which anything is different.
+    /// Keys whose outcome is another one.
     pub(super) changed_keys: usize,
 }
 
-/// The figures over one path with all mechanisms, and the difference that each of them makes.
+/// The figures over one path with all mechanisms, and the difference without each of them.
 #[derive(Debug, Serialize)]
 pub(super) struct Table {
     link: String,
@@ -61,7 +61,7 @@ pub(super) struct Table {
     mechanisms: Vec<Effect>,
 }
 
-/// The difference that a mechanism makes to all recordings together, and to each.
+/// The difference that the lack of a mechanism makes to all recordings together, and to each.
 #[derive(Debug, Serialize)]
 struct Effect {
     without: Option<&'static str>,
@@ -69,7 +69,7 @@ struct Effect {
     traces: Vec<Difference>,
 }
 
-/// The name of all recordings.
+/// The name that stands for all recordings together.
 pub(super) const ALL: &str = "all together";
 
 /// The columns of differences, and of the figures that they are from.
@@ -79,7 +79,7 @@ const FIGURES: &str = "all>8=all.instant_percent:2% typing>8=typing.instant_perc
                        color>7=wrong_color.keys";
 
 impl Case {
-    /// Returns what one run came to.
+    /// Returns the figures and the outcomes of one run.
     pub(super) fn of(script: &Script, run: &Run) -> Self {
         let fate = |outcome: &Outcome| {
             let is_instant = outcome.latency().is_some_and(|latency| latency < INSTANT);
@@ -88,13 +88,13 @@ impl Case {
         Self { figures: Figures::of(script, run), fates: run.outcomes.iter().map(fate).collect() }
     }
 
-    /// Adds what other runs came to.
+    /// Adds the figures and the outcomes of other runs.
     pub(super) fn merge(&mut self, other: &Self) {
         self.figures.merge(&other.figures);
         self.fates.extend_from_slice(&other.fates);
     }
 
-    /// Returns how it differs from the same runs with the mechanism.
+    /// Returns how a case without a mechanism differs from the case `with` it.
     pub(super) fn minus(&self, with: &Self, trace: Option<&String>) -> Difference {
         let more = |ours: usize, theirs: usize| signed(ours) - signed(theirs);
         let changed = self.fates.iter().zip(&with.fates).filter(|(ours, theirs)| ours != theirs);
@@ -112,7 +112,7 @@ impl Case {
 }
 
 impl Row {
-    /// Returns all recordings together.
+    /// Returns the case of all recordings together.
     fn pool(&self) -> Case {
         let mut pool = Case::default();
         self.cases.iter().for_each(|(_, case)| pool.merge(case));
@@ -140,7 +140,7 @@ pub(super) fn tables(rows: &[Row]) -> Vec<Table> {
     tables.collect()
 }
 
-/// Writes the same as tables, without the recordings that a mechanism makes no difference to.
+/// Writes the tables as text. Recordings to which a mechanism makes no difference are left out.
 ///
 /// # Errors
 ///

@@ -10,7 +10,7 @@ use crate::replay::judge::{Cause, Judge, Verdict};
 use crate::replay::pace::{Pace, Pacer};
 use crate::replay::script::Script;
 
-/// Beginning of the client's notices, which tells them from the host's text.
+/// Beginning of the client's notices, by which the judge tells them from the host's text.
 pub(super) const NOTICE: &str = "rove-lab-replay";
 
 /// A user who types what was recorded.
@@ -27,9 +27,9 @@ pub(super) struct Typist<'a> {
 /// The record of a run that an explanation needs.
 #[derive(Debug, Default)]
 pub struct Notes {
-    /// The view when each key had been taken.
+    /// The view when the client had taken each key.
     pub(super) keys: Vec<View>,
-    /// The engine's reasons for each of them.
+    /// The engine's reasons to show each key or not. `None` where it gives none.
     pub(super) reasons: Vec<Option<Explanation>>,
     /// Wrong drawings.
     pub(super) drawings: Vec<Drawing>,
@@ -53,7 +53,7 @@ pub(crate) struct Drawing {
     pub(super) key: usize,
     pub(super) verdict: Verdict,
     pub(super) view: View,
-    /// The true screens that were possible: the first and the last.
+    /// The first and the last of the true screens that were possible then.
     pub(super) possible: (Screen, Screen),
 }
 
@@ -74,8 +74,8 @@ pub(super) fn client_end<'a>(
     ClientEnd::new(config, typist, Instant::ZERO)
 }
 
-/// Returns whether nothing is on its way to the host, and the user sees what the host shows, which has its cursor in
-/// this column.
+/// Returns whether nothing is on its way to the host, and the user sees the host's screen with its cursor in this
+/// column.
 pub(super) fn is_settled(client: &ClientEnd<Typist<'_>>, column: u16) -> bool {
     let (host, shown) = (client.client.screen(), client.terminal.screen());
     client.client.pending_input() == 0
@@ -85,7 +85,7 @@ pub(super) fn is_settled(client: &ClientEnd<Typist<'_>>, column: u16) -> bool {
 }
 
 impl Typist<'_> {
-    /// Begins with the recording.
+    /// Begins to type the recording.
     pub(super) fn start(&mut self, now: Instant) {
         self.pacer.start(now);
     }
@@ -95,12 +95,12 @@ impl Typist<'_> {
         self.judge.sent() == self.pacer.keys().len()
     }
 
-    /// Returns whether every answer was seen, and the last true screen is shown.
+    /// Returns whether every key was typed, and the last true screen has come and is shown.
     pub(super) fn has_ended(&self) -> bool {
         self.is_done() && self.judge.is_at_end()
     }
 
-    /// Returns when the next key is due; `None` if there is none, or the client takes none now.
+    /// Returns when the next key is due. `None` if there is none, or the client takes none now.
     fn key_due(&self, client: &Client) -> Option<Instant> {
         self.pacer.due(&self.judge).filter(|_| client.wants_input())
     }

@@ -33,7 +33,7 @@ pub(super) fn write(output: &mut impl Write, script: &Script, run: &Run) -> io::
     digest(output, script, run)
 }
 
-/// Writes what flickered that the program does not let flicker itself.
+/// Writes the flickers that the program's own screens do not have.
 fn flickers(output: &mut impl Write, run: &Run) -> io::Result<()> {
     for Flicker { change, key, .. } in run.flickers.iter().filter(|flicker| flicker.is_ours) {
         let time = change.times[1].saturating_since(run.start).as_secs_f64();
@@ -44,7 +44,7 @@ fn flickers(output: &mut impl Write, run: &Run) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes which keys were slow: the typing keys by what stands before them, the others by what they are.
+/// Writes which keys were slow: typing keys by the last other key before them, the others by their bytes.
 fn digest(output: &mut impl Write, script: &Script, run: &Run) -> io::Result<()> {
     behind(output, script, run)?;
     let mut others: BTreeMap<&[u8], (usize, usize)> = BTreeMap::new();
@@ -66,7 +66,7 @@ fn digest(output: &mut impl Write, script: &Script, run: &Run) -> io::Result<()>
     Ok(())
 }
 
-/// Writes behind which keys that were no typing keys the slow ones stood.
+/// Writes the slow typing keys by the last key before them that was no typing key.
 fn behind(output: &mut impl Write, script: &Script, run: &Run) -> io::Result<()> {
     let mut behind: BTreeMap<&[u8], Behind> = BTreeMap::new();
     let mut last: &[u8] = b"";
@@ -99,12 +99,12 @@ fn behind(output: &mut impl Write, script: &Script, run: &Run) -> io::Result<()>
     Ok(())
 }
 
-/// Typing keys behind a key that is none.
+/// The typing keys behind a key of another kind.
 #[derive(Default)]
 struct Behind {
     keys: usize,
     slow: usize,
-    /// How often slow ones followed one another.
+    /// The number of runs of slow keys without a quick one in between.
     streaks: usize,
 }
 

@@ -25,29 +25,29 @@ pub struct Figures {
     /// All keys, those without a response too.
     pub keys: usize,
     pub(crate) by_class: [Times; Class::ALL.len()],
-    /// Keys after which the client drew something wrong of its own.
+    /// Keys after which the client's own drawing had wrong text left of the cursor.
     pub wrong: usize,
     pub(crate) wrong_any: usize,
     pub(crate) wrong_paint: usize,
-    /// Keys after which an arriving datagram made it show a wrong prediction.
+    /// Keys after which an arriving datagram made the client show a wrong prediction.
     pub(crate) revealed: usize,
     pub(crate) revealed_any: usize,
-    /// How long it took until the screen was a true one after each mistake.
+    /// For each mistake, how long it took until the screen was a true one again.
     pub(crate) corrected: Times,
-    /// How long anything wrong stayed.
+    /// For each mistake, how long it took until nothing on the screen was wrong.
     pub(crate) gone: Times,
-    /// Mistakes gone later than the host's answer.
+    /// Mistakes that were gone more than 100 ms after the host's own answer.
     pub(crate) late: usize,
     /// The flicker on the user's screen, and the part of it that the program's own screens do not have.
     pub(crate) flicker: Tally,
     pub(crate) own_flicker: Tally,
-    /// The flicker of the same program without a path.
+    /// The flicker of the program's own screens at their recorded times.
     pub(crate) local_flicker: Tally,
     pub(crate) uplink: Traffic,
     pub(crate) downlink: Traffic,
     /// Runs whose last screen was the true one.
     pub true_ends: usize,
-    /// Bytes that the server ends got and the recordings do not have there.
+    /// Bytes of the user that server ends received, but that recordings do not have at that place.
     pub unexpected: usize,
     /// Keys typed while the host's terminal hid them.
     pub(crate) secrets: usize,
@@ -58,7 +58,7 @@ pub struct Figures {
 /// The row of figures, which tables and JSON show.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// How many runs they are of.
+    /// The number of runs that the figures come from.
     pub runs: usize,
     keys: usize,
     all: Answers,
@@ -66,14 +66,14 @@ pub struct Row {
     classes: BTreeMap<&'static str, Answers>,
     #[serde(flatten)]
     faults: Faults,
-    /// How often cells flickered, and the cursor: on the user's screen alone, in all, and without a path.
+    /// How often cells, and the cursor, flickered: on the user's screen alone, in all, and without a path.
     flicker: BTreeMap<&'static str, usize>,
     cursor_blinks: BTreeMap<&'static str, usize>,
     /// Runs whose last screen was the true one.
     pub true_ends: usize,
-    /// Bytes that the server ends got and the recordings do not have there.
+    /// Bytes of the user that server ends received, but that recordings do not have at that place.
     pub unexpected_bytes: usize,
-    /// The figures that only a client which is known from inside can tell.
+    /// Figures that exist only for a client inside this process, not for a program of others.
     #[serde(flatten)]
     pub inside: Option<Inside>,
 }
@@ -92,7 +92,7 @@ struct Faults {
     gone_ms: BTreeMap<String, Option<f64>>,
 }
 
-/// Figures of a client that is known from inside.
+/// Figures that exist only for a client inside this process.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Inside {
     uplink: Sent,
@@ -126,7 +126,7 @@ struct Sent {
 }
 
 impl Figures {
-    /// Returns what one run comes to.
+    /// Returns the figures of one run.
     pub fn of(script: &Script, run: &Run) -> Self {
         let mut figures = Self {
             runs: 1,
@@ -178,7 +178,7 @@ impl Figures {
         [self.own_flicker.cells as u64, self.downlink.datagrams]
     }
 
-    /// Adds what other runs came to.
+    /// Adds the figures of other runs.
     pub fn merge(&mut self, other: &Self) {
         self.runs += other.runs;
         self.keys += other.keys;
@@ -213,7 +213,7 @@ impl Figures {
         all
     }
 
-    /// Returns the row of all of it.
+    /// Returns the row of these figures.
     pub fn row(&self) -> Row {
         let classes = Class::ALL.into_iter();
         let share = |keys: usize| Share { keys, percent: percent(keys, self.keys) };
@@ -277,7 +277,7 @@ fn elapsed(since: Instant, until: Option<Instant>) -> Option<f64> {
     until.map(|until| millis(until.saturating_since(since)))
 }
 
-/// Counts what flickered in a run, as far as it is `counted`.
+/// Counts the flickers of a run for which `counted` holds.
 fn flicker(run: &Run, counted: impl Fn(&Flicker) -> bool) -> Tally {
     let flickers = run.flickers.iter().filter(|flicker| counted(flicker));
     Tally::of(flickers.map(|flicker| &flicker.change))

@@ -3,18 +3,18 @@
 /// Modes that switch screens, or save the cursor for that. Source: xterm's control sequences, DECSET.
 const SWITCHES: [&[u8]; 4] = [b"47", b"1047", b"1048", b"1049"];
 
-/// Longest control sequence that is looked at. Chosen: dozens of modes; a longer one passes as it is.
+/// Longest control sequence that is looked at. Chosen: dozens of modes. A longer one passes as it is.
 const SEQUENCE_BYTES_MAX: usize = 256;
 
-/// A filter for output that may be cut anywhere.
+/// A filter for a program's output, which may be cut into pieces anywhere.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flattener {
-    /// A sequence that has begun.
+    /// The beginning of a control sequence whose end has not come yet.
     pending: Vec<u8>,
 }
 
 impl Flattener {
-    /// Returns the output without switches; a sequence that has no end yet comes with what ends it.
+    /// Returns the output without switches. A sequence that has no end yet comes with what ends it.
     pub(super) fn flatten(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut kept = Vec::with_capacity(bytes.len());
         for &byte in bytes {

@@ -1,7 +1,7 @@
 //! Flicker: cells of a screen, and its cursor, that change and change back within a moment.
 //!
-//! A [`Watch`] looks at each screen that a user sees, and knows nothing of what should be there. [`Change::is_in`] and
-//! [`Change::is_in_moved_row`] say whether the program's own screens go the same way.
+//! A [`Watch`] looks at each screen that a user sees, and does not know which screens are right. [`Change::is_in`] and
+//! [`Change::is_in_moved_row`] say whether the program's own screens make the same change and take it back.
 
 use core::fmt;
 
@@ -10,7 +10,7 @@ use rove_units::{Duration, Instant};
 
 use crate::replay::picture::{Album, Glyph, Paint, Picture};
 
-/// How soon a change is taken back that counts as flicker. Chosen: a person sees a flash, not two screens.
+/// Longest time until a change is taken back that counts as flicker. Chosen: a person sees a flash, not two screens.
 const MOMENT: Duration = Duration::from_millis(200);
 
 /// A part of the screen that can flicker.
@@ -27,7 +27,7 @@ pub(crate) enum Part {
 pub(crate) enum Look {
     /// A cell's text and how it is painted.
     Cell(Glyph, Paint),
-    /// Where the cursor is; `None` while it is hidden.
+    /// Where the cursor is. `None` while it is hidden.
     Cursor(Option<Position>),
 }
 
@@ -35,26 +35,26 @@ pub(crate) enum Look {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) part: Part,
-    /// When it was made, and when it was taken back.
+    /// When the change was made, and when it was taken back.
     pub(crate) times: [Instant; 2],
     /// The contents before the change, and again after it.
     pub(crate) old: Look,
     /// The contents in between.
     pub(crate) new: Look,
-    /// The newest true screen of which something was shown before the change.
+    /// The number of the newest true screen of which the user had seen something before the change.
     pub(crate) since: usize,
 }
 
 /// How often something flickered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
-    /// Cells.
+    /// How often cells flickered.
     pub(crate) cells: usize,
-    /// The cursor.
+    /// How often the cursor flickered.
     pub(crate) blinks: usize,
 }
 
-/// The contents of one part now and before their last change.
+/// The present contents of one part, and the last change that led to them.
 #[derive(Clone, Copy, Debug)]
 struct Trail {
     look: Look,
@@ -79,7 +79,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Creates a watch of a screen that shows this.
+    /// Creates a watch of a terminal that shows this screen.
     pub(crate) fn new(album: &Album, shown: &Picture) -> Self {
         let trail = |look| Trail { look, last: None };
         let row = |index| looks(album, shown, index).map(trail).collect();
@@ -90,8 +90,8 @@ impl Watch {
         }
     }
 
-    /// Looks at the screen after a write, and returns the changes that it has taken back. The rows above `first_row` are not
-    /// looked at; `since` is the newest true screen of which something was shown before the write.
+    /// Looks at the screen after a write, and returns the changes that it has taken back. It ignores the rows above
+    /// `first_row`. `since` is the newest true screen of which something was shown before the write.
     pub(crate) fn look(
         &mut self,
         now: Instant,
@@ -120,7 +120,7 @@ impl Watch {
 }
 
 impl Trail {
-    /// Follows the part to its next look; returns the change that this takes back, if it was made a moment ago.
+    /// Follows the part to its next look. Returns the last change if this look takes it back soon enough.
     fn step(&mut self, part: Part, look: Look, now: Instant, since: usize) -> Option<Change> {
         if look == self.look {
             return None;
@@ -135,14 +135,14 @@ impl Trail {
 }
 
 impl Change {
-    /// Returns whether the part goes from the old look to the new one and back on these screens, maybe by others.
+    /// Returns whether the part has the old look, the new one, and the old one again on these screens, in this order.
     pub(crate) fn is_in(&self, album: &Album, screens: &[&Picture]) -> bool {
         let mut looks = screens.iter().map(|screen| self.part.look(album, screen));
         [self.old, self.new, self.old].iter().all(|wanted| looks.any(|look| look == *wanted))
     }
 
-    /// Returns whether a cell goes this way in another row of these screens, and its row is there the same as in `shown`,
-    /// where the cell has its new look. A program moves its input line so, and a user who is ahead sees it at its old place.
+    /// Returns whether these screens make the change, and take it back, in another row that has then the contents of
+    /// the cell's row in `shown`. A program moves its input line so, and a user who is ahead sees it at its old place.
     pub(crate) fn is_in_moved_row(
         &self,
         album: &Album,
@@ -165,7 +165,7 @@ impl Change {
 }
 
 impl Part {
-    /// Returns what it shows on a screen.
+    /// Returns the contents of the part on a screen.
     fn look(self, album: &Album, shown: &Picture) -> Look {
         match self {
             Self::Cursor => cursor(shown),
@@ -185,7 +185,7 @@ impl Tally {
         })
     }
 
-    /// Returns the sum of both.
+    /// Returns the sum of two tallies.
     pub(crate) const fn plus(self, other: Self) -> Self {
         Self { cells: self.cells + other.cells, blinks: self.blinks + other.blinks }
     }

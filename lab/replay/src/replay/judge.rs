@@ -1,7 +1,7 @@
 //! The judge: when each key's answer was seen, and which drawings were wrong.
 //!
-//! It knows the true screens, is shown what the user's terminal shows after each write, and is told what
-//! made the client write.
+//! It knows the true screens: those that the recorded output makes, one after each record. It is shown what the user's
+//! terminal shows after each write, and is told what made the client write.
 
 use rove_terminal::{Position, Screen};
 use rove_units::{Duration, Instant};
@@ -10,7 +10,7 @@ use crate::replay::flicker::{Change, Watch};
 use crate::replay::picture::{Album, Picture, PictureId, TextId};
 use crate::replay::script::{Key, Script};
 
-/// How much later than the host's own answer something wrong may be gone.
+/// How much later than the host's own answer a mistake may be gone without being late.
 const CORRECTION_GRACE: Duration = Duration::from_millis(100);
 
 /// The reason why the client wrote.
@@ -28,23 +28,23 @@ pub struct Outcome {
     /// When the key was typed.
     pub sent_at: Option<Instant>,
     pub(crate) seen_at: Option<Instant>,
-    /// When the client had the host's own answer.
+    /// When the host's own answer had reached the client.
     pub(crate) answered_at: Option<Instant>,
-    /// Faults of what the client drew of its own while this was the last key.
+    /// Faults of what the client drew for a key or for the time, and not for a datagram, while this was the last key.
     pub(crate) own: Faults,
-    /// Faults of predictions that an arriving datagram made it show.
+    /// Faults of predictions that an arriving datagram made the client show while this was the last key.
     pub(crate) revealed: Faults,
-    /// Whether its answer was partly on the screen already when it was sent.
+    /// Whether the key's answer was, at least in part, on the screen already when the key was sent.
     held: bool,
 }
 
 impl Outcome {
-    /// Returns how long its answer took, if it was seen.
+    /// Returns how long the user waited for the key's answer. `None` if it was never seen.
     pub(crate) fn latency(&self) -> Option<Duration> {
         Some(self.seen_at?.saturating_since(self.sent_at?))
     }
 
-    /// Returns whether its answer was on the screen before it, and never there anew.
+    /// Returns whether the key's answer was on the screen before the key, and has not appeared anew since.
     pub(crate) const fn was_held(&self) -> bool {
         self.held
     }
@@ -53,28 +53,28 @@ impl Outcome {
 /// The faults that a drawing can have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Faults {
-    /// A text left of the cursor.
+    /// Text left of the cursor is wrong.
     pub(crate) text: bool,
-    /// A text anywhere, or the cursor's place.
+    /// Text anywhere, or the cursor's place, is wrong.
     pub(crate) any: bool,
-    /// The text is right, its colours or attributes are not.
+    /// The text is right, but its colours or attributes are not.
     pub(crate) paint: bool,
 }
 
-/// A wrong part of the screen, from its drawing on.
+/// Something wrong on the screen, from the drawing that brought it on.
 #[derive(Clone, Copy, Debug)]
 pub struct Mistake {
     /// The last key before the mistake.
     pub(crate) key: usize,
     pub(crate) since: Instant,
-    /// When the screen first was a true one again.
+    /// When the whole screen was first a true one again.
     pub(crate) corrected_at: Option<Instant>,
-    /// When nothing on the screen was wrong any more.
+    /// When the screen first had no wrong text and no wrong place of the cursor.
     pub(crate) gone_at: Option<Instant>,
 }
 
 impl Mistake {
-    /// Returns whether it lasted longer than the host took to answer the key, and some grace.
+    /// Returns whether the mistake stayed for more than 100 ms after the host's answer to its key.
     pub(crate) fn is_late(&self, answered_at: Option<Instant>) -> bool {
         let in_time =
             |answer: Instant| self.gone_at.is_some_and(|gone| gone <= answer + CORRECTION_GRACE);
@@ -86,14 +86,14 @@ impl Mistake {
 #[derive(Clone, Copy, Debug)]
 pub struct Flicker {
     pub(crate) change: Change,
-    /// The last key before it; `None` before the first one.
+    /// The last key before the flicker. `None` before the first key.
     pub(crate) key: Option<usize>,
-    /// Whether the program and its user have no part in it. Two keys may make a change and take it back, as for a character
-    /// that is rubbed out. The program's own screens may go this way, for a change that a key makes also in another row.
+    /// Whether the client alone made the flicker. Two keys may make a change and take it back, as for a character that
+    /// is rubbed out. Or the program's own screens go this way, for a key's change maybe in another row.
     pub(crate) is_ours: bool,
 }
 
-/// A place where something is wrong.
+/// The faults of a screen, and where they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
     pub(crate) faults: Faults,
@@ -109,21 +109,21 @@ pub struct Judge<'a> {
     mistakes: Vec<Mistake>,
     watch: Watch,
     flickers: Vec<Flicker>,
-    /// The host's screen at the last write, by its number.
+    /// The number of the client's copy of the host's screen at the last write.
     watched_host: usize,
     sent: usize,
-    /// Keys sent and not seen, in order.
+    /// The numbers of keys that were sent and whose answers were not seen yet, in order.
     unseen: Vec<usize>,
-    /// The true screen that was matched last.
+    /// The number of the true screen that the user's screen last was.
     matched: usize,
-    /// Whether the screen is a true one now.
+    /// Whether the user's screen is a true one now.
     is_true: bool,
     shown: Picture,
-    /// The client's copy of the host's screen, and the true screen that it is.
+    /// The client's copy of the host's screen, and the number of the true screen that it is.
     host: (Picture, usize),
-    /// The first key that has an answer which the client does not have.
+    /// The first key whose answer has not reached the client.
     answered: usize,
-    /// When the client had the host's answers to all keys, by its echo ack.
+    /// When the client knew by the echo ack that it has the host's answers to all keys.
     settled_at: Option<Instant>,
     /// Rows at the top that the client's own notices cover.
     notice_rows: u16,
@@ -131,7 +131,7 @@ pub struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    /// Creates a judge of a session that shows a blank screen.
+    /// Creates a judge of a session whose screen is blank.
     pub fn new(script: &'a Script) -> Self {
         let blank = script.truth[0].clone();
         Self {
@@ -170,7 +170,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Compares the host's screen, as the client knows it, with the true screens.
+    /// Stores the client's copy of the host's screen, and finds the true screen that it is.
     pub(crate) fn handle_host_screen(&mut self, now: Instant, screen: &Screen) {
         let picture = self.album.look(screen, Some(&self.host.0));
         let number = self.find(picture.id, self.host.1).unwrap_or(self.host.1);
@@ -178,7 +178,7 @@ impl<'a> Judge<'a> {
         self.answer(now);
     }
 
-    /// Marks all keys as answered whose answers the host's screen has.
+    /// Marks all keys as answered whose answers are on the client's copy of the host's screen.
     fn answer(&mut self, now: Instant) {
         let number = self.host.1;
         while self.answered < self.sent {
@@ -191,8 +191,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Called when the client has a host's screen that is this true one: where the client is a program of others, only what
-    /// it shows after a datagram tells that.
+    /// Tells that the client's copy of the host's screen is the true screen `number`. For a client program of others,
+    /// only its screen after a datagram shows that.
     pub fn handle_host_number(&mut self, now: Instant, number: usize) {
         if number > self.host.1 {
             self.host = (self.script.truth[number].clone(), number);
@@ -200,8 +200,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Called when the client has the host's answers to all keys that were sent, whether they have changed the screen
-    /// or not.
+    /// Tells that the client has the host's answers to all keys that were sent, whether they have changed the screen or
+    /// not.
     pub fn handle_all_answers(&mut self, now: Instant) {
         if self.settled_at.is_none() {
             self.settled_at = Some(now);
@@ -248,7 +248,7 @@ impl<'a> Judge<'a> {
         (is_news || !is_same).then_some(verdict)
     }
 
-    /// Notes what flickers.
+    /// Records the parts of the screen that flicker.
     fn watch(&mut self, now: Instant, shown: &Picture, notice_rows: u16) {
         let (key, since) = (self.sent.checked_sub(1), self.watched_host);
         for change in self.watch.look(now, &self.album, shown, notice_rows, since) {
@@ -271,38 +271,38 @@ impl<'a> Judge<'a> {
         self.sent
     }
 
-    /// Returns what became of the keys.
+    /// Returns the outcome of each key, in the order of typing.
     pub fn outcomes(&self) -> &[Outcome] {
         &self.outcomes
     }
 
-    /// Returns what was wrong, in order.
+    /// Returns the mistakes, in order.
     pub fn mistakes(&self) -> &[Mistake] {
         &self.mistakes
     }
 
-    /// Returns what flickered, in order.
+    /// Returns the flickers, in order.
     pub fn flickers(&self) -> &[Flicker] {
         &self.flickers
     }
 
-    /// Returns the true screens that are possible now.
+    /// Returns the true screens that the user may see now: from the last one seen up to the newest possible one.
     pub(crate) fn possible(&self) -> &'a [Picture] {
         &self.script.truth[self.matched..=self.script.reached(self.sent)]
     }
 
-    /// Returns the same and, where the screen was ahead of the host, those since the host's own.
+    /// Returns the possible true screens and, if the user's screen was ahead of the host's, those from the host's on.
     fn painted(&self) -> &'a [Picture] {
         &self.script.truth[self.matched.min(self.host.1)..=self.script.reached(self.sent)]
     }
 
-    /// Returns whether the last true screen has come, and is shown.
+    /// Returns whether the last true screen has reached the client, and is shown.
     pub(crate) fn is_at_end(&self) -> bool {
         let end = self.script.truth[self.script.end()].id;
         self.shown.id == end && self.host.0.id == end
     }
 
-    /// Returns the number of the true screen that is shown; `None` if it is no true one.
+    /// Returns the number of the true screen that is shown. `None` if it is no true one.
     pub const fn matched(&self) -> Option<usize> {
         if self.is_true { Some(self.matched) } else { None }
     }
@@ -312,7 +312,7 @@ impl<'a> Judge<'a> {
         self.script.truth[self.script.reached(self.sent)].id == self.shown.id
     }
 
-    /// Returns whether the answer to every key that was sent and has one was seen.
+    /// Returns whether the user has seen the answer to every sent key that has one.
     pub const fn has_seen_all(&self) -> bool {
         self.unseen.is_empty()
     }
@@ -323,7 +323,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns when the answer to the newest key that has one was seen, or else when the newest key was
-    /// sent; `None` while it is still to be seen.
+    /// sent. `None` while it is still to be seen.
     pub(crate) fn answered_at(&self) -> Option<Instant> {
         let last = self.sent.checked_sub(1)?;
         let sent_at = self.outcomes[last].sent_at?;
@@ -335,13 +335,13 @@ impl<'a> Judge<'a> {
         Some(seen_at.max(sent_at))
     }
 
-    /// Finds the first true screen from `first` on that looks like this.
+    /// Finds the number of the first true screen from `first` on that looks like this.
     fn find(&self, id: PictureId, first: usize) -> Option<usize> {
         let last = self.script.reached(self.sent);
         (first..=last).find(|number| self.script.truth[*number].id == id)
     }
 
-    /// Marks all keys as seen for which `is_seen` holds.
+    /// Marks all unseen keys for which `is_seen` holds as seen now.
     fn see(&mut self, now: Instant, is_seen: impl Fn(&Key, usize) -> bool) {
         let (script, outcomes) = (self.script, &mut self.outcomes);
         self.unseen.retain(|&number| {
@@ -353,8 +353,8 @@ impl<'a> Judge<'a> {
         });
     }
 
-    /// Sees all keys where the screen is as the last of them leaves it, and the host has answered all. A screen like
-    /// one before, such as that of a character that was rubbed out, cannot be told by itself.
+    /// Marks all keys as seen if the host has answered all, and the screen is as the last answer leaves it. A screen
+    /// may look like an earlier one, as when a character was rubbed out, and alone does not tell that.
     fn see_settled(&mut self, now: Instant) {
         let last = self.script.keys[..self.sent].iter().rev().find_map(|key| key.after);
         if let Some(last) = last.filter(|last| self.script.truth[*last].id == self.shown.id) {
@@ -362,7 +362,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Sees keys on a screen that is no true one: a prediction without its side effects.
+    /// Marks keys as seen whose answers are on a screen that is no true one: a prediction without side effects.
     fn see_parts(&mut self, now: Instant) {
         let held: Vec<usize> = self
             .unseen
@@ -373,7 +373,7 @@ impl<'a> Judge<'a> {
                 !self.outcomes[number].held && key.after.is_some_and(|after| self.holds(key, after))
             })
             .collect();
-        // A typing key covers those before it on its row.
+        // The answer to a typing key covers those to earlier keys on its row.
         let script = self.script;
         let row_of = |number: usize| {
             let after = script.keys[number].after?;
@@ -390,7 +390,7 @@ impl<'a> Judge<'a> {
         });
     }
 
-    /// Lets those answers count again that were on the screen too early and are there no more.
+    /// Lets answers count again that were on the screen when their keys were sent, and are gone since.
     fn release(&mut self) {
         for index in 0..self.unseen.len() {
             let number = self.unseen[index];
@@ -402,7 +402,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Returns whether the answer to a key, true screen `after`, is on a screen that may lack other things.
+    /// Returns whether the screen has the answer to a key, true screen `after`. It may lack other parts of that screen.
     fn holds(&self, key: &Key, after: usize) -> bool {
         let (before, after) = (&self.script.truth[key.before], &self.script.truth[after]);
         let cursor_holds = self.shown.cursor == after.cursor;
@@ -429,7 +429,7 @@ impl<'a> Judge<'a> {
         before.iter().zip(after).zip(shown).all(|((old, new), shown)| old == new || shown == new)
     }
 
-    /// Compares the screen with the true ones that are possible.
+    /// Compares the screen with the true screens that are possible.
     fn examine(&self) -> Verdict {
         let mut verdict = Verdict::default();
         let rows = u16::try_from(self.shown.texts.len()).expect("a screen has at most 2048 rows");
@@ -443,7 +443,7 @@ impl<'a> Judge<'a> {
             };
         }
         let cursor = self.shown.cursor;
-        // Nobody sees where a hidden cursor is, but it says where the program takes text.
+        // Nobody sees a hidden cursor, but its place tells where the program takes text.
         let is_misplaced =
             self.shown.shows_cursor() && self.possible().iter().all(|truth| truth.cursor != cursor);
         verdict.faults.any |= is_misplaced;
@@ -465,8 +465,8 @@ impl<'a> Judge<'a> {
             let is_paint = |truth: &Picture| self.album.pens(truth.paints[index])[at] == *pen;
             if !self.possible().iter().any(|truth| is_text(&truth)) {
                 let is_left = cursor.is_some_and(|cursor| column < cursor.column);
-                // Predictions may be ahead of the host by what was typed and rubbed out. Then a ruler that
-                // shows what the host last said is older than the screen, but nobody's mistake.
+                // Predictions may be ahead of the host by what was typed and rubbed out. Then a ruler from the host's
+                // last screen is older than the rest, but no mistake.
                 if is_left || !is_text(&&self.host.0) {
                     verdict.faults.any = true;
                     verdict.faults.text |= is_left;
@@ -478,7 +478,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Counts the mistakes of a verdict.
+    /// Records the mistakes that a verdict begins or ends, and the faults of the last key.
     fn count(&mut self, now: Instant, cause: Cause, verdict: Verdict) {
         let faults = verdict.faults;
         if self.is_true {

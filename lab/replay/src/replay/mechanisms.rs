@@ -79,7 +79,7 @@ pub(super) const fn sender_name(mechanism: Sending) -> &'static str {
     SENDER[mechanism as usize].1
 }
 
-/// Returns what reads a name in a table, and knows all of them for help and completions.
+/// Returns a parser of the names in a table, which lists them for help and completions.
 pub(super) fn parser<M>(table: &'static [Named<M>]) -> impl TypedValueParser<Value = M>
 where
     M: Copy + Send + Sync,

@@ -1,4 +1,4 @@
-//! The recordings to replay, and how, as a command line says it.
+//! The command line of `rove-lab replay`: the recordings, and how they are played.
 
 use core::fmt;
 use std::fs;
@@ -113,7 +113,7 @@ impl fmt::Display for EngineName {
 }
 
 impl ReplayOptions {
-    /// Returns why the words cannot go together, if they cannot.
+    /// Returns a sentence if options exclude each other.
     pub fn refusal(&self) -> Option<String> {
         let has_mechanisms = self.engine == EngineName::Replay
             && matches!(self.predict, Preference::Adaptive | Preference::Always);
@@ -132,7 +132,7 @@ impl ReplayOptions {
         ))
     }
 
-    /// Returns what the client predicts, and by which engine.
+    /// Returns which predictions the client shows, and by which engine.
     pub(crate) fn prediction(&self) -> Prediction {
         let mechanisms = self.without.iter().copied().fold(Mechanisms::ALL, Mechanisms::without);
         let ours = Prediction { preference: self.predict, mechanisms, ..Prediction::default() };
@@ -143,7 +143,7 @@ impl ReplayOptions {
         }
     }
 
-    /// Returns whose wire and pace both ends have.
+    /// Returns whether both ends have rove's wire and timing or Mosh's.
     pub(crate) fn ends(&self) -> Ends {
         let is_stock = self.engine == EngineName::Stock;
         self.ends.unwrap_or(if is_stock { Ends::Stock } else { Ends::Rove })
@@ -172,7 +172,7 @@ impl ReplayOptions {
     ///
     /// # Errors
     ///
-    /// Returns an error if there are none, or their directory cannot be read.
+    /// Returns an error if there are no recordings, or their directory cannot be read.
     pub(crate) fn files(&self) -> Result<Vec<PathBuf>> {
         let Some(directory) = &self.traces else { return Ok(self.recordings.clone()) };
         if !self.recordings.is_empty() {

@@ -5,15 +5,15 @@ use rove_units::{Duration, Instant};
 use crate::replay::judge::Judge;
 use crate::replay::script::{self, Key};
 
-/// Recorded pauses from here on begin only when the answer is there, at pace look: a person reads.
+/// Shortest recorded pause that begins only when the answer is there, at pace look. Chosen: in it, a person reads.
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// How long a user waits for an answer before typing on. Chosen: far beyond any answer on a path that lets
-/// anything through; it only keeps a replay from waiting forever.
+/// anything through. It only keeps a replay from waiting forever.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long a user waits on when the host has answered and the screen is not as recorded: a prediction that is wrong
-/// may stay. Chosen: the longest pause of a replay.
+/// How long a user waits on when the host has answered and the screen is not as recorded, as a wrong prediction may
+/// stay. Chosen: the longest pause of a replay.
 const DISBELIEF: Duration = script::GAP_MAX;
 
 /// Answers that the user waits for before typing on.
@@ -45,12 +45,12 @@ impl Pace {
 }
 
 impl<'a> Pacer<'a> {
-    /// Creates one that has not started.
+    /// Creates a pacer that has not started.
     pub const fn new(keys: &'a [Key], pace: Pace) -> Self {
         Self { keys, pace, start: None }
     }
 
-    /// Begins with the recording.
+    /// Begins the recording.
     pub fn start(&mut self, now: Instant) {
         self.start = Some(now);
     }
@@ -65,7 +65,7 @@ impl<'a> Pacer<'a> {
         self.keys
     }
 
-    /// Returns when the next key is due; `None` if there is none.
+    /// Returns when the next key is due. `None` if there is none.
     pub fn due(&self, judge: &Judge<'_>) -> Option<Instant> {
         let (start, next) = (self.start?, judge.sent());
         let key = self.keys.get(next)?;

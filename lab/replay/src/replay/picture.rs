@@ -12,7 +12,7 @@ const HALF: Glyph = Glyph(0);
 /// From here on glyphs are the numbers of texts with combining characters.
 const COMBINED: u32 = 1 << 31;
 
-/// The text of one cell. An empty cell and a space are alike.
+/// The text of one cell as a number. An empty cell and a space have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Glyph(u32);
 
@@ -31,14 +31,14 @@ pub(crate) struct PictureId(u32);
 /// A screen as a judge sees it.
 #[derive(Clone, Debug)]
 pub(crate) struct Picture {
-    /// Equal for the same text with the cursor at the same place.
+    /// The number of text and cursor: equal for screens with the same text and the cursor at the same place.
     pub(crate) id: PictureId,
     pub(crate) texts: Vec<TextId>,
     pub(crate) paints: Vec<PaintId>,
     /// Where the cursor is, hidden or not: programs that draw a cursor of their own hide the terminal's at the place
     /// where they take text.
     pub(crate) cursor: Position,
-    /// Keeps the rows where they are, so that one that has not changed is known by its address.
+    /// The screen itself. It keeps the rows in memory, so that an unchanged row is known by its address.
     screen: Screen,
 }
 
@@ -54,7 +54,7 @@ impl Picture {
     }
 }
 
-/// The numbers given so far.
+/// The numbers given so far to texts, paints and pictures.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Album {
     text_ids: BTreeMap<Arc<[Glyph]>, TextId>,

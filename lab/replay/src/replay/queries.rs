@@ -7,11 +7,11 @@ use core::ops::Range;
 
 use crate::trace::{Event, Record};
 
-/// Longest sequence that is looked at, in bytes. Chosen: four times the longest answer seen; a longer one
+/// Longest sequence that is looked at, in bytes. Chosen: four times the longest answer seen. A longer one
 /// is no query.
 const SEQUENCE_BYTES_MAX: usize = 4096;
 
-/// The subject of a query. A query and its answer are of one kind.
+/// The subject of a query and of its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     /// DA1, DA2, DA3.
@@ -36,10 +36,10 @@ enum Kind {
     Parameters,
 }
 
-/// A whole control sequence or string.
+/// A control sequence or a control string that has its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sequence<'a> {
-    /// Everything between `ESC [` and the last byte, and that.
+    /// The bytes between `ESC [` and the final byte, and the final byte.
     Csi(&'a [u8], u8),
     /// The content of an operating system command.
     Osc(&'a [u8]),
@@ -47,8 +47,8 @@ enum Sequence<'a> {
     Dcs(&'a [u8]),
 }
 
-/// Removes all queries from what the host wrote, and from what the user's terminal sent as many answers of
-/// the same kind. Records that are empty then are left out.
+/// Removes all queries from the host's output. From the input of the user's terminal it removes as many answers of the
+/// same kind. Records that are empty then are left out.
 pub(super) fn strip(records: Vec<Record>) -> Vec<Record> {
     let host = Direction::of(&records, |event| match event {
         Event::Host(bytes) => Some(bytes),
@@ -62,7 +62,7 @@ pub(super) fn strip(records: Vec<Record>) -> Vec<Record> {
     let mut open = questions.clone();
     let mut answers = user.find(answer);
     answers.retain(|answer| {
-        // A key may look like an answer; what was never asked for is a key.
+        // A key may look like an answer. It is an answer only if a query came before it.
         let question = open.iter().position(|open| open.2 == answer.2 && open.0 < answer.0);
         question.map(|at| open.remove(at)).is_some()
     });
@@ -75,10 +75,10 @@ pub(super) fn strip(records: Vec<Record>) -> Vec<Record> {
     records
 }
 
-/// A sequence that was found: the record it ends in, where it stands in its direction, its kind.
+/// A sequence that was found: its last record, its place among the bytes of its direction, and its kind.
 type Found = (usize, Range<usize>, Kind);
 
-/// All bytes of one direction: sequences may be cut anywhere.
+/// All bytes of one direction in a row, because records may cut a sequence anywhere.
 struct Direction {
     bytes: Vec<u8>,
     /// Where in `bytes` each record begins, with the record's number.
@@ -115,7 +115,7 @@ impl Direction {
         found
     }
 
-    /// Returns the number of the record that holds byte `at`.
+    /// Returns the number of the record with the byte `at`.
     fn record_at(&self, at: usize) -> usize {
         let behind = self.starts.partition_point(|(start, _)| *start <= at);
         self.starts[behind - 1].1
@@ -132,7 +132,7 @@ impl Direction {
                 continue;
             };
             let mut kept = Vec::with_capacity(data.len());
-            // A sequence may have begun in a record before.
+            // The sequence may begin in an earlier record.
             let mut at = start.max(removed_to).min(end);
             while let Some(cut) = found.next_if(|cut| cut.start < end) {
                 kept.extend_from_slice(&self.bytes[at..cut.start]);
@@ -145,7 +145,7 @@ impl Direction {
     }
 }
 
-/// Reads the sequence that `bytes` begin with, and its length; `None` if that is none, or has no end.
+/// Reads the sequence at the beginning of `bytes`. Returns it and its length, or `None` if there is none with an end.
 fn sequence(bytes: &[u8]) -> Option<(Sequence<'_>, usize)> {
     let body = bytes.get(2..)?;
     match bytes[1] {

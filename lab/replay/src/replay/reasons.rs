@@ -44,8 +44,8 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Writes how many keys of some runs were not instant, by the rule that held the key or one before it back when it was
-/// typed.
+/// Writes how many keys of some runs were not instant, by the rule for which the engine did not show the key, or one
+/// before it, when it was typed.
 ///
 /// # Errors
 ///

@@ -25,13 +25,13 @@ pub const SETTLING: &[u8] = b"settle";
 /// How long one step of the session's start may take. Chosen: dozens of round trips of the longest path.
 const SETTLING_MAX: Duration = Duration::from_secs(3600);
 
-/// The salt of the memory of prompts: no other recording's memory is compared with it.
+/// The salt for remembered prompts. It may be constant: no memory is compared with another recording's.
 const SALT: [u8; 16] = [0; 16];
 
-/// How long after the last key and the host's last word an answer may still be seen.
+/// How long after the last key and the host's last output the run waits for answers.
 pub const TAIL: Duration = Duration::from_secs(30);
 
-/// The program whose wire and pace both ends have.
+/// The program whose wire and timing both ends follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Ends {
     /// Mosh 1.4.0's, without extensions
@@ -41,7 +41,7 @@ pub enum Ends {
 }
 
 impl Ends {
-    /// Returns the transport's numbers for such an end.
+    /// Returns the transport's configuration for such an end, given rove's.
     pub fn transport(self, config: Config) -> Config {
         match self {
             Self::Stock => config.stock(),
@@ -50,7 +50,7 @@ impl Ends {
     }
 }
 
-/// How a recording is played.
+/// The options of a run.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
     /// The client's predictions.
@@ -59,15 +59,15 @@ pub struct RunOptions {
     pub pace: Pace,
     /// The path.
     pub path: Path,
-    /// Decides all chance.
+    /// The seed that decides all chance.
     pub seed: u64,
     /// How late the program at the server end reads a key.
     pub host_delay: Duration,
-    /// The program whose wire and pace both ends have.
+    /// The program whose wire and timing both ends follow.
     pub ends: Ends,
     /// Whether the server's echo acknowledgment waits for the echo.
     pub awaits_echo: bool,
-    /// Whether the session begins with the prompts that one before it with the same recording knew at its end.
+    /// Whether the session begins with the prompts that an earlier session of the same recording knew at its end.
     pub prompt_memory: bool,
     /// The state that diffs of both ends start from; rove's choice where there is none.
     pub reference: Option<ReferencePolicy>,
@@ -78,7 +78,7 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// Returns the options of a plain run: with the first seed, by a user who looks, with a host that answers at once.
+    /// Returns the options of a plain run: the first seed, a user at the pace `look`, and a host that answers at once.
     pub fn new(prediction: Prediction, ends: Ends, path: Path) -> Self {
         Self {
             prediction,
@@ -110,9 +110,9 @@ pub struct Run {
     pub start: Instant,
     /// The outcome of each key.
     pub outcomes: Vec<Outcome>,
-    /// Wrong sights of the user.
+    /// The mistakes on the user's screen.
     pub mistakes: Vec<Mistake>,
-    /// Sights that went again.
+    /// The flickers on the user's screen.
     pub flickers: Vec<Flicker>,
     /// Traffic to the server.
     pub uplink: Traffic,
@@ -120,27 +120,27 @@ pub struct Run {
     pub downlink: Traffic,
     /// Whether the last true screen was shown at the end.
     pub ends_true: bool,
-    /// How many bytes the server end got that the recording does not have there.
+    /// How many bytes the server end received that the recording does not have at that place.
     pub unexpected: usize,
-    /// The engine's notes, where the run takes them.
+    /// The engine's notes, if the options ask for an explanation.
     pub notes: Option<Notes>,
 }
 
 impl Run {
-    /// Returns how long each key that has an answer waited for it, in the order in which they were typed. `None` for an
-    /// answer that was never seen.
+    /// Returns how long each key that has an answer waited for it, in the order of typing. `None` is an answer that was
+    /// never seen.
     pub fn response_times(&self, script: &Script) -> Vec<Option<Duration>> {
         let keys = script.keys.iter().zip(&self.outcomes).filter(|(key, _)| key.after.is_some());
         keys.map(|(_, outcome)| outcome.latency()).collect()
     }
 }
 
-/// The client end, maybe with what downloads.
+/// The client end, and beside it the receiver of a download if there is one.
 type Left<'a> = Beside<ClientEnd<Typist<'a>>, Receiver>;
-/// The server end, maybe with what is downloaded from.
+/// The server end, and beside it the sender of a download if there is one.
 type Right<'a> = Beside<ServerEnd<ReplayedProgram<'a>>, Sender<Bulk>>;
 
-/// Plays a recording; with a memory of prompts twice, the second time with what was remembered the first time.
+/// Plays a recording. With a memory of prompts it plays twice, the second time with the prompts of the first.
 ///
 /// # Errors
 ///
@@ -157,7 +157,7 @@ pub(crate) fn play(script: &Script, options: &RunOptions) -> Result<Run, String>
     play_once(script, options, memory.map(next)).map(|(run, _)| run)
 }
 
-/// Plays a recording in a session that begins with these prompts; returns also those that it ends with.
+/// Plays a recording in a session that begins with these prompts. Returns the run and the prompts at its end.
 fn play_once(
     script: &Script,
     options: &RunOptions,
@@ -189,7 +189,7 @@ fn play_once(
     if let Some(sender) = &mut net.right.flow {
         sender.start(start);
     }
-    // A path that lets nothing through is left in the end.
+    // The run gives up on a path that lets nothing through.
     let waits = u32::try_from(script.keys.len() + 1).unwrap_or(u32::MAX);
     let limit = script.duration() + (PATIENCE + options.host_delay).saturating_mul(waits);
     net.run_until(limit, |left, right| {

@@ -1,4 +1,5 @@
-//! A recording made ready to be played: the keys, what the host writes and when, and the true screens.
+//! A recording made ready to be played: keys, the host's output with times, and the screens that it makes, the true
+//! ones.
 
 use rove_session::{Tty, TtyModes};
 use rove_terminal::{Cursor, Screen, Size, Terminal};
@@ -12,13 +13,13 @@ use crate::trace::{self, Event, Trace};
 
 /// Longest gap between two records; longer ones are cut.
 pub(crate) const GAP_MAX: Duration = Duration::from_secs(1);
-/// How soon a response begins after its key, and how soon each of its records follows the one before.
+/// Longest time from a key to the first record of its response, and from each of its records to the next.
 const RESPONSE_GAP: Duration = Duration::from_millis(100);
 
 /// Most rows of all true screens together. Chosen: 16 bytes each, and ten thousand records on a screen of
 /// a thousand rows.
 const TRUE_ROWS_MAX: usize = 10_000_000;
-/// Most cells of all different rows that the true screens have. Chosen: half a gigabyte of them.
+/// Most cells of all different rows of the true screens. Chosen: half a gigabyte of memory.
 const TRUE_CELLS_MAX: usize = 16 << 20;
 
 /// The class of a key.
@@ -34,17 +35,17 @@ pub enum Class {
     Other,
 }
 
-/// A record of the user's: normally one key.
+/// A record of the user's input: normally one key.
 #[derive(Clone, Debug)]
 pub struct Key {
-    /// When it was typed, with all gaps cut.
+    /// When the key was typed, after the gaps were shortened.
     pub(crate) at: Duration,
     /// The bytes that the key sends.
     pub bytes: Vec<u8>,
     pub(crate) class: Class,
-    /// The number of the true screen before it.
+    /// The number of the true screen before the key.
     pub(crate) before: usize,
-    /// The number of the first true screen that shows its effect; `None` if it has none.
+    /// The number of the first true screen that shows its effect. `None` if it has none.
     pub(crate) after: Option<usize>,
     /// Whether the host's terminal hid what was typed, as for a password.
     pub(crate) is_secret: bool,
@@ -53,7 +54,7 @@ pub struct Key {
 /// A change of how the host's terminal takes keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ModeChange {
-    /// How many steps come before the change.
+    /// How many of the host's steps come before the change.
     pub(crate) behind: usize,
     /// How many bytes of the user must have come before.
     pub(crate) needs: usize,
@@ -62,21 +63,21 @@ pub(crate) struct ModeChange {
     pub(crate) prompt: bool,
 }
 
-/// Something that the far side writes.
+/// A record of the far side's output.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// How many bytes of the user must have come before.
+    /// How many bytes of the user must have come before this output.
     pub needs: usize,
-    /// How long after the record before it.
+    /// The time since the record before it, at most 1 s.
     pub gap: Duration,
 }
 
-/// The emulator between a program and its user.
+/// The abilities of the emulator between a program and its user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repertoire {
-    /// Everything that ours has.
+    /// Everything that rove's emulator has.
     Whole,
     /// No alternate screen, as in Mosh 1.4.0's server (observed: the switches do nothing).
     OneScreen,
@@ -96,13 +97,13 @@ pub struct Script {
     pub(crate) mode_changes: Vec<ModeChange>,
     /// Everything the user typed.
     pub typed: Vec<u8>,
-    /// The true screens: before the first step, and after each.
+    /// The true screens: the blank one before the first step, and one after each step.
     pub(crate) truth: Vec<Picture>,
-    /// For each of them, whether a terminal shows it: it is not in the middle of a synchronised update.
+    /// For each true screen, whether a terminal shows it: false in the middle of a synchronised update.
     is_whole: Vec<bool>,
     /// The flicker on a terminal that shows the recorded screens at their recorded times.
     pub(crate) flicker: Tally,
-    /// By the number of keys sent, the last true screen that there can be.
+    /// For each number of sent keys, the last true screen that the host can have reached.
     reach: Vec<usize>,
     pub(crate) album: Album,
 }
@@ -110,10 +111,10 @@ pub struct Script {
 /// Why a recording cannot be played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScriptError {
-    /// The window changes.
+    /// The window's size changes.
     #[error("the window's size changes in it, and a replay has one size")]
     Resized,
-    /// There is nothing to judge.
+    /// Nobody types a key.
     #[error("nobody types anything in it")]
     NoKeys,
     /// The recording would not fit into memory.
@@ -125,9 +126,9 @@ impl Class {
     /// All classes of keys.
     pub(crate) const ALL: [Self; 4] = [Self::Character, Self::Backspace, Self::Arrow, Self::Other];
 
-    /// Returns what a key is that turned one screen into the other. A character that commands something
-    /// instead of appearing, as in an editor's normal mode, is another key; so is an arrow that does more
-    /// than to move the cursor, as in a shell's history.
+    /// Returns the class of a key that turned one screen into the other. A character that commands something instead of
+    /// appearing, as in an editor's normal mode, is of the class `Other`. So is an arrow that does more than move the
+    /// cursor, as in a shell's history.
     fn of(bytes: &[u8], before: &Screen, after: &Screen) -> Self {
         let (from, to) = (before.cursor(), after.cursor());
         let has_text_of = |row: u16| before.row_text(row) == after.row_text(row);
@@ -147,7 +148,7 @@ impl Class {
         }
     }
 
-    /// Returns whether it is a typing key.
+    /// Returns whether keys of this class count as typing: all but `Other`.
     pub const fn is_typing(self) -> bool {
         !matches!(self, Self::Other)
     }
@@ -163,7 +164,7 @@ impl Class {
     }
 }
 
-/// Returns whether `text` stands on the screen from the place of the cursor `from` on, and the cursor behind it.
+/// Returns whether `text` stands on the screen from the place of the cursor `from` on, with the cursor behind it.
 fn appears(text: &str, from: Cursor, screen: &Screen) -> bool {
     let (mut row, mut column) = (from.row, from.column);
     for c in text.chars() {
@@ -187,7 +188,7 @@ fn appears(text: &str, from: Cursor, screen: &Screen) -> bool {
 }
 
 impl Script {
-    /// Makes a recording ready; with `keys`, only up to so many.
+    /// Makes a recording ready for an emulator like rove's; with `keys_max`, only the first so many keys.
     ///
     /// # Errors
     ///
@@ -236,12 +237,12 @@ impl Script {
         Ok(script)
     }
 
-    /// Returns the number of the last true screen that there can be once `keys` keys were sent.
+    /// Returns the number of the last true screen that the host can have reached once `keys` keys were sent.
     pub fn reached(&self, keys: usize) -> usize {
         self.reach[keys]
     }
 
-    /// Returns the true screens from number `first` on that a terminal shows once `keys` keys were sent.
+    /// Returns the true screens from `first` on that a terminal may show once `keys` keys were sent.
     pub(crate) fn whole_screens(
         &self,
         first: usize,
@@ -256,13 +257,13 @@ impl Script {
         self.steps.len()
     }
 
-    /// Returns how long the recording is, with all gaps cut.
+    /// Returns how long the recording is after its gaps were shortened.
     pub(crate) fn duration(&self) -> Duration {
         let written: Duration = self.steps.iter().map(|step| step.gap).sum();
         written.max(self.keys.last().map_or(Duration::ZERO, |key| key.at))
     }
 
-    /// Reads keys and steps from the recording; returns when each was recorded.
+    /// Reads keys and steps from the recording, and shortens the gaps. Returns the times at which they were recorded.
     fn cut(&mut self, trace: Trace, keys_max: Option<usize>) -> Result<Recorded, ScriptError> {
         let mut recorded = Recorded::default();
         let (mut last, mut at) = (Instant::ZERO, Duration::ZERO);
@@ -304,7 +305,7 @@ impl Script {
         Ok(recorded)
     }
 
-    /// Draws the true screens.
+    /// Plays all steps into an emulator, and keeps the true screens.
     fn draw(&mut self, repertoire: Repertoire) -> Result<(), ScriptError> {
         let rows = usize::from(self.size.rows());
         if rows.saturating_mul(self.steps.len() + 1) > TRUE_ROWS_MAX {
@@ -329,7 +330,7 @@ impl Script {
         Ok(())
     }
 
-    /// Counts what flickers where the true screens are shown at the recorded times.
+    /// Counts what flickers on a terminal that shows the true screens at the recorded times.
     fn watch(&self, recorded: &Recorded) -> Tally {
         let mut watch = Watch::new(&self.album, &self.truth[0]);
         let screens = self.truth.iter().zip(&self.is_whole).skip(1).zip(&recorded.steps);
@@ -355,14 +356,15 @@ impl Script {
             }
             let (before, truth) = (&self.truth[key.before], &self.truth[after]);
             let has_effect = truth.id != before.id;
-            // Records behind it that only paint, or put the cursor back, change nothing that can be told.
+            // Later records of the response may only paint or put the cursor back: its effect is on the first such
+            // screen.
             let first = (key.before..=after).find(|number| self.truth[*number].id == truth.id);
             key.after = first.filter(|_| has_effect);
             key.class = Class::of(&key.bytes, before.screen(), truth.screen());
         }
     }
 
-    /// Finds out how far the true screens can come with so many keys.
+    /// Finds, for each number of sent keys, the last true screen that the host can reach.
     fn reach(&mut self) {
         let mut sent = 0;
         self.reach.clear();
@@ -373,7 +375,7 @@ impl Script {
     }
 }
 
-/// Returns the terminal that a recording tells of, with the usual modes where it tells nothing.
+/// Returns the state of a recording's terminal, with the usual modes where the recording does not tell them.
 fn tty(modes: trace::TtyModes) -> Tty {
     let mut usual = Tty::USUAL;
     for (is_set, mode) in [(modes.echo, TtyModes::ECHO), (modes.icanon, TtyModes::CANONICAL)] {

@@ -1,4 +1,4 @@
-//! The server end: a program that writes what the recording says.
+//! The server end: a program that writes what the recorded host has written.
 
 use std::collections::VecDeque;
 
@@ -19,13 +19,13 @@ pub(super) struct ReplayedProgram<'a> {
     typed: &'a [u8],
     /// When the recording began; before that, keys are echoed.
     start: Option<Instant>,
-    /// Steps done.
+    /// How many steps the program has written.
     done: usize,
     /// How long after its arrival the program reads a key.
     host_delay: Duration,
-    /// Bytes that have come and are not read yet, with when they will be.
+    /// Bytes that have come and are not read yet, each piece with the time at which the program reads it.
     unread: VecDeque<(Instant, Vec<u8>)>,
-    /// When the next one is due, once all it needs has come.
+    /// When the next step is due, once all the keys that it needs have come.
     due: Option<Instant>,
     /// Bytes of the user that have come since the start.
     received: usize,
@@ -55,7 +55,7 @@ pub(super) fn server_end<'a>(
 }
 
 impl ReplayedProgram<'_> {
-    /// Begins with the recording.
+    /// Begins the recording: from now on keys are not echoed.
     pub(super) fn start(&mut self, now: Instant) {
         self.start = Some(now);
     }
@@ -76,7 +76,7 @@ impl ReplayedProgram<'_> {
             && change.behind <= self.done
             && change.needs <= self.received
         {
-            // Here more keys may have come by then, of which the recording says nothing.
+            // More keys may have come than at this place of the recording, so that the prompt is not sure.
             let is_all = self.unread.is_empty() && self.received == change.needs;
             let prompt = server.written_input().filter(|_| change.prompt && is_all);
             server.handle_tty(Tty { prompt, ..change.tty });
@@ -121,8 +121,8 @@ impl Program for ReplayedProgram<'_> {
                 return;
             }
             server.handle_host_output(now, &step.bytes);
-            // All that was typed has been read: this is what the server's terminal answers to a query that
-            // is left in the recording, and no key.
+            // The program has read all that was typed. These bytes are the server's own answer to a query that is left
+            // in the recording.
             server.consume_host_input(server.host_input().len());
             self.due = None;
             self.done += 1;

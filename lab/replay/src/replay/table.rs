@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::replay::figures::Row;
 
-/// The row of figures with the names of what they are of.
+/// A row of figures, with the recording, the path and the seed that it is of.
 #[derive(Debug, Serialize)]
 pub(super) struct Named<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -18,7 +18,6 @@ pub(super) struct Named<'a> {
     pub(super) row: Row,
 }
 
-/// The columns.
 pub(super) const LAYOUT: &str = "trace<22=trace keys>6=keys judged>6=all.keys | \
     all>6=all.instant_percent:1%?all.keys typing>6=typing.instant_percent:1%?typing.keys | \
     char>6=classes.character.instant_percent:1%?classes.character.keys \
@@ -30,7 +29,7 @@ pub(super) const LAYOUT: &str = "trace<22=trace keys>6=keys judged>6=all.keys | 
     flicker>16=flicker.own+flicker.all+flicker.local blinks>13=cursor_blinks.own+cursor_blinks.all+cursor_blinks.local | \
     up>9=uplink.bytes_of_run down>9=downlink.bytes_of_run";
 
-/// Returns the line of one trace, or of several: its row, and after it what went wrong.
+/// Returns the line of one or of several recordings: the row, and behind it what went wrong.
 pub(super) fn text(named: &Named<'_>) -> String {
     let mut text = line(LAYOUT, named);
     let Row { runs, true_ends, unexpected_bytes, inside, .. } = &named.row;

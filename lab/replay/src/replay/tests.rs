@@ -179,7 +179,7 @@ fn a_prediction_that_does_not_come_true_is_wrong_until_the_host_says_so() {
     // The echo ack that refutes it comes 50 ms and up to a frame interval behind the echo.
     assert!(lasted.is_some_and(|lasted| (ms(200)..ms(400)).contains(&lasted)), "{lasted:?}");
     assert!(mistake.is_late(Some(mistake.since)));
-    // Nothing is wrong with predictions off.
+    // With predictions off nothing is wrong.
     let run = play(&script, &options(Preference::Never, "rtt=200ms"));
     assert!(run.mistakes.is_empty());
 }

@@ -12,7 +12,7 @@ const BROKEN_DEPTH_MAX: usize = 4;
 pub(super) struct Layout {
     /// Containers that are open.
     depth: usize,
-    /// Whether the innermost of them holds anything yet.
+    /// Whether the innermost container holds anything yet.
     has_value: bool,
 }
 

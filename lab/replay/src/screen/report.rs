@@ -103,7 +103,7 @@ struct Run {
     underline_color: Option<Paint>,
     #[serde(skip_serializing_if = "Option::is_none")]
     link: Option<Link>,
-    /// The last of its cells, which the next one must be like to belong to it.
+    /// The run's last cell. The next cell joins the run only if it is painted alike.
     #[serde(skip)]
     last: Cell,
     #[serde(skip)]
@@ -208,7 +208,7 @@ fn serialize_colors<S: Serializer>(colors: &Colors, serializer: S) -> Result<S::
     }))
 }
 
-/// Makes one row at a time: described, the largest screen would take a gigabyte.
+/// Writes one row at a time: a description of the largest screen as a whole would take a gigabyte.
 fn serialize_rows<S: Serializer>(screen: &Screen, serializer: S) -> Result<S::Ok, S::Error> {
     let rows = 0..screen.size().rows();
     serializer.collect_seq(rows.filter_map(|index| {
@@ -218,7 +218,7 @@ fn serialize_rows<S: Serializer>(screen: &Screen, serializer: S) -> Result<S::Ok
     }))
 }
 
-/// Returns the runs of a row. Empty cells of no colour belong to none.
+/// Returns the runs of a row. Empty cells without colours are in no run.
 fn runs(row: &Row) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     let mut end = 0;

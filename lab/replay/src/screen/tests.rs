@@ -1,6 +1,6 @@
 use super::*;
 
-/// Hands out at most so many bytes at once, and is interrupted before each time.
+/// A reader that hands out at most so many bytes at once, and is interrupted before each time.
 struct Dribble<'a> {
     rest: &'a [u8],
     step: usize,
@@ -18,7 +18,7 @@ impl Read for Dribble<'_> {
     }
 }
 
-/// Fails at once, as a directory or a full disk does.
+/// A reader and writer that fails at once, as a directory or a full disk does.
 struct Broken(io::ErrorKind);
 
 impl Read for Broken {

@@ -15,11 +15,11 @@ const FIRST_BYTES_MAX: usize = 64 * 1024;
 /// Bytes held back, among which the last line is looked for. Chosen: four times what util-linux 2.38 writes.
 const LAST_BYTES_MAX: usize = 512;
 
-/// A typescript without its first and last line: what the program wrote.
+/// A reader of a typescript without its first and last line, which are not the program's.
 #[derive(Debug)]
 pub(super) struct Typescript<R> {
     input: BufReader<R>,
-    /// The bytes read and not yet handed out, the last of which may be those of the last line.
+    /// The bytes read and not yet handed out. The last of them may belong to the typescript's last line.
     held: Vec<u8>,
     has_ended: bool,
 }
@@ -88,7 +88,7 @@ fn size(line: &[u8]) -> Option<Size> {
     Size::new(number(" COLUMNS=\"")?, number(" LINES=\"")?).ok()
 }
 
-/// Drops what `script` itself wrote at the end, if that is the end.
+/// Drops the line that `script` itself wrote, if it is at the end of `held`.
 fn drop_last_line(held: &mut Vec<u8>) {
     let Some(at) = held.windows(LAST.len()).rposition(|bytes| bytes == LAST) else { return };
     let is_whole_line =

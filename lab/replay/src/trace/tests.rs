@@ -8,7 +8,7 @@ fn read(text: &str) -> Result<Trace, TraceError> {
     Trace::read(text.as_bytes())
 }
 
-/// Reads a size and then `lines`; returns what is wrong with them.
+/// Reads a size and then `lines`. Returns what is wrong with them.
 fn complaint(lines: &str) -> String {
     read(&format!("{SIZE}{lines}")).expect_err(lines).to_string()
 }

@@ -15,7 +15,7 @@ fn script(prompt: &str, keys: &[(&str, &str)]) -> Script {
     script_of_records(prompt, &keys.collect::<Vec<_>>())
 }
 
-/// The same with several records of the host for a key, a millisecond apart.
+/// As `script`, but with several records of the host for a key, a millisecond apart.
 fn script_of_records(prompt: &str, keys: &[(&str, &[&str])]) -> Script {
     let record = |millis, event| Record { at: at(millis), event };
     let mut records = vec![record(0, Event::Host(prompt.into()))];
@@ -29,7 +29,7 @@ fn script_of_records(prompt: &str, keys: &[(&str, &[&str])]) -> Script {
     Script::new("made".to_owned(), trace, None).expect("a recording that can be played")
 }
 
-/// A judge and the terminal it looks at, which shows the host's prompt.
+/// A judge, and the user's terminal that it looks at, which shows the host's prompt.
 struct Court<'a> {
     judge: Judge<'a>,
     terminal: Terminal,
@@ -69,7 +69,7 @@ impl<'a> Court<'a> {
         self.draw(text);
     }
 
-    /// Shows what a datagram has brought, which is the host's screen after that.
+    /// Shows what a datagram has brought, and gives the judge this as the host's screen.
     fn host(&mut self, text: &str) {
         let mut host = Terminal::host(self.terminal.screen().size());
         host.write(text.as_bytes());
@@ -119,7 +119,7 @@ fn a_typing_key_is_seen_without_its_side_effects_and_covers_those_before_it() {
 
 #[test]
 fn a_typing_key_is_seen_where_the_program_hides_the_cursor_and_draws_its_own() {
-    // A reversed blank is the program's cursor, as kakoune draws it; the terminal's is hidden at the same place.
+    // A reversed blank is the program's cursor, as kakoune draws it. The terminal's is hidden at the same place.
     let answer = |c, column| format!("{}\x1b[7m \x1b[27m\x08", ruled(c, column));
     let keys = [("a", answer('a', 1)), ("b", answer('b', 2)), ("c", answer('c', 3))];
     let keys = keys.each_ref().map(|(key, answer)| (*key, answer.as_str()));
@@ -184,7 +184,7 @@ fn what_held_before_a_key_was_sent_counts_only_anew() {
     let script = script("> ", &keys);
     let mut court = Court::new(&script);
     court.key();
-    // Nothing has been drawn when it is rubbed out: row and cursor are already as they will be.
+    // Nothing of the character has been drawn when it is rubbed out: row and cursor already are as at the end.
     court.key();
     court.draw("\x1b[3;1H?\x1b[1;3H");
     assert_eq!(court.seen(), [false, false]);
@@ -268,7 +268,7 @@ fn what_the_host_said_last_is_not_wrong_behind_a_prediction_that_is_ahead_of_it(
     court.key();
     court.draw("\x08 \x08");
     court.key();
-    // True as the third answer, though the host has seen none but the first.
+    // This screen is true as the third answer, but the host has answered only the first key.
     court.draw("y");
     assert!(court.seen()[2]);
     host.write(keys[1].1.as_bytes());
@@ -341,7 +341,7 @@ fn a_cursor_that_a_program_draws_may_pass_a_cell_before_its_line_moves_down() {
     let prompt = "\x1b[?25l> \x1b[7m \x1b[m";
     let moved = "\x1b[2J\x1b[2;1H> a\x1b[7m \x1b[m";
     let script = script(prompt, &[("a", moved), (" ", "\x1b[2;1H> a \x1b[7m \x1b[m")]);
-    // The second line is not the program's.
+    // The program itself never draws the second line.
     for (letter, ours) in [("a", 0), ("x", 1)] {
         let mut court = Court::new(&script);
         court.key();

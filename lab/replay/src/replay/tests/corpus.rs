@@ -20,16 +20,16 @@ struct Known {
     secrets: &'static [&'static str],
 }
 
-/// How many keys are instant, after how many the client draws a wrong text left of the cursor, and after how many it draws
-/// anything wrong.
+/// How many keys are instant, after how many the client draws a wrong text left of the cursor, and after how many it
+/// draws anything wrong.
 type Tally = (usize, usize, usize);
 
 const fn known(name: &'static str, stock: Tally, replay: Tally) -> Known {
     Known { name, stock, replay, secrets: &[] }
 }
 
-/// All of them. A change that makes fewer keys instant or more wrong has broken something; one that does the opposite is
-/// to be written here. `cargo test -p rove-replay corpus -- --nocapture` prints them.
+/// The figures of all recordings. A change that makes fewer keys instant or more wrong has broken something. If it does
+/// the opposite, the new figures go here. `cargo test -p rove-replay corpus -- --nocapture` prints them.
 ///
 /// In `agent-stream` the box with the prompt moves down while it is typed into, and a key is shown where the box was.
 /// In `slow-echo` most of it is the judge's: what comes back 300 ms late stands behind later keys in the
@@ -80,8 +80,8 @@ const TRACES: [Known; 36] = [
     known("zsh-suggestions", (128, 0, 99), (155, 0, 0)),
 ];
 
-/// Sessions on which the engine was not tuned: the keys that are instant in a first session, and those that are with remembered
-/// prompts. A change that makes fewer keys instant has broken something; one that does the opposite is to be written here.
+/// Sessions on which the engine was not tuned: instant keys in a first session, and with remembered prompts. A change
+/// that makes fewer keys instant has broken something. If it makes more, the new figures go here.
 const SESSIONS: [(&str, usize, usize); 12] = [
     ("bash", 130, 145),
     ("dash", 91, 91),
@@ -99,13 +99,13 @@ const SESSIONS: [(&str, usize, usize); 12] = [
 
 /// A far host, as the goals of prediction are stated for.
 const LINK: &str = "rtt=500ms,jitter=30ms";
-/// The same with a loss that few networks have.
+/// The far host, over a path with a loss that few networks have.
 const LOSSY_LINK: &str = "rtt=500ms,jitter=30ms,loss=29%";
 /// A near host, over a path that loses as much.
 const NEAR_LINK: &str = "rtt=100ms,jitter=10ms,loss=29%";
-/// On so many paths a mechanism is looked for in its session. Chosen: known prompts show in one of three.
+/// How many seeds are tried to find an effect of a mechanism. Chosen: remembered prompts show in one of three.
 const SEEDS: u64 = 12;
-/// Paths on which no secret is shown, the seeds, and whose both ends are.
+/// The paths on which no secret may be shown, with the number of seeds, and the program that both ends follow.
 const LINKS: [(&str, u64, Ends); 6] = [
     (LINK, 1, Ends::Rove),
     (LINK, 1, Ends::Stock),
@@ -197,7 +197,7 @@ fn screens_of_agents_flicker_no_more_than_is_known_and_lose_no_key() {
             let script = load(known.name);
             for seed in 1..=AGENT_SEEDS {
                 let options = options(Prediction::default(), link, seed, Ends::Rove);
-                // Where a key is lost the session does not end as recorded.
+                // If a key is lost, the session does not end as recorded.
                 let figures = Figures::of(&script, &play(&script, &options));
                 own.cells += figures.own_flicker.cells;
                 own.blinks += figures.own_flicker.blinks;
@@ -306,7 +306,7 @@ fn evidence(mechanism: Mechanism) -> Script {
     load(name)
 }
 
-/// A session in which each key is answered at once by this, after which the shell waits at its prompt or not.
+/// A session in which each key is answered at once. After each answer the shell waits at its prompt, or does not.
 fn made(start: &str, keys: &[(&str, &str)], prompt: bool) -> Script {
     let record = |millis, event| Record { at: Instant::from_millis(millis), event };
     let mut records = vec![record(0, Event::Host(start.into()))];
@@ -332,7 +332,7 @@ fn each_mechanism_changes_what_becomes_of_a_key() {
             let prediction = Prediction { mechanisms, ..Prediction::default() };
             Case::of(&script, &play(&script, &options(prediction, link, seed, ends)))
         };
-        // Whether a key meets what a mechanism is for may be a matter of when its datagram arrives.
+        // Whether a key meets the case of a mechanism may depend on when its datagram arrives.
         let is_changed = |seed| {
             let without = case(Mechanisms::ALL.without(mechanism), seed);
             without.minus(&case(Mechanisms::ALL, seed), None).changed_keys > 0
