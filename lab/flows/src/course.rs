@@ -31,15 +31,15 @@ pub const QUEUE: usize = 5;
 /// Index of the capacity.
 pub const CAPACITY: usize = 6;
 
-/// The numbers of a slot, in the order of [`QUANTITIES`]. The time is its end. The rate is of bits that came, the capacity of bits
-/// that could have. The delay is the age of the newest data that has come by the end. Packets in flight are in the link then, and
-/// bytes of the queue before its bottleneck. Sprout and sessions have no window: 0 bytes.
+/// The numbers of a slot, in the order of [`QUANTITIES`]. The time is its end. The rate is of bits that arrived, the
+/// capacity of bits that could have. The delay is the age of the receiver's newest data. Packets in flight are in the
+/// link then, and bytes of the queue at its bottleneck. Sprout and sessions have a window of 0 bytes.
 pub type Slot = [u64; QUANTITIES.len()];
 
-/// The number of a quantity that is not there, such as the capacity of a link without a bottleneck.
+/// Stands for a quantity that a slot lacks, such as the capacity of a link without a bottleneck.
 pub const ABSENT: u64 = u64::MAX;
 
-/// Slots of a run, and the direction whose link they are of.
+/// The slots that a run is watched in, and the direction of the link that is watched.
 #[derive(Clone, Copy, Debug)]
 pub struct Slots<'a> {
     /// The length of a slot; 0 for a run without any.
@@ -50,18 +50,18 @@ pub struct Slots<'a> {
     pub is_up: bool,
 }
 
-/// The data that has come so far.
+/// The data that has arrived so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Come {
-    /// When the newest of it was sent.
+    /// When the newest arrived data was sent.
     pub newest: Instant,
-    /// All of it.
+    /// The bytes of all arrived data.
     pub bytes: Bytes,
     /// The sender's window in bytes. 0 without one.
     pub window: Bytes,
 }
 
-/// Runs for some time, and returns each whole slot of it.
+/// Runs the network for `span`, and returns each whole slot of it.
 pub fn watch<A: End, B: End>(
     net: &mut Net<A, B>,
     span: Duration,
@@ -94,7 +94,7 @@ pub fn watch<A: End, B: End>(
     course
 }
 
-/// Returns the times of a lap of a link's opportunities, from where in its trace it begins.
+/// Returns the times of a link's opportunities for a lap, counted from where in its trace the run begins.
 pub(crate) fn lap(schedule: &Schedule) -> Vec<Duration> {
     let (period, skipped) = (schedule.trace.period(), schedule.skipped);
     let (before, after): (Vec<Duration>, Vec<Duration>) =
@@ -103,12 +103,12 @@ pub(crate) fn lap(schedule: &Schedule) -> Vec<Duration> {
     after.into_iter().map(|time| time.saturating_sub(skipped)).chain(again).collect()
 }
 
-/// Returns a quantity of a slot in its unit; `None` if the slot has none.
+/// Returns the quantity with the index `place` in its unit. `None` if the slot lacks it.
 pub fn quantity(slot: &Slot, place: usize) -> Option<f64> {
     (slot[place] != ABSENT).then(|| slot[place] as f64 * QUANTITIES[place].1)
 }
 
-/// Returns how many bits a second a link can carry between two times of the first lap of its trace, if it has a bottleneck all that time.
+/// Returns the bit/s that a link can carry between two times of the first lap. `None` if it has no bottleneck then.
 pub(crate) fn capacity(link: &Steps, from: Duration, to: Duration) -> Option<f64> {
     let whole = to.saturating_sub(from).as_secs_f64().max(1e-9);
     let of_part = |(part, link): (Range<Instant>, &LinkConfig)| {

@@ -33,18 +33,18 @@ use crate::flow::source::Source;
 use crate::flow::sprout::SproutEnd;
 use crate::metrics::{Delivery, end_to_end_delay, omniscient_delay};
 
-/// A flow over a path of its own.
+/// A flow over a path of its own, and how it is measured.
 #[derive(Clone, Debug)]
 pub struct FlowOptions {
-    /// The way of the datagrams.
+    /// The link that the datagrams take.
     pub uplink: Steps,
-    /// The way of their acknowledgments.
+    /// The link that their acknowledgments take.
     pub downlink: Steps,
     /// Decides what the links and the source leave to chance.
     pub seed: Seed,
     /// How long the flow runs.
     pub length: Duration,
-    /// The begin that figures leave out.
+    /// The first part of the flow, which figures leave out.
     pub skipped: Duration,
     /// The length of a slot of the report's course; 0 for none.
     pub slot: Duration,
@@ -57,31 +57,31 @@ pub struct FlowReport {
     pub sent: u64,
     /// Datagrams that the sender took for lost.
     pub lost: u64,
-    /// Datagrams that arrived after the begin that is left out.
+    /// Datagrams that arrived after the skipped part.
     pub arrived: u64,
-    /// Their bits, headers included, by the time in seconds.
+    /// Bits of these datagrams in a second, headers included.
     pub bits_per_second: f64,
-    /// The same as a share of what the link could have carried; `None` where it has no bottleneck all the time.
+    /// The arrived bits as a share of the link's capacity. `None` if the link has no bottleneck at some time.
     pub utilisation: Option<f64>,
     /// The 95 % end-to-end delay of the Sprout paper, in milliseconds.
     pub end_to_end_p95_ms: Option<f64>,
-    /// How much more that is than the least over the recorded opportunities; `None` without such, or where the flow lasts longer than
-    /// they do.
+    /// The end-to-end delay beyond the least that the recorded opportunities allow. `None` without such, or where the
+    /// flow lasts longer than they do.
     pub self_inflicted_ms: Option<f64>,
     /// The slots, if there are any.
     pub course: Vec<Slot>,
 }
 
-/// The directions that have all the data of the world in a flow of Sprout.
+/// The directions in which a flow of Sprout always has data to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saturation {
-    /// Both, as with the published program: a forecast comes back with data.
+    /// Both, as in the published program: the receiver's forecast travels with data.
     Both,
-    /// Only the one that is measured: a forecast comes back in a datagram of its own.
+    /// Only the measured direction: the receiver's forecast has a datagram of its own.
     One,
 }
 
-/// Runs a source over a path of its own; returns its figures, and what arrived and when.
+/// Runs a source over a path of its own. Returns its figures, and what arrived and when.
 pub fn run(source: impl Source, options: FlowOptions) -> (FlowReport, Vec<Arrival>) {
     let mut sender = Sender::new(source, RIGHT_ADDRESS);
     sender.start(Instant::ZERO);
@@ -94,7 +94,7 @@ pub fn run(source: impl Source, options: FlowOptions) -> (FlowReport, Vec<Arriva
     (FlowReport { course, ..report }, arrivals)
 }
 
-/// Runs a flow of Sprout over a path of its own; returns its figures, and what arrived and when. Each end has an estimator.
+/// Runs a flow of Sprout over a path of its own. Returns its figures, and what arrived and when. Each end has an estimator.
 pub fn run_sprout<E: Estimator>(
     config: Config,
     estimators: [E; 2],
@@ -114,7 +114,7 @@ pub fn run_sprout<E: Estimator>(
     (FlowReport { course, ..report }, arrivals)
 }
 
-/// Runs a flow for its length, and returns the slots, given what has arrived so far and the sender's window.
+/// Runs a flow for its length, and returns the slots. `state` tells the arrivals so far and the sender's window.
 fn watch<A: End, B: End>(
     net: &mut Net<A, B>,
     options: &FlowOptions,
@@ -129,7 +129,7 @@ fn watch<A: End, B: End>(
     })
 }
 
-/// Runs a flow with all the data of the world through a Sprout tunnel of its own, as a controller says; returns its figures.
+/// Runs an endless flow under a controller through a Sprout tunnel of its own. Returns its figures.
 pub fn run_tunnelled(controller: impl Controller, options: FlowOptions) -> FlowReport {
     let source = Controlled::new(controller).in_packets_of(TUNNELLED);
     let mut sender = Sender::new(source, RIGHT_ADDRESS);
@@ -143,7 +143,7 @@ pub fn run_tunnelled(controller: impl Controller, options: FlowOptions) -> FlowR
     report(&options, [net.left.ends[0].sent(), net.left.ends[0].lost()], &arrivals)
 }
 
-/// Returns the figures of a flow.
+/// Returns the figures of a flow, given the counts of sent and lost datagrams.
 pub fn report(options: &FlowOptions, [sent, lost]: [u64; 2], arrivals: &[Arrival]) -> FlowReport {
     let FlowOptions { uplink, length, skipped, .. } = options;
     let begin = Instant::ZERO + *skipped;
@@ -172,7 +172,7 @@ pub fn report(options: &FlowOptions, [sent, lost]: [u64; 2], arrivals: &[Arrival
     }
 }
 
-/// Returns a number, to 2^32 of its size.
+/// Returns a number as a float, with a relative error below 2^-32.
 fn as_f64(bytes: u64) -> f64 {
     Duration::from_nanos(bytes).as_secs_f64() * 1e9
 }

@@ -1,8 +1,8 @@
 //! Delays of a flow, computed exactly from when its packets were sent and arrived; and the [`age`] of states.
 //!
-//! A link does not know what its packets are to anybody, so these are the lab's. All of them are percentiles over
-//! time, not over packets: a silence counts for as long as it lasts. Each is made of pieces on which the delay grows or
-//! falls by a second each second, and none is sampled.
+//! A link does not know what its packets are for, so the laboratory computes their delays. All are percentiles over
+//! time, not over packets: a silence counts for as long as it lasts. Within each piece of time a delay grows or falls
+//! by a second each second, so that it is computed exactly and not sampled.
 
 use core::ops::Range;
 
@@ -59,10 +59,10 @@ pub fn packet_delay(deliveries: &[Delivery], percent: u8) -> Option<Duration> {
     rank(&delays, 0, u64::from(percent.min(100)))
 }
 
-/// Pieces of time in each of which a delay takes every value of a range once, evenly.
+/// Pieces of time, in each of which a delay runs evenly through a range of values.
 #[derive(Default)]
 struct Pieces {
-    /// The ends of the ranges in nanoseconds: a beginning adds one to how many ranges there are, an end takes one away.
+    /// The ends of ranges in nanoseconds, each with how it changes the number of overlapping ranges: by 1 or by -1.
     ends: Vec<(u128, i64)>,
     total: u128,
 }
@@ -78,7 +78,7 @@ impl Pieces {
         self.total += span.as_nanos();
     }
 
-    /// Returns the value below which this share of the time is spent.
+    /// Returns the delay that is not exceeded for this percentage of the time.
     fn percentile(mut self, percent: u8) -> Option<Duration> {
         self.ends.sort_unstable();
         let target = self.total * u128::from(percent.min(100)) / 100;
@@ -210,7 +210,7 @@ mod tests {
             let config = LinkConfig { schedule, ..LinkConfig::default() };
             let mut link = Link::new(config, Seed::new(1).stream("link"));
             let mut arrived = Vec::new();
-            // As many wait from the start as the trace can carry, and one that it cannot.
+            // The queue holds, from the start, as many packets as the trace can carry, and one more.
             (0..=opportunities).for_each(|_| link.handle_packet(Instant::ZERO, Packet));
             while let Some(now) = link.poll_timeout() {
                 arrived.extend(core::iter::from_fn(|| link.poll_packet(now)).map(|(time, _)| time));

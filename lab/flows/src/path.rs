@@ -19,14 +19,14 @@ mod schedule;
 /// Longest round trip. Chosen: longer than any that somebody would type on.
 const RTT_MAX: Duration = Duration::from_secs(60);
 
-/// Largest file of delivery opportunities, in bytes. Chosen: beyond the largest known, and what as many of
-/// them take as are read at all.
+/// Largest file of delivery opportunities, in bytes. Chosen: beyond the largest known, and enough for the most
+/// opportunities that are read.
 const TRACE_BYTES_MAX: u64 = 32 << 20;
 
-/// Largest file of a schedule, in bytes. Chosen: what as many steps take as are read at all.
+/// Largest file of a schedule, in bytes. Chosen: enough for the most steps that are read.
 const SCHEDULE_BYTES_MAX: u64 = 4 << 20;
 
-/// The seed whose runs meet recorded delivery opportunities from their beginning.
+/// The seed with which runs begin at the beginning of recorded delivery opportunities.
 const FIRST_SEED: Seed = Seed::new(1);
 
 /// A path: a link each way.
@@ -44,7 +44,7 @@ pub struct Path {
     pub download: Option<Bytes>,
     /// The file of a schedule.
     schedule_file: Option<PathBuf>,
-    /// Steps of both directions, in place of `uplink` and `downlink`.
+    /// Steps of both directions, which stand in place of `uplink` and `downlink`.
     schedule: Option<StepSchedule>,
 }
 
@@ -53,7 +53,7 @@ impl Path {
     ///
     /// # Errors
     ///
-    /// Returns an error if one cannot be read, or is none.
+    /// Returns an error if a file cannot be read, or holds no opportunities or no schedule.
     pub fn load(&mut self) -> Result<()> {
         if let Some(file) = &self.schedule_file {
             let shown = file.display();
@@ -80,8 +80,8 @@ impl Path {
         self.files.iter_mut().chain([&mut self.schedule_file]).flatten()
     }
 
-    /// Returns the links of a run that begins now. Schedules, outages and periods begin with it, and recorded opportunities do: those of the
-    /// first seed at their beginning, those of others somewhere.
+    /// Returns the links of a run that begins now. Schedules, outages and periods begin with it. Recorded opportunities
+    /// begin at their first with the first seed, and at a random place with any other.
     pub fn links(&self, now: Instant, seed: Seed) -> [Steps; 2] {
         if let Some(schedule) = &self.schedule {
             return [&self.uplink, &self.downlink].map(|link| schedule.steps(now, link.overhead));
@@ -98,7 +98,7 @@ impl Path {
         })
     }
 
-    /// Returns a path that does nothing.
+    /// Returns a path without delay, loss or limit.
     pub fn wire() -> Self {
         let link = LinkConfig::default();
         Self {
@@ -112,13 +112,13 @@ impl Path {
         }
     }
 
-    /// Returns the path for packets that have their own headers, as those of an emulator do.
+    /// Returns the path for packets that include their headers, as those of an emulator do: the links add none.
     pub fn of_whole_packets(mut self) -> Self {
         (self.uplink.overhead, self.downlink.overhead) = (Bytes::ZERO, Bytes::ZERO);
         self
     }
 
-    /// Returns whether the path has delay and loss alone.
+    /// Returns whether the path has a delay and a loss, the same both ways, and nothing else.
     pub fn is_of_rtt_and_loss(&self) -> bool {
         let LinkConfig { delay, loss, overhead, .. } = self.uplink;
         let plain = LinkConfig { delay, loss, overhead, ..LinkConfig::default() };

@@ -12,25 +12,25 @@ use rove_ssp::wire::DATAGRAM_LEN_MAX;
 use rove_units::{Duration, Instant};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-/// Most datagrams of a socket that are taken before others are looked at. Chosen: what arrives in a tick of 40 Mbit/s.
+/// Most datagrams read from a socket in a row. Chosen: what arrives in a tick of 40 Mbit/s.
 pub(crate) const BATCH: usize = 64;
 
 pub(crate) const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
-/// How long is waited before signals are looked at.
+/// Longest wait before signals are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// Watches no descriptor beside an end's socket.
+/// Returns no descriptors: an end is watched by its socket alone.
 pub const fn alone<E>(_: &E) -> Vec<BorrowedFd<'_>> {
     Vec::new()
 }
 
-/// Moves datagrams between an end and its socket until a time, a signal, or `is_over` says so, which is asked after each
-/// wait. `watched` are descriptors beside the socket that may have something to read.
+/// Moves datagrams between an end and its socket until `end`, until a signal comes, or until `is_over`, asked after
+/// each wait, says so. `watched` are descriptors beside the socket that may have something to read.
 ///
 /// # Errors
 ///
-/// Returns an error if the socket cannot be waited for, and those of `is_over`.
+/// Returns an error if the socket cannot be waited for, or `is_over` returns one.
 pub fn pump<E: End>(
     flow: &mut E,
     socket: &UdpSocket,
@@ -81,7 +81,7 @@ pub(crate) fn own_address(socket: &UdpSocket) -> Result<SocketAddr> {
     socket.local_addr().context("cannot tell the server's address")
 }
 
-/// Returns any address of this computer of the same family.
+/// Returns the unspecified address, with any port, of the same family.
 pub(crate) fn any(peer: SocketAddr) -> SocketAddr {
     match peer {
         SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),

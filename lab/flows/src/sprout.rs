@@ -1,7 +1,7 @@
 //! `rove-lab sprout`: Sprout over UDP between two computers, and its figures.
 //!
-//! [`session`] is an end that seals what it sends, as a state machine: the same in virtual time and in real time. [`bulk`] and
-//! [`tunnel`] are what it carries; `wire` moves its datagrams.
+//! [`session`] is an end that seals its datagrams, as a state machine for virtual and real time. [`bulk`] and
+//! [`tunnel`] are the data that it carries; `wire` moves its datagrams.
 
 pub mod bulk;
 pub mod session;

@@ -7,10 +7,10 @@ use rove_units::Instant;
 
 use crate::flow::ends::MARK;
 
-/// An end of a session, and maybe that of a flow.
+/// An end of a session, and maybe the end of a flow at the same address.
 #[derive(Debug)]
 pub struct Beside<S, F> {
-    /// The session's end. Where both have something to send, it comes first.
+    /// The session's end, which sends first when both have something to send.
     pub session: S,
     /// The flow's end.
     pub flow: Option<F>,

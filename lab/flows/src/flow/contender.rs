@@ -23,7 +23,7 @@ use crate::flow::{self, FlowOptions, FlowReport};
 /// Packets of a fixed window unless another number is set. Chosen: the bandwidth-delay product of the public LTE links.
 const WINDOW: f64 = 16.0;
 
-/// The queueing delay of the LEDBAT that is to be hardly felt. Chosen: the bound of rove on the delay of keys beside a copy.
+/// The queueing delay of a LEDBAT that is hardly felt. Chosen: rove's bound on the delay of keys beside a copy.
 const SHORT_TARGET: Duration = Duration::from_millis(10);
 
 /// A controller of a flow.
@@ -84,7 +84,7 @@ impl Contender {
         }
     }
 
-    /// Returns the name of what can be set of it; `None` if there is nothing.
+    /// Returns the name of the setting that a value can change. `None` if there is none.
     pub const fn setting(self) -> Option<&'static str> {
         match self {
             Self::Sprout(form) if form.is_ewma => Some("gain of a tick in percent"),
@@ -94,7 +94,7 @@ impl Contender {
         }
     }
 
-    /// Returns whether it is a controller other than those of Sprout, over the link as it is.
+    /// Returns whether it is a controller at the ends alone, other than Sprout's: no queue in the network helps it.
     pub const fn is_end_to_end(self) -> bool {
         matches!(
             self,
@@ -110,7 +110,7 @@ impl Contender {
         )
     }
 
-    /// Creates the controller. `None` of a fixed window, of Sprout, and of a flow in its tunnel.
+    /// Creates the controller. `None` for a fixed window, for Sprout, and for a flow in Sprout's tunnel.
     pub fn controller(self, packet: Bytes, begin: Begin) -> Option<Box<dyn Controller>> {
         Some(match self {
             Self::SproutAck => Box::new(SproutAck::new(Scale::Linear, packet, Duration::ZERO)),
@@ -129,7 +129,7 @@ impl Contender {
         })
     }
 
-    /// Runs a flow; `setting` is as [`Contender::setting`] says, what the paper or RFC says if it is left out.
+    /// Runs a flow. `setting` changes what [`Contender::setting`] names. `None` keeps the value of the paper or RFC.
     pub fn run(self, setting: Option<f64>, mut options: FlowOptions) -> FlowReport {
         let queue = match self {
             Self::CubicCodel => Some(Discipline::CoDel(CoDelConfig::default())),
@@ -153,7 +153,7 @@ impl Contender {
                     reason = "held within 1 and a million just above"
                 )]
                 let window = Bytes::new(packets as u64 * FULL.get());
-                // A controlled flow probes beyond its window when acknowledgments stay out.
+                // A fixed window is no controller, with which a flow would probe beyond the window after a silence.
                 flow::run(Bulk::new(window), options).0
             }
         }

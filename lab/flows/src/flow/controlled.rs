@@ -5,8 +5,8 @@ use rove_units::{Bytes, Duration, Instant};
 
 use crate::flow::source::{FULL, Source};
 
-/// The receiver's window: no more is ever on its way. Source: the greatest that Linux gives by default (`net.ipv4.tcp_rmem`, tcp(7)),
-/// which bounds the delay of the published figures of TCP over queues that never drop.
+/// The receiver's window, which bounds the bytes in flight. Source: the greatest that Linux gives by default
+/// (`net.ipv4.tcp_rmem`, tcp(7)), which bounds the delay of the published figures of TCP over queues that never drop.
 pub const RECEIVE_WINDOW: Bytes = Bytes::mib(6);
 
 /// Sends full packets as a controller allows it.
@@ -17,24 +17,24 @@ pub struct Controlled<C> {
     packet: Bytes,
     is_started: bool,
     sent_at: Option<Instant>,
-    /// Whether the window has room that only the spacing keeps from being used.
+    /// Whether the window has room, but the controller's spacing forbids to send yet.
     is_spaced: bool,
 }
 
 impl<C: Controller> Controlled<C> {
-    /// Creates a source with all the data of the world.
+    /// Creates a source that always has data to send.
     pub const fn new(controller: C) -> Self {
         Self { controller, packet: FULL, is_started: false, sent_at: None, is_spaced: false }
     }
 
-    /// Has packets with this payload.
+    /// Sets the payload of a full packet.
     #[must_use]
     pub fn in_packets_of(mut self, packet: Bytes) -> Self {
         self.packet = packet;
         self
     }
 
-    /// Returns when the controller lets the next packet go, as far as its spacing says.
+    /// Returns when the controller's spacing allows the next packet.
     fn next_slot(&self) -> Instant {
         self.sent_at.map_or(Instant::ZERO, |sent| sent + self.controller.spacing())
     }

@@ -13,21 +13,21 @@ use crate::metrics::Delivery;
 /// Every datagram of a flow begins with this. No datagram of a session does: it would be number 2^63 - 1.
 pub(super) const MARK: [u8; 8] = [0xff; 8];
 
-/// Bits of a datagram's number that are its own; those above name its sender, if there are several.
+/// Bits of a datagram's own number. The bits above are the number of its sender, if there are several.
 pub(super) const NUMBER_BITS: u32 = 48;
 
-/// How many later ones must be acknowledged before a datagram counts as lost. Source: RFC 9002, section 6.1.1.
+/// How many later datagrams must be acknowledged before one counts as lost. Source: RFC 9002, section 6.1.1.
 const REORDERING: u64 = 3;
 
-/// How long nothing is acknowledged before everything on its way counts as lost. Chosen: longer than any queue or outage of
-/// the links here lasts; it only keeps a flow from waiting for ever.
+/// How long nothing is acknowledged before all datagrams in flight count as lost. Chosen: longer than any queue or
+/// outage of the links here lasts. It only keeps a flow from waiting for ever.
 const SILENCE_MAX: Duration = Duration::from_secs(30);
 
-/// How much later than the newest that has been acknowledged a datagram may be, as a share of the round-trip time.
-/// Source: RFC 9002, section 6.1.2: 9/8.
+/// How long after its sending an older datagram counts as late once a newer one is acknowledged, as a multiple of the
+/// round-trip time. Source: RFC 9002, section 6.1.2: 9/8.
 const LATE_SHARE: f64 = 1.125;
 
-/// The least time after which a datagram is sent to find out whether those on their way are lost.
+/// Least time without an acknowledgment after which a datagram probes whether those in flight are lost.
 /// Source: Linux's least retransmission timeout; RFC 9002, section 6.2, has the rule.
 const PROBE_MIN: Duration = Duration::from_millis(200);
 
@@ -49,8 +49,8 @@ pub struct Arrival {
     pub size: Bytes,
 }
 
-/// Sends what a source says, and tells its controller what becomes of it. Data is not sent again: a flow is measured by its
-/// datagrams, which nobody reads.
+/// Sends datagrams when a source says so, and tells its controller whether they arrive. Lost data is not sent again,
+/// because nobody reads it: a flow is measured by its datagrams.
 #[derive(Debug)]
 pub struct Sender<S> {
     source: S,
@@ -58,38 +58,38 @@ pub struct Sender<S> {
     is_started: bool,
     sent: u64,
     lost: u64,
-    /// The datagrams from the oldest on its way on; `None` where one has been acknowledged.
+    /// The datagrams in flight, from the oldest on. `None` where one has been acknowledged.
     in_flight: VecDeque<Option<Flying>>,
     in_flight_bytes: Bytes,
-    /// When something was last acknowledged, or sent after nothing was on its way.
+    /// When a datagram was last acknowledged, or sent while none was in flight.
     heard_at: Instant,
     probe: Probe,
 }
 
-/// A datagram on its way.
+/// A datagram in flight.
 #[derive(Clone, Copy, Debug)]
 struct Flying {
     size: Bytes,
     sent: Instant,
 }
 
-/// When a datagram is sent beyond the window because nothing has been acknowledged for long.
+/// The timer for probes: datagrams beyond the window, sent because nothing has been acknowledged for long.
 #[derive(Clone, Copy, Debug, Default)]
 struct Probe {
     srtt: Option<Duration>,
     rttvar: Duration,
-    /// How many there were since something was last acknowledged.
+    /// How many probes there were since a datagram was last acknowledged.
     count: u32,
-    /// When the last datagram was sent.
+    /// When the last datagram of any kind was sent.
     sent_at: Instant,
-    /// The largest size so far.
+    /// The largest size of a datagram so far.
     size: Bytes,
-    /// The size of a datagram that is due beyond the window.
+    /// The size of the probe that is to be sent now. `None` if none is.
     due: Option<Bytes>,
 }
 
 impl Probe {
-    /// Counts a sample of the round-trip time. Source: RFC 6298, section 2.
+    /// Updates the timer with a sample of the round-trip time. Source: RFC 6298, section 2.
     fn update(&mut self, rtt: Duration) {
         let srtt = self.srtt.unwrap_or(rtt);
         let off = if self.srtt.is_some() { srtt.abs_diff(rtt) } else { rtt * 2 };
@@ -103,7 +103,7 @@ impl Probe {
         self.sent_at + timeout.saturating_mul(1 << self.count.min(6)).min(SILENCE_MAX)
     }
 
-    /// Returns how long after a datagram's sending it is late, if a later one has come.
+    /// Returns how long after its sending a datagram is late if a later one was acknowledged.
     fn lateness(&self) -> Duration {
         self.srtt.unwrap_or(PROBE_FIRST).mul_f64(LATE_SHARE)
     }
@@ -125,7 +125,7 @@ impl<S: Source> Sender<S> {
         }
     }
 
-    /// Begins.
+    /// Starts to send. A second call has no effect.
     pub fn start(&mut self, now: Instant) {
         if !self.is_started {
             self.is_started = true;
@@ -143,12 +143,12 @@ impl<S: Source> Sender<S> {
         self.source.window()
     }
 
-    /// Returns how many datagrams were taken for lost.
+    /// Returns how many datagrams the sender gave up as lost.
     pub const fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Returns the number of the oldest datagram that is remembered.
+    /// Returns the number of the first datagram in `in_flight`.
     fn oldest(&self) -> u64 {
         self.sent - u64::try_from(self.in_flight.len()).unwrap_or_default()
     }
@@ -161,14 +161,14 @@ impl<S: Source> Sender<S> {
         Some(flying)
     }
 
-    /// Forgets the oldest that have been acknowledged.
+    /// Forgets acknowledged datagrams up to the oldest one that is not acknowledged.
     fn forget(&mut self) {
         while self.in_flight.front().is_some_and(Option::is_none) {
             self.in_flight.pop_front();
         }
     }
 
-    /// Gives up datagrams from the oldest on, as long as they are lost by what is said of a number and of when it was sent.
+    /// Gives up datagrams, the oldest first, as long as `is_lost` holds for the number and the time of sending.
     fn lose(&mut self, now: Instant, is_persistent: bool, is_lost: impl Fn(u64, Instant) -> bool) {
         let mut number = self.oldest();
         let mut loss: Option<Loss> = None;
@@ -202,7 +202,7 @@ impl<S: Source> Sender<S> {
         (!self.in_flight.is_empty()).then(|| self.heard_at + SILENCE_MAX)
     }
 
-    /// Returns when a probe is due. Without a controller there is none: such a flow has nothing to find out.
+    /// Returns when a probe is due. Without a controller there are none: nobody would use the answer.
     fn probe_due(&self) -> Option<Instant> {
         let is_asked = self.source.is_controlled() && !self.in_flight.is_empty();
         (is_asked && self.probe.due.is_none()).then(|| self.probe.timeout())
@@ -214,7 +214,7 @@ impl<S: Source> Sender<S> {
     }
 
     fn handle_ack(&mut self, now: Instant, number: u64, received: Instant) {
-        // A copy of an acknowledgment, or that of a datagram taken for lost, says nothing new.
+        // A second acknowledgment, or that of a datagram given up as lost, tells nothing new.
         let Some(Flying { size, sent }) = self.remove(number) else { return };
         self.heard_at = now;
         let rtt = now.saturating_since(sent);
@@ -224,7 +224,7 @@ impl<S: Source> Sender<S> {
             controller.on_ack(now, &Ack { sent, received, size, rtt, in_flight, is_app_limited });
         }
         let end = number.saturating_sub(REORDERING - 1);
-        // By time only with a controller, as probes are.
+        // Datagrams are lost by time only if there is a controller, as with probes.
         let lateness = self.probe.lateness();
         let is_controlled = self.source.is_controlled();
         self.lose(now, false, |other, at| {
@@ -290,16 +290,16 @@ impl<S: Source> End for Sender<S> {
     }
 }
 
-/// Acknowledges datagrams, and keeps when they came.
+/// Acknowledges datagrams, and keeps when each of them arrived.
 #[derive(Debug)]
 pub struct Receiver {
     peer: SocketAddr,
     arrivals: Vec<Arrival>,
-    /// The number of each datagram, and when it came.
+    /// The number and the arrival of each datagram that is yet to be acknowledged.
     unacknowledged: VecDeque<(u64, Instant)>,
-    /// How long a datagram waits for a second one of its sender, which has both acknowledged.
+    /// How long a datagram waits for a second one of its sender. An acknowledgment then covers both.
     delay: Duration,
-    /// The datagrams that wait, by their senders.
+    /// The waiting datagram of each sender, with its arrival.
     waiting: BTreeMap<u64, (u64, Instant)>,
 }
 
@@ -309,7 +309,7 @@ impl Receiver {
         Self::with_delay(peer, Duration::ZERO)
     }
 
-    /// Creates an end that acknowledges every second datagram of a sender, and the first after this time (RFC 1122, section 4.2.3.2).
+    /// Creates an end that acknowledges each second datagram of a sender, or after `delay` one (RFC 1122, 4.2.3.2).
     pub const fn with_delay(peer: SocketAddr, delay: Duration) -> Self {
         Self {
             peer,
@@ -325,12 +325,12 @@ impl Receiver {
         self.arrivals.last().map(|arrival| arrival.delivery.arrived)
     }
 
-    /// Returns what has arrived, in order of arrival.
+    /// Returns the arrivals, in order.
     pub fn arrivals(&self) -> &[Arrival] {
         &self.arrivals
     }
 
-    /// Returns what has arrived, in order of arrival, and forgets it.
+    /// Returns the arrivals, in order, and forgets them.
     pub fn take_arrivals(&mut self) -> Vec<Arrival> {
         core::mem::take(&mut self.arrivals)
     }
@@ -369,7 +369,7 @@ impl End for Receiver {
     }
 }
 
-/// Keeps an arrival, unless there are too many.
+/// Keeps an arrival, unless [`ARRIVALS_MAX`] are kept already.
 pub(super) fn keep(arrivals: &mut Vec<Arrival>, arrival: Arrival) {
     let last = arrivals.last().map(|last| last.delivery.arrived);
     debug_assert!(last <= Some(arrival.delivery.arrived), "arrivals are in order");
@@ -378,7 +378,7 @@ pub(super) fn keep(arrivals: &mut Vec<Arrival>, arrival: Arrival) {
     }
 }
 
-/// Returns a number of eight bytes.
+/// Returns the number in the eight bytes at `index`, counted in such words.
 pub(super) fn word(payload: &[u8], index: usize) -> Option<u64> {
     let bytes = payload.get(8 * index..8 * (index + 1))?;
     bytes.try_into().ok().map(u64::from_be_bytes)

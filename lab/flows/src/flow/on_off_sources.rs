@@ -1,7 +1,7 @@
 //! On-off sources: senders that share a path. Each has flows of its own, one after another, with pauses between.
 //!
-//! Each flow is a transfer of some packets, which ends when all of them have been acknowledged. A controller that begins with the flow
-//! decides when they go. Lost packets are sent again. [`Receiver`](crate::flow::ends::Receiver) is the other end.
+//! Each flow transfers some packets, and ends when all are acknowledged. A controller that begins with the flow decides
+//! when they go. Lost packets are sent again. [`Receiver`](crate::flow::ends::Receiver) is the other end.
 
 use core::net::SocketAddr;
 use core::ops::Range;
@@ -14,17 +14,17 @@ use rove_units::{Bytes, Duration, Instant, Stream};
 use crate::flow::ends::{MARK, NUMBER_BITS, word};
 use crate::flow::source::exponential;
 
-/// How many later ones must be acknowledged before a packet counts as lost. Source: RFC 9002, section 6.1.1.
+/// How many later packets must be acknowledged before one counts as lost. Source: RFC 9002, section 6.1.1.
 const REORDERING: u64 = 3;
 
-/// The retransmission timeout before a round trip is known, and the least one. Source: RFC 6298, section 2.1; the least is that of Linux,
-/// since the RFC's second would be half of a short flow.
+/// The retransmission timeout before a round trip is known, and the least one later. Source: RFC 6298, section 2.1, but
+/// the least is Linux's, since the RFC's second would be half of a short flow.
 const TIMEOUTS: [Duration; 2] = [Duration::from_secs(1), Duration::from_millis(200)];
 
 /// Longest retransmission timeout. Source: RFC 6298, section 2.5.
 const TIMEOUT_MAX: Duration = Duration::from_secs(60);
 
-/// The place in a payload from which two bytes name the sender: after the mark, in the packet's number.
+/// The place in a payload of the two bytes that number the sender: behind the mark, the first of the packet's number.
 pub const SENDER_PLACE: usize = MARK.len();
 
 /// Sizes of flows: those of a distribution, and none above the largest.
@@ -49,7 +49,7 @@ pub enum Distribution {
 }
 
 impl FlowSize {
-    /// Returns the packets of a flow, by the quantile `unit` in `[0, 1)`.
+    /// Returns how many packets a flow has, from the quantile `unit` in `[0, 1)`.
     fn packets(self, unit: f64) -> u64 {
         let bytes = match self.distribution {
             Distribution::Exponential(mean) => -(mean.get() as f64) * (1.0 - unit).ln(),
@@ -74,9 +74,9 @@ impl FlowSize {
 pub struct SenderFigures {
     /// Packets that were acknowledged.
     pub packets: u64,
-    /// The time for which it had something to send.
+    /// How long the sender had something to send.
     pub on: Duration,
-    /// The sum of the times that acknowledged packets waited in queues.
+    /// The sum of the queueing times of acknowledged packets: round trips less the path's.
     pub queueing: Duration,
 }
 
@@ -87,16 +87,16 @@ struct Flow {
     /// The payload of a packet.
     packet: Bytes,
     started: Instant,
-    /// Packets that are neither acknowledged nor on their way.
+    /// Packets yet to be sent: never sent, or lost.
     left: u64,
-    /// When each packet on its way was sent.
+    /// When each packet in flight was sent.
     in_flight: BTreeMap<u64, Instant>,
     last_sent: Option<Instant>,
     /// Smoothed round-trip time and its variation (RFC 6298).
     rtt: Option<(Duration, Duration)>,
-    /// When everything counts as lost, unless something is acknowledged before.
+    /// When all packets in flight count as lost, unless one is acknowledged sooner.
     timeout_at: Instant,
-    /// How often that has come in a row.
+    /// How many such timeouts there were in a row.
     timeouts: u32,
 }
 
@@ -111,7 +111,7 @@ impl Flow {
         Bytes::new(self.packet.get() * self.in_flight.len() as u64)
     }
 
-    /// Returns when a packet may go: at once, later, or not before something is acknowledged.
+    /// Returns when the next packet may go: a time, which may be past, or `None` until one is acknowledged.
     fn sends_at(&self) -> Option<Instant> {
         let in_flight = self.in_flight_bytes();
         let is_open =
@@ -128,7 +128,7 @@ impl Flow {
         });
     }
 
-    /// Gives up packets below a number.
+    /// Gives up the packets with numbers below `end`.
     fn lose_below(&mut self, now: Instant, end: u64, is_persistent: bool) {
         let kept = self.in_flight.split_off(&end);
         let lost = core::mem::replace(&mut self.in_flight, kept);
@@ -140,18 +140,18 @@ impl Flow {
     }
 }
 
-/// A sender: a flow, or a pause.
+/// A sender, in a flow or in a pause.
 #[derive(Debug)]
 struct Sender {
     flow: Option<Flow>,
     begins: Instant,
-    /// How much longer than the path's its way back is, and the acknowledgments on it.
+    /// How much longer the sender's way back is than the path's. `on_the_way` has the acknowledgments that it delays.
     extra: Duration,
     on_the_way: VecDeque<(Instant, u64)>,
-    /// The number of its next packet; no two of its packets have the same.
+    /// The number of the sender's next packet. It never uses a number twice.
     next: u64,
     chance: Stream,
-    /// How many sizes and pauses have been drawn.
+    /// How many random sizes and pauses the sender has drawn.
     draws: u64,
     figures: SenderFigures,
 }
@@ -198,7 +198,7 @@ impl<F: Fn(usize) -> Box<dyn Controller>> OnOffSources<F> {
         Self { senders: senders.collect(), controller, size, mean_pause, base, peer, turn: 0 }
     }
 
-    /// Gives senders a longer way back than the path's, and begins their first pauses later.
+    /// Gives senders a way back that is `extra` longer than the path's, and begins their first flows later by `start`.
     pub fn set_apart(&mut self, senders: Range<usize>, extra: Duration, start: Duration) {
         for sender in &mut self.senders[senders] {
             sender.extra = extra;
@@ -225,7 +225,7 @@ impl Sender {
         self.chance.at(self.draws).unit()
     }
 
-    /// Counts an acknowledgment, and begins a pause after the last of a flow.
+    /// Counts an acknowledgment. If it is the last of a flow, a pause begins.
     fn acknowledge(&mut self, now: Instant, number: u64, base: Duration, mean_pause: Duration) {
         if self.is_last(now, number, base + self.extra)
             && let Some(flow) = self.flow.take()
@@ -235,10 +235,10 @@ impl Sender {
         }
     }
 
-    /// Counts it; returns whether it ends the flow.
+    /// Counts an acknowledgment, and returns whether it ends the flow.
     fn is_last(&mut self, now: Instant, number: u64, base: Duration) -> bool {
         let Some(flow) = &mut self.flow else { return false };
-        // A packet that was given up, or of an earlier flow, says nothing.
+        // The acknowledgment of a packet given up, or of an earlier flow, tells nothing.
         let Some(sent) = flow.in_flight.remove(&number) else { return false };
         let rtt = now.saturating_since(sent);
         self.figures.packets += 1;
@@ -419,7 +419,7 @@ mod tests {
     fn a_lone_sender_has_its_window_each_round_trip_and_no_queue() {
         let size = of_mean(Bytes::mib(1));
         let figures = run(1, size, 0.0, 1)[0];
-        // 20 packets each 51 ms, less the round trip in which a flow's last packets come.
+        // A round trip of 51 ms carries 20 packets. The last round trip of each flow counts as well, but carries less.
         let rate = figures.packets as f64 / figures.on.as_secs_f64();
         assert!((360.0..393.0).contains(&rate), "{rate} packets/s");
         let queueing = figures.queueing.as_secs_f64() * 1e3 / figures.packets as f64;

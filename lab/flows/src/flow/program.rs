@@ -4,7 +4,7 @@
 //! time, when the newest packet was sent, and when it arrived. The last words are the number of packets, and how many are in flight.
 //! An answer is the window in packets, and maybe the least time between two packets in ms.
 //!
-//! The caller's time stands still while the program thinks. In virtual time its answers alone therefore decide a run.
+//! Simulated time stands still while the program thinks. In virtual time, only its answers decide a run.
 
 use core::fmt::Write as _;
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -24,32 +24,32 @@ const ANSWER_BYTES_MAX: usize = 512;
 /// Largest window in packets, and the longest time between two packets in ms. Chosen: beyond any link here.
 const ANSWER_MAX: [f64; 2] = [1e6, 60_000.0];
 
-/// How long an ended program is waited for, in looks of a hundredth of a second.
+/// How often, each hundredth of a second, it is looked whether a program that closed its output has ended.
 const LOOKS: u32 = 100;
 
-/// The computer's time that a program may take.
+/// How much real time a program may take.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// For an answer.
+    /// The time for one answer.
     pub answer: Duration,
-    /// For all answers of a flow.
+    /// The time for all answers of a flow.
     pub flow: Duration,
 }
 
 impl Limits {
-    /// Limits of a run in virtual time. Chosen: a busy computer takes a hundredth of the first. Half of the second is a flow of 20 Mbit/s
-    /// for a quarter of an hour, at 100 us an answer.
+    /// Limits of a run in virtual time. Chosen: on a busy computer an answer takes a hundredth of the first. Half of
+    /// the second is enough for 20 Mbit/s over a quarter of an hour, at 100 us an answer.
     pub const VIRTUAL: Self =
         Self { answer: Duration::from_secs(10), flow: Duration::from_secs(300) };
 
-    /// Returns the limits of a run of this length in real time. Chosen: a flow that waits for longer has its program's figures, not
-    /// the network's.
+    /// Returns the limits of a run of this length in real time. Chosen: if a flow waits longer for its program, its
+    /// figures are the program's, not the network's.
     pub fn real(length: Duration) -> Self {
         Self { answer: length / 10, flow: length / 10 }
     }
 }
 
-/// Why a program decides nothing any more.
+/// The reason why a program does not go on to control its flow.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
     /// The program could not be started.
@@ -66,7 +66,7 @@ pub enum Fault {
         /// The program's exit status.
         status: ExitStatus,
     },
-    /// It is there, and says nothing more.
+    /// The program has closed its output but goes on.
     #[error("it closed its output after {answers} answers")]
     Closed {
         /// How many answers it gave.
@@ -88,23 +88,23 @@ pub enum Fault {
         /// How many answers it gave.
         answers: u64,
     },
-    /// The answer is none.
+    /// The answer is no pair of numbers within the limits.
     #[error(
         "it answered {0:?}, which is no window in packets and no time in ms, such as \"10 0.5\""
     )]
     Nonsense(String),
-    /// An answer came before its event.
+    /// The program wrote an answer before its event.
     #[error("it answered before it was asked, after {answers} answers")]
     Unasked {
         /// How many answers it gave.
         answers: u64,
     },
-    /// The answer has no end.
+    /// The answer is longer than 512 bytes.
     #[error("it answered more than {ANSWER_BYTES_MAX} bytes in a line")]
     LongLine,
 }
 
-/// A program, and the first fault of those of its processes that have ended.
+/// A program, and the first fault among all the processes that it had.
 #[derive(Clone, Debug)]
 pub struct Program {
     words: Vec<String>,
@@ -112,7 +112,7 @@ pub struct Program {
     fault: Arc<OnceLock<Fault>>,
 }
 
-/// A flow's process.
+/// The process of the program for one flow.
 #[derive(Debug)]
 struct Process {
     child: Child,
@@ -124,7 +124,7 @@ struct Process {
     waited: Duration,
 }
 
-/// A controller that a process decides for, as long as it has no fault.
+/// A controller whose process decides window and spacing, until it has a fault.
 #[derive(Debug)]
 struct Driven {
     process: Option<Process>,
@@ -135,12 +135,12 @@ struct Driven {
 }
 
 impl Program {
-    /// Creates a program of a path and arguments that has not run.
+    /// Creates a program from a path and arguments. No process runs yet.
     pub fn new(words: Vec<String>, limits: Limits) -> Self {
         Self { words, limits, fault: Arc::default() }
     }
 
-    /// Starts a process for a flow, given the payload of a full packet.
+    /// Starts a process for a flow, and returns the controller that asks it. `packet` is the payload of a full packet.
     pub fn controller(&self, packet: Bytes) -> Box<dyn Controller> {
         let process = Process::start(&self.words, self.limits);
         let process = process.map_err(|fault| self.fault.set(fault)).ok();
@@ -167,7 +167,7 @@ impl Process {
         Ok(Self { child, input, output, unread, limits, answers, waited })
     }
 
-    /// Returns the window and the spacing that the program answers to a line.
+    /// Sends an event's line to the program, and returns the window and the spacing that it answers.
     fn ask(&mut self, line: &str, packet: Bytes) -> Result<(Bytes, Duration), Fault> {
         let clock = Clock::start();
         self.write(line, &clock)?;
@@ -195,7 +195,7 @@ impl Process {
         Ok((window, Duration::from_secs_f64(spacing_ms * 1e-3)))
     }
 
-    /// Writes a line, unless there is an answer already.
+    /// Writes an event's line. An answer that is there already is a fault.
     fn write(&mut self, line: &str, clock: &Clock) -> Result<(), Fault> {
         let none_yet = Timespec::default();
         let mut output = [PollFd::new(&self.output, PollFlags::IN)];
@@ -238,7 +238,7 @@ impl Process {
         }
     }
 
-    /// Waits for a pipe within the time of an answer.
+    /// Waits until a pipe is ready, at most until the time of an answer is over.
     fn wait(&self, pipe: impl AsFd, event: PollFlags, clock: &Clock) -> Result<(), Fault> {
         let (limit, answers) = (self.limits.answer, self.answers);
         let rest = limit.saturating_sub(clock.now().saturating_since(Instant::ZERO));
@@ -250,7 +250,7 @@ impl Process {
         }
     }
 
-    /// Returns how the program has ended.
+    /// Returns the fault of a program whose pipe is closed: whether it has ended, and how.
     fn end(&mut self) -> Fault {
         for _ in 0..LOOKS {
             if let Ok(Some(status)) = self.child.try_wait() {
@@ -265,7 +265,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Both fail only for a program that has ended.
+        // Kill and wait can fail only if the program has ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -323,12 +323,12 @@ mod tests {
     use super::*;
     use crate::flow::source::FULL;
 
-    /// Tells a program of the start and of an acknowledgment; returns the window in packets, the spacing, and the fault.
+    /// Tells a program of the start and three acknowledgments. Returns window in packets, spacing, and fault.
     fn told(script: &str) -> (u64, Duration, Option<String>) {
         told_often(script, 3)
     }
 
-    /// Does the same with so many acknowledgments.
+    /// Does as [`told`] does, but with so many acknowledgments.
     fn told_often(script: &str, acks: u32) -> (u64, Duration, Option<String>) {
         let limits = Limits { answer: Duration::from_secs(1), flow: Duration::from_millis(1_500) };
         let words = ["/bin/sh", "-c", script].map(str::to_owned).to_vec();

@@ -1,7 +1,7 @@
 //! A saturator: a sender whose queue at the bottleneck never runs empty, so that arrivals are the link's delivery opportunities.
 //!
-//! Source: Sprout paper (NSDI 2013, section 4.1). The window grows while the round trip is short, and shrinks where it is too long. Nothing
-//! here is sealed: a recording is made between computers of one's own.
+//! Source: Sprout paper (NSDI 2013, section 4.1). The window grows while the round trip is short, and shrinks where it
+//! is too long. Datagrams are not sealed: one person records the link between computers of their own.
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, UdpSocket};
@@ -20,32 +20,32 @@ use crate::flow::ends::{Arrival, Receiver, Sender};
 use crate::flow::source::FULL;
 use crate::pump::{SIGNALS, alone, any, bound, own_address, pump};
 
-/// The round-trip times between which the window stays. Source: Sprout paper, section 4.1.
+/// The round-trip times between which the window stays as it is. Source: Sprout paper, section 4.1.
 const RTT: [Duration; 2] = [Duration::from_millis(750), Duration::from_secs(3)];
 
 /// The first window in packets, and the least one. Chosen: that of TCP.
 const WINDOW_FIRST: u64 = 10;
 
-/// By how many times what was lost the window shrinks. Chosen: a queue that drops is kept full at the loss of a ninth.
+/// The multiple of lost bytes by which the window shrinks. Chosen: a queue that drops stays full at a loss of 1 in 9.
 const LOSS_WEIGHT: u64 = 8;
 
-/// How long a recording goes on after the last arrival, and a saturator without its first answer. Chosen: longer than outages of cellular
-/// links last.
+/// How long a recording goes on after the last arrival, and a saturator without an answer from the start. Chosen:
+/// longer than outages of cellular links last.
 const SILENCE_MAX: Duration = Duration::from_secs(10);
 
-/// How often a receiver that calls does so.
+/// How often a receiver calls a saturator until data comes.
 const CALL_EVERY: Duration = Duration::from_secs(1);
 
-/// The computer that is called, or the address that a call is waited for at.
+/// The way in which two ends find each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// The other end.
+    /// This end calls the other end at this address.
     Call(SocketAddr),
-    /// This end.
+    /// This end waits at this address for a call.
     Listen(SocketAddr),
 }
 
-/// The window that keeps a queue filled.
+/// A controller whose window keeps the queue at the bottleneck filled.
 #[derive(Debug)]
 struct Saturator {
     window: Bytes,
@@ -83,7 +83,7 @@ impl Saturator {
     }
 }
 
-/// Keeps the way to the other end saturated for some time. `ready` is told the address of this end.
+/// Sends to the other end as much as keeps its link saturated, for some time. `ready` is told the address of this end.
 ///
 /// # Errors
 ///
@@ -114,7 +114,7 @@ pub fn saturate(
     Ok(())
 }
 
-/// Records the opportunities of the way from a saturator, until it is silent or a signal comes.
+/// Records the arrivals from a saturator until it is silent or a signal comes. `ready` is told this end's address.
 ///
 /// # Errors
 ///
@@ -131,7 +131,7 @@ pub fn record(place: Place, ready: impl FnOnce(SocketAddr) -> Result<()>) -> Res
             && call_at <= now
         {
             call_at = now + CALL_EVERY;
-            // The next call may come through.
+            // A call that fails is repeated.
             let _ = socket.send_to(&[0], peer);
         }
         Ok(last.is_some_and(|last| now.saturating_since(last) > SILENCE_MAX))
@@ -149,7 +149,7 @@ fn trace(arrivals: &[Arrival]) -> Result<Trace> {
         .context("too little came for a trace")
 }
 
-/// Waits for a call; none comes if a signal does.
+/// Waits for a call and returns the caller. `None` if a signal comes first.
 fn called(socket: &UdpSocket, clock: Clock) -> Result<Option<SocketAddr>> {
     let mut event_loop = EventLoop::new(clock, &SIGNALS).context("cannot wait for sockets")?;
     loop {

@@ -15,22 +15,22 @@ pub const TUNNELLED: Bytes = Bytes::new(1_292);
 /// Where the packets of several ends go.
 #[derive(Debug)]
 enum Way {
-    /// Onto the path, with the number of the end before each.
+    /// Onto the path to this address. The number of the end goes before each packet.
     Direct(SocketAddr),
-    /// Into a tunnel.
+    /// Into a Sprout tunnel, each end as a flow of its own.
     Tunnel(Box<Session<Tunnel>>),
 }
 
-/// Ends of several flows at one place, in the order of those at the other.
+/// The ends of several flows at one side of a path. The ends at the other side have the same order.
 #[derive(Debug)]
 pub struct Shared<E> {
-    /// The ends.
+    /// The ends at this side, in the order of their numbers.
     pub ends: Vec<E>,
     way: Way,
 }
 
 impl<E: End> Shared<E> {
-    /// Puts ends side by side before a path to this address.
+    /// Puts ends side by side, with a path to this address.
     pub const fn direct(ends: Vec<E>, peer: SocketAddr) -> Self {
         Self { ends, way: Way::Direct(peer) }
     }
@@ -106,7 +106,7 @@ impl<E: End> End for Shared<E> {
 
 /// Returns ends at both sides of a tunnel.
 pub fn tunnel<A: End, B: End>(near: Vec<A>, far: Vec<B>) -> (Shared<A>, Shared<B>) {
-    // A key that nobody outside of the run could use is as good as a drawn one.
+    // The traffic never leaves the run, so the key need not be secret.
     let key = Key::from_bytes([1; 16]);
     let left = Session::near(&key, RIGHT_ADDRESS, Tunnel::default(), Instant::ZERO);
     let right = Session::far(&key, Tunnel::default(), Instant::ZERO);

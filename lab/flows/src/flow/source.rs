@@ -3,7 +3,7 @@
 use rove_congestion::Controller;
 use rove_units::{Bytes, Duration, Instant, Stream};
 
-/// The least that a datagram has: the mark of a flow, the datagram's number, and when it was sent.
+/// The least payload: the mark of a flow, the datagram's number, and when it was sent.
 pub const HEADER: Bytes = Bytes::new(24);
 
 /// The payload of a full packet: 1500 bytes less the headers of IPv4 and UDP.
@@ -11,16 +11,16 @@ pub const FULL: Bytes = Bytes::new(1_472);
 
 /// Decides when datagrams go. It is asked whenever something has happened, and at the time that it names.
 pub trait Source {
-    /// Begins; called once.
+    /// Begins to send. It is called once.
     fn start(&mut self, now: Instant);
 
-    /// Returns the payload of a datagram to be sent now, while so much is on its way.
+    /// Returns the payload of a datagram to be sent now, if there is one, while so much is in flight.
     fn poll_send(&mut self, now: Instant, in_flight: Bytes) -> Option<Bytes>;
 
-    /// Returns when to ask again, if nothing happens before.
+    /// Returns when to ask again if nothing happens sooner.
     fn poll_timeout(&self) -> Option<Instant>;
 
-    /// Returns the controller that is told what becomes of the datagrams, if there is one.
+    /// Returns the controller that is told of acknowledgments and losses, if there is one.
     fn controller(&mut self) -> Option<&mut dyn Controller> {
         None
     }
@@ -35,19 +35,19 @@ pub trait Source {
         false
     }
 
-    /// Returns the longest silence while something is on its way.
+    /// Returns the longest time without a datagram while others are in flight. `None` for no limit.
     fn heartbeat(&self) -> Option<Duration> {
         None
     }
 
-    /// Returns whether it sent less than it might have for want of data.
+    /// Returns whether the source sent less than its window allows because it had no data.
     fn is_app_limited(&self) -> bool {
         false
     }
 }
 
-/// Sends full packets as long as no more than a window is on its way: TCP with all the data of the world, whose window has
-/// reached the receiver's. A source with a congestion controller is [`Controlled`](crate::flow::controlled::Controlled).
+/// Sends full packets as long as no more than a window is on its way: endless data of a TCP whose window has reached
+/// the receiver's. A source with a congestion controller is [`Controlled`](crate::flow::controlled::Controlled).
 #[derive(Clone, Debug)]
 pub struct Bulk {
     window: Bytes,

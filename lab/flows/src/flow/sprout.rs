@@ -1,4 +1,4 @@
-//! Sprout's ends in virtual time, with all the data of the world, or none.
+//! Sprout's ends in virtual time. An end sends endless data, or none.
 
 use core::net::SocketAddr;
 
@@ -12,7 +12,7 @@ use crate::flow::ends::{Arrival, keep};
 use crate::flow::source::FULL;
 use crate::metrics::Delivery;
 
-/// When a datagram was sent, before Sprout's fields.
+/// The size of the time of sending, which stands before Sprout's fields in a datagram.
 const STAMP: Bytes = Bytes::new(8);
 
 /// The size that counts as a packet: with the stamp and the headers a datagram is a delivery opportunity.
@@ -31,7 +31,7 @@ pub struct SproutEnd<E> {
 }
 
 impl<E: Estimator> SproutEnd<E> {
-    /// Creates an end; one that is not saturating only tells its peer what arrives.
+    /// Creates an end. If it is not saturating, it only tells its peer what arrives.
     pub fn new(config: Config, estimator: E, peer: SocketAddr, is_saturating: bool) -> Self {
         let endpoint = Endpoint::new(config, estimator, Instant::ZERO);
         Self { endpoint, peer, is_saturating, now: Instant::ZERO, sent: 0, arrivals: Vec::new() }
@@ -42,12 +42,12 @@ impl<E: Estimator> SproutEnd<E> {
         self.sent
     }
 
-    /// Returns what has arrived, in order of arrival.
+    /// Returns the arrivals, in order.
     pub fn arrivals(&self) -> &[Arrival] {
         &self.arrivals
     }
 
-    /// Returns what has arrived, in order of arrival, and forgets it.
+    /// Returns the arrivals, in order, and forgets them.
     pub fn take_arrivals(&mut self) -> Vec<Arrival> {
         core::mem::take(&mut self.arrivals)
     }

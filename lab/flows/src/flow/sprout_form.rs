@@ -1,4 +1,4 @@
-//! Sprout in one of its forms: the details that are open, or that its paper and its program have in different ways.
+//! Sprout in its forms: details that the paper leaves open, or that paper and published program have in different ways.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use crate::flow::{self, FlowOptions, FlowReport, Saturation};
 /// The confidence of Sprout's forecast, in percent. Source: Sprout paper, section 3.3.
 const CONFIDENCE: f64 = 95.0;
 
-/// The options after the name in scenario files, in their order, and in figures.
+/// The options of a form: as scenario files append them to the name, in this order, and as figures do.
 const OPTIONS: [(&str, &str); 4] = [
     ("-ewma", "-EWMA"),
     ("-one-way", ", one way"),
@@ -19,7 +19,7 @@ const OPTIONS: [(&str, &str); 4] = [
     ("-datagrams", ", headers counted"),
 ];
 
-/// The names in figures by the options, as bits.
+/// The names in figures, by the form's number, whose bits are the options.
 static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
     let name = |bits: usize| {
         let options = OPTIONS.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);
@@ -28,13 +28,13 @@ static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
     (0..SproutForm::COUNT).map(name).collect()
 });
 
-/// A form of Sprout.
+/// A form of Sprout, made of four options.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(try_from = "String")]
 pub struct SproutForm {
-    /// Whether a moving average stands in place of inference and caution.
+    /// Whether a moving average of the rate takes the place of the inference and its cautious forecast.
     pub is_ewma: bool,
-    /// The directions of data.
+    /// The directions in which there is always data.
     pub saturation: Saturation,
     /// The rule for forecasts that have grown old.
     pub drain: Drain,

@@ -57,7 +57,7 @@ fn a_window_below_the_bandwidth_delay_product_leaves_the_queue_empty() {
 fn a_window_beyond_it_fills_the_link_and_stands_in_the_queue() {
     let (report, arrivals) = run(Bulk::new(Bytes::new(141 * 1_472)), options(link(), 30));
     assert!((report.bits_per_second / 12e6 - 1.0).abs() < 1e-3, "{report:?}");
-    // 141 packets are 141 ms of the link, of which 40 ms are propagation: the packet itself is the last of 101.
+    // 141 packets are 141 ms of the link, 40 ms of them on the way: each packet is the last of 101 in the queue.
     assert!(near(one_way(&arrivals, 50), 20.0 + 101.0), "{report:?}");
     assert!(near(report.end_to_end_p95_ms, 121.95), "{report:?}");
 }

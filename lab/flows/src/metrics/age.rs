@@ -17,7 +17,7 @@ use crate::metrics::Pieces;
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
     produced: Vec<Instant>,
-    /// When the receiver took a state that is newer than all it had, and which.
+    /// When the receiver took each state that was newer than all it had, and the state's number.
     taken: Vec<(Instant, usize)>,
 }
 
@@ -26,7 +26,7 @@ pub struct Timeline {
 pub struct Age {
     /// The time average of the age.
     pub mean: Duration,
-    /// The mean of the age just before each state that was taken: the average peak age. Without one, the age at the end.
+    /// The mean of the ages just before a newer state was taken: the average peak age. Without one, the age at the end.
     pub mean_peak: Duration,
     /// The age that is not exceeded 95 % of the time.
     pub percentile_95: Duration,
@@ -50,8 +50,8 @@ impl Timeline {
         self.produced.len() - 1
     }
 
-    /// Notes that the receiver took a state. A state that is not newer than all it had changes nothing, and of several at
-    /// one instant the newest counts.
+    /// Notes that the receiver took a state. A state that is not newer than all it had changes nothing. If it takes
+    /// several at one instant, the newest counts.
     ///
     /// # Panics
     ///
@@ -70,8 +70,8 @@ impl Timeline {
         self.taken.push((now, state));
     }
 
-    /// Returns the ages from `from` to `until` or the last state taken, and the delays of states produced from `from` on. `None` if the first
-    /// state was taken no sooner.
+    /// Returns the ages from `from` to `until` or the last state taken, and the delays of states produced from `from`
+    /// on. `None` if the first state was taken no sooner than the end.
     pub fn age(&self, from: Instant, until: Instant) -> Option<Age> {
         let (mut area_doubled, mut span) = (0, 0);
         let mut pieces = Pieces::default();
@@ -105,7 +105,7 @@ impl Timeline {
         })
     }
 
-    /// Returns how long each state of these waited until it or a newer one was taken.
+    /// Returns how long each state from `first` to `newest` waited until it or a newer one was taken.
     fn catch_up(&self, first: usize, newest: usize) -> Delays {
         let mut states = first..=newest;
         let mut delays = Vec::new();
@@ -130,19 +130,19 @@ impl FromIterator<Duration> for Delays {
 }
 
 impl Delays {
-    /// Returns how many there are.
+    /// Returns how many delays there are.
     pub fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// Returns the mean, rounded down; `None` of none.
+    /// Returns the mean, rounded down. `None` without delays.
     pub fn mean(&self) -> Option<Duration> {
         let sum: u128 = self.0.iter().map(Duration::as_nanos).sum();
         let count = u128::try_from(self.0.len()).ok().filter(|count| *count > 0)?;
         Some(nanos(sum / count))
     }
 
-    /// Returns the delay that `percent` of them do not exceed; `None` of none.
+    /// Returns the delay that `percent` of the delays do not exceed. `None` without delays.
     pub fn percentile(&self, percent: u8) -> Option<Duration> {
         rank(&self.0, 0, u64::from(percent.min(100)))
     }
@@ -179,12 +179,12 @@ mod tests {
 
     #[test]
     fn a_sawtooth_has_its_area_its_peaks_and_its_delays() {
-        // Age 20 at 20 ms, up to 50; state 2 brings it to 30, it grows to 70; state 3 brings it to 30.
+        // The age is 20 at 20 ms and grows to 50; state 2 brings it to 30, it grows to 70; state 3 brings it to 30.
         let ages = timeline(&[0, 10, 20, 60, 99], &[(20, 0), (50, 2), (55, 1), (90, 3)]);
         let age = ages.age(Instant::ZERO, at(90)).expect("70 ms");
         assert_eq!(age.mean, Duration::from_nanos((35 * 30 + 50 * 40) * 1_000_000 / 70));
         assert_eq!(age.mean_peak, ms(60));
-        // 20 to 70 once each, 30 to 50 twice: 95 % of 70 ms are 66.5 ms.
+        // Ages of 20 to 70 ms come once, 30 to 50 ms twice: 95 % of 70 ms are 66.5 ms.
         assert_eq!(age.percentile_95, Duration::from_micros(66_500));
         assert_eq!(age.catch_up, [20, 40, 30, 30].map(ms).into_iter().collect());
         assert_eq!(age.catch_up.percentile(50), Some(ms(30)));
@@ -218,9 +218,9 @@ mod tests {
         timeline(&[0], &[(20, 1)]);
     }
 
-    /// Adds up everything one nanosecond at a time.
+    /// Computes the ages by a sum over single nanoseconds.
     ///
-    /// Returns with it twice the age in the middle of each, for the percentile.
+    /// Returns also twice the age in the middle of each nanosecond, for the percentile.
     fn brute_force(
         produced: &[u64],
         taken: &[(u64, usize)],
@@ -234,7 +234,7 @@ mod tests {
         let (mut area_doubled, mut twice) = (0, Vec::new());
         for time in begin..end {
             let age = time - produced[newest_at(time)?];
-            // In the middle of this nanosecond.
+            // Twice the age in the middle of this nanosecond, which is a whole number.
             area_doubled += 2 * age + 1;
             twice.push(2 * age + 1);
         }

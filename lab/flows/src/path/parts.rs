@@ -9,7 +9,7 @@ use rove_link::{
 };
 use rove_units::{BitRate, Bytes, Duration, Instant, ParseUnitError, parse_duration};
 
-/// The words that both directions share, and those that each may have of its own.
+/// The words that both directions share, and those that each may have of its own, as an error message lists them.
 const WORDS: &str = "rtt, jitter, distribution, reorder, order, download, and for both directions or with up. or down. before it \
                      for one: mtu, loss, ge, bursts, duplicate, outage, onoff, intermittent, rate, burst, queue, discipline, trace \
                      (uplink and downlink for short); or schedule alone";
@@ -27,9 +27,9 @@ pub(super) struct Parts {
     order: Option<Order>,
     /// The window of a download beside the session.
     pub(super) download: Option<Bytes>,
-    /// The file of a schedule, which stands for all others.
+    /// The file of a schedule, which excludes all other words.
     pub(super) schedule: Option<PathBuf>,
-    /// Near to far, far to near.
+    /// The words of each direction: near to far, far to near.
     pub(super) ways: [Way; 2],
 }
 
@@ -71,7 +71,7 @@ impl Parts {
                 match name.split_once('.') {
                     Some(("up", name)) => up.read(name, value)?,
                     Some(("down", name)) => down.read(name, value)?,
-                    // Both, or neither if it is no word at all.
+                    // A word without a direction goes to both links. An unknown word is refused by both.
                     _ => up.read(name, value)? & down.read(name, value)?,
                 }
             }
@@ -123,7 +123,7 @@ impl Way {
     }
 }
 
-/// Returns whether there was nothing yet.
+/// Sets a value, and returns whether there was none.
 fn set<T>(place: &mut Option<T>, value: T) -> bool {
     place.replace(value).is_none()
 }
@@ -181,7 +181,7 @@ fn order(text: &str) -> Result<Order, String> {
     }
 }
 
-/// Reads `64k` or `100p`: a limit in bytes or in packets.
+/// Reads `64k` or `100p`: the limit of a queue in bytes or in packets.
 fn queue(text: &str) -> Result<(Bytes, usize), String> {
     let Some(packets) = text.strip_suffix('p') else {
         return Ok((unit(text)?, usize::MAX));
@@ -227,7 +227,7 @@ fn bursts(text: &str) -> Result<GilbertElliott, String> {
     let (loss, length) = text.split_once('/').ok_or_else(wrong)?;
     let loss = share(loss)?;
     let length: f64 = length.parse().map_err(|_| wrong())?;
-    // Bad states last so many packets in the mean, and good ones as many as make the share.
+    // In the mean, bad states last `length` packets, and good ones as many as give the share.
     let (p_good, p_bad) = (1.0 / length, loss / (1.0 - loss) / length);
     if !(1.0..=1e6).contains(&length) || p_bad > 1.0 {
         return Err(wrong());

@@ -13,36 +13,36 @@ const HIGHEST_RATE: f64 = 100_000_000.0;
 /// Longest step, in seconds. Chosen: a day.
 const LONGEST_STEP: f64 = 86_400.0;
 
-/// The steps, each for its while; the last one stays.
+/// The steps with their lengths. The last one stays.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct StepSchedule(Vec<(Duration, Netem)>);
 
-/// The file, where it is more than a list.
+/// A schedule file that is an object and not only a list.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {
-    /// `each` direction has all of `delay_ms` (so too if it is left out), or `half`.
+    /// How `delay_ms` is shared: `each` direction has all of it, which is the default, or `half`.
     #[serde(default)]
     delay_split: DelaySplit,
     /// The steps in turn.
     steps: Vec<Step>,
 }
 
-/// How `delay_ms` is shared by the two directions.
+/// How the two directions share `delay_ms`.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 enum DelaySplit {
-    /// Each has all of it, as the testbed sets it at both ends.
+    /// Each direction has all of it, as the testbed sets it at both ends.
     #[default]
     Each,
-    /// Each has half of it: it is a round trip's.
+    /// Each direction has half of it: it is the delay of a round trip.
     Half,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Step {
-    /// The delay of a direction, up to 60,000.
+    /// The delay of each direction, or of both as `delay_split` says, up to 60,000.
     #[serde(default, deserialize_with = "delay")]
     delay_ms: f64,
     /// The standard deviation of the delay, up to 60,000. Delays are distributed normally, and packets may overtake.
@@ -51,8 +51,8 @@ struct Step {
     /// The percentage of packets lost, each on its own.
     #[serde(default, deserialize_with = "loss")]
     loss_pct: f64,
-    /// The rate of a token bucket, up to 100,000,000, with Ethernet's 14 bytes counted; 0 for none. The bucket holds 10 ms (at least
-    /// 1600 bytes), its queue 400 ms, and the line 1000 packets.
+    /// The rate of a token bucket, up to 100,000,000, with Ethernet's 14 bytes counted. 0 stands for no bucket. The
+    /// bucket holds 10 ms (at least 1600 bytes), its queue 400 ms, and the line 1000 packets.
     #[serde(default, deserialize_with = "rate")]
     rate_kbit: f64,
     /// How long the step lasts, up to 86,400. Only the last step, which stays, may leave it out.
@@ -93,8 +93,8 @@ impl StepSchedule {
         steps.collect::<Result<_, _>>().map(Self)
     }
 
-    /// Returns the link of one direction, whose first step begins at `start`. Packets count with `headers` more than
-    /// their own bytes and Ethernet's header.
+    /// Returns the link of one direction, whose first step begins at `start`. The rate counts `headers` for each packet
+    /// beside its own bytes and Ethernet's header.
     pub(super) fn steps(&self, start: Instant, headers: Bytes) -> Steps {
         // The first step also holds before the start.
         let mut before = start.saturating_since(Instant::ZERO);
@@ -125,7 +125,7 @@ impl Step {
     }
 }
 
-/// Returns a rate; 0 is none, and what is above it is at least a bit per second.
+/// Returns a rate in whole bits per second. 0 means no limit, and any other rate is at least 1.
 fn bits(kbit: f64) -> Option<BitRate> {
     let micros = Duration::try_from_secs_f64(kbit * 1e-3).ok()?.as_micros();
     let is_some = kbit > 0.0;
@@ -167,7 +167,7 @@ fn within<'de, D: Deserializer<'de>>(name: &str, value: D, max: f64) -> Result<f
 /// Returns what is wrong with a JSON text, its place first.
 fn sentence(error: &serde_json::Error) -> String {
     let (line, column) = (error.line(), error.column());
-    // A name that is quoted may hold a line break.
+    // The quoted name of a field may hold a line break.
     let text = error.to_string().replace('\n', " ");
     let place = format!(" at line {line} column {column}");
     format!("line {line}, column {column}: {}", text.strip_suffix(&place).unwrap_or(&text))

@@ -1,4 +1,4 @@
-//! Bulk data: as many bytes as the window lets through, which nobody reads.
+//! Bulk data: as many bytes as the window allows. Nobody reads them.
 
 use rove_congestion::sprout::endpoint::Waiting;
 use rove_units::Bytes;

@@ -1,4 +1,4 @@
-//! An end of a Sprout flow over datagrams that are sealed as those of the State Synchronization Protocol.
+//! An end of a Sprout flow over datagrams that are sealed like those of the State Synchronization Protocol.
 
 use core::net::SocketAddr;
 
@@ -10,25 +10,25 @@ use rove_ssp::wire::{Cipher, DATAGRAM_OVERHEAD, Datagram, SeqNum, Timestamp16, W
 use rove_ssp::{Direction, Key};
 use rove_units::{Bytes, Duration, Instant};
 
-/// Largest datagram, in bytes of UDP payload. Source: Sprout's MTU: 1400 bytes with everything.
+/// Largest datagram, in bytes of UDP payload. Source: Sprout's MTU of 1400 bytes, which includes all fields.
 pub const DATAGRAM_BYTES: usize = 1_400;
 
-/// How long a peer that is not heard is still sent to: nobody may be there any more. Chosen: longer than any outage of the public
-/// links but one; it begins again with the first datagram of the peer.
+/// How long an end goes on sending to a silent peer, which may be gone. Chosen: longer than any outage of the public
+/// links but one. The first datagram of the peer starts the end again.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 
-/// How long a timestamp is held before its echo says nothing of the path. Source: docs/wire.md, as with SSP.
+/// How long a timestamp is held at most before it is echoed, to measure the path. Source: docs/wire.md, as with SSP.
 const ECHO_MAX: Duration = Duration::from_secs(1);
 
-/// Most datagrams whose time on the way is kept. Chosen: a quarter of an hour at 12 Mbit/s.
+/// Most datagrams whose transit times are kept. Chosen: a quarter of an hour at 12 Mbit/s.
 const TRANSITS_MAX: usize = 1_000_000;
 
 /// The data that a session carries.
 pub trait Application {
-    /// Returns what waits to be sent; `deliverable` is what the link carries while the forecast lasts.
+    /// Returns how much data waits to be sent. `deliverable` is what the link carries while the forecast lasts.
     fn waiting(&mut self, deliverable: Bytes) -> Waiting;
 
-    /// Removes and returns the next data: as many bytes as were granted.
+    /// Removes and returns the next `size` bytes of data, which the forecast allows.
     fn take(&mut self, size: usize) -> Vec<u8>;
 
     /// Receives data that has arrived.
@@ -48,18 +48,18 @@ pub struct Traffic {
     pub refused: u64,
     /// When the first authentic datagram came.
     pub first: Option<Instant>,
-    /// When the last one did.
+    /// When the last authentic datagram came.
     pub last: Option<Instant>,
     /// The last sample of the round-trip time.
     pub rtt: Option<Duration>,
-    /// The time on the way of each datagram, in ms, on clocks that need not agree.
+    /// The transit time of each datagram in ms, by two clocks that need not agree.
     transits: Vec<i16>,
 }
 
 impl Traffic {
-    /// Returns how many milliseconds longer than the fastest a datagram was on its way, at a percentile.
+    /// Returns how many milliseconds longer than the fastest datagram's the transit time is, at a percentile.
     pub fn queueing_at(&self, percent: u8) -> Option<u16> {
-        // Clocks count modulo 65.5 s: differences are right if nothing waits for half of that.
+        // Clocks count modulo 65.5 s, so that differences are right up to half of that.
         let first = *self.transits.first()?;
         let mut sorted: Vec<i16> =
             self.transits.iter().map(|transit| transit.wrapping_sub(first)).collect();
@@ -94,12 +94,12 @@ pub struct Session<A> {
 }
 
 impl<A: Application> Session<A> {
-    /// Creates the end that knows its peer's address.
+    /// Creates the end that knows its peer's address. It seals its datagrams as a client does.
     pub fn near(key: &Key, peer: SocketAddr, application: A, now: Instant) -> Self {
         Self::new(key, Direction::ToServer, Some(peer), application, now)
     }
 
-    /// Creates the end that waits for its peer.
+    /// Creates the end that waits for its peer. It seals its datagrams as a server does.
     pub fn far(key: &Key, application: A, now: Instant) -> Self {
         Self::new(key, Direction::ToClient, None, application, now)
     }
@@ -125,7 +125,7 @@ impl<A: Application> Session<A> {
         }
     }
 
-    /// Returns the most data of a datagram.
+    /// Returns the most data in a datagram.
     pub fn payload_max(&self) -> Bytes {
         self.endpoint.payload_max()
     }
@@ -135,7 +135,7 @@ impl<A: Application> Session<A> {
         self.endpoint.deliverable()
     }
 
-    /// Returns whether the peer may still be there.
+    /// Returns whether the peer was heard recently enough to be sent to.
     fn is_peer_there(&self, now: Instant) -> bool {
         let heard = self.traffic.last.unwrap_or_default();
         self.peer.is_some() && now.saturating_since(heard) < SILENCE_MAX
@@ -155,7 +155,7 @@ impl<A: Application> Session<A> {
         self.timestamp = datagram.timestamp.map(|timestamp| (timestamp, now));
     }
 
-    /// Returns the peer's timestamp with the time that it was held.
+    /// Returns the peer's timestamp plus the time that it was held. `None` without one, or if that time is too long.
     fn echo(&mut self, now: Instant) -> Option<Timestamp16> {
         let (timestamp, at) = self.timestamp.take()?;
         let held = now.saturating_since(at);
@@ -172,7 +172,7 @@ impl<A: Application> End for Session<A> {
             self.traffic.refused += 1;
             return;
         };
-        // An authentic datagram whose fields cannot be read is of another version: nothing of it counts.
+        // An authentic datagram whose fields cannot be read is of another version: it is refused.
         let Some((packet, data)) = Packet::decode(&datagram.payload) else {
             self.traffic.refused += 1;
             return;
@@ -215,7 +215,7 @@ impl<A: Application> End for Session<A> {
             payload,
         };
         self.traffic.sent += 1;
-        // A key that may seal no more ends the flow.
+        // A key that has sealed its most blocks ends the flow.
         Some((peer, datagram.seal(&mut self.cipher).ok()?))
     }
 
@@ -300,8 +300,8 @@ mod tests {
         let before = net.right.application.received();
         net.run_for(Duration::from_secs(20));
         let received = net.right.application.received() - before;
-        // Heartbeats alone are taken for a slow link (the last vector of the published inference), so that it goes on slowly, with 4 % of
-        // what the link carries at least. The proposal has no figure for it.
+        // The ends take a link that lets only heartbeats through for a slow one (the last vector of the published
+        // inference), and go on with at least 4 % of what the link carries. The proposal has no figure for it.
         assert!(received > 600_000, "{received} bytes in 20 s after it");
         net.reconfigure(LinkConfig::outage(), LinkConfig::outage());
         net.run_for(Duration::from_secs(61));

@@ -8,13 +8,13 @@ use rove_units::Bytes;
 
 use crate::sprout::session::Application;
 
-/// Bytes of a flow's number before each packet.
+/// Bytes before each packet for the number of its flow.
 const FLOW: Bytes = Bytes::new(2);
 
-/// Most packets that have arrived and were not taken; the oldest go first. Chosen: what arrives in a tick at 1 Gbit/s.
+/// Most arrived packets that wait to be taken. Beyond it the oldest are dropped. Chosen: a tick's arrivals at 1 Gbit/s.
 const DELIVERED_MAX: usize = 2_048;
 
-/// The packets of several flows.
+/// The data of a session that carries the packets of several flows.
 #[derive(Clone, Debug, Default)]
 pub struct Tunnel {
     queues: Queues,
@@ -22,7 +22,7 @@ pub struct Tunnel {
 }
 
 impl Tunnel {
-    /// Puts a packet into the tunnel; `deliverable` is what the link carries while the forecast lasts.
+    /// Puts a packet into the queue of its flow. `deliverable` is what the link carries while the forecast lasts.
     pub fn push(&mut self, flow: u16, packet: Vec<u8>, deliverable: Bytes) {
         self.queues.push(flow, packet, deliverable);
     }

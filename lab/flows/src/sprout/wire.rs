@@ -25,23 +25,23 @@ const DONE_AFTER: Duration = Duration::from_secs(5);
 /// The work of an end.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
-    /// Sends all the data of the world for some time.
+    /// Sends endless data for some time.
     Send {
-        /// The peer.
+        /// The address of the other end.
         peer: SocketAddr,
-        /// How long.
+        /// How long to send.
         length: Duration,
     },
-    /// Receives, until a signal comes, or once.
+    /// Receives until a signal comes, or until its first peer has gone.
     Serve {
         /// The address to be bound to.
         listen: SocketAddr,
-        /// Whether it ends when the first peer has gone.
+        /// Whether the end stops when its first peer has gone.
         once: bool,
     },
-    /// Carries what local programs send to `listen` to the peer, until a signal comes.
+    /// Carries packets of local programs, sent to `listen`, through a tunnel to the peer, until a signal comes.
     Enter {
-        /// The peer.
+        /// The address of the other end.
         peer: SocketAddr,
         /// The local address.
         listen: SocketAddr,
@@ -50,17 +50,17 @@ pub enum Task {
     Leave {
         /// The address to be bound to.
         listen: SocketAddr,
-        /// Where packets go.
+        /// The address that packets out of the tunnel are sent to.
         target: SocketAddr,
     },
 }
 
-/// The place that a tunnel's packets come from and go to.
+/// A side of a tunnel: the sockets between it and the programs that use it.
 trait Side {
     /// Returns the descriptors that may have something to read.
     fn descriptors(&self) -> Vec<BorrowedFd<'_>>;
 
-    /// Moves waiting packets both ways.
+    /// Moves waiting packets between these sockets and the session.
     fn exchange(&mut self, session: &mut Session<Tunnel>);
 }
 
@@ -88,7 +88,7 @@ impl<S: Side> End for Mouth<S> {
     }
 }
 
-/// The end of a tunnel that local programs send to: each address is a flow.
+/// The side of a tunnel that local programs send to. Each program's address is a flow.
 struct Entrance {
     socket: UdpSocket,
     flows: BTreeMap<SocketAddr, u16>,
@@ -112,7 +112,7 @@ impl Side for Entrance {
         }
         while let Some((flow, packet)) = session.application.pop() {
             let program = self.flows.iter().find(|(_, number)| **number == flow);
-            // A program that has gone away misses nothing.
+            // A packet to a program that has ended may be lost.
             if let Some((program, _)) = program {
                 let _ = self.socket.send_to(&packet, program);
             }
@@ -120,7 +120,7 @@ impl Side for Entrance {
     }
 }
 
-/// The end of a tunnel that sends on what comes out: each flow from a socket of its own.
+/// The side of a tunnel that sends its packets on. Each flow has a socket of its own.
 struct Exit {
     target: SocketAddr,
     sockets: BTreeMap<u16, UdpSocket>,
@@ -155,7 +155,7 @@ impl Side for Exit {
     }
 }
 
-/// Puts a packet into the tunnel, unless no datagram has room for it: as a link with a smaller MTU does.
+/// Puts a packet into the tunnel. A packet larger than a datagram's room is dropped, as by a link with a smaller MTU.
 fn push(session: &mut Session<Tunnel>, flow: u16, packet: &[u8]) {
     let deliverable = session.deliverable();
     if session.payload_max().get() >= u64::try_from(packet.len()).unwrap_or(u64::MAX) + 2 {
@@ -163,7 +163,7 @@ fn push(session: &mut Session<Tunnel>, flow: u16, packet: &[u8]) {
     }
 }
 
-/// Does a task, and writes what came of it. `ready` is told the address that a server, or the entrance of a tunnel, listens at.
+/// Does a task, and writes its figures. `ready` gets the address at which a server, or a tunnel's entrance, listens.
 ///
 /// # Errors
 ///
