@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: what rove costs, beside stock Mosh, a bare pty and other emulators.
 //!
-//! Everything compared runs in turn, round by round in one run, so that a change of the machine's speed
-//! hits all alike. Targets are printed with the figures; a missed one is no failure of the command.
+//! All that is compared takes turns, round by round in one run, so that a change of the computer's speed hits all
+//! alike. Targets are printed with the figures. A missed one is no failure of the command.
 
 mod attach;
 mod attack;
@@ -135,8 +135,8 @@ enum Row {
     Attack,
 }
 
-/// The function that measures a row, the program of ours that it runs (built for release), and its peers, each with its
-/// Debian package.
+/// A row's function, the program that it measures, and the programs beside it. Cargo builds the program for release;
+/// each other program has the Debian package that brings it.
 type Plan =
     (fn(&Bench) -> Result<Vec<Line>>, Option<Target>, &'static [(&'static str, &'static str)]);
 
@@ -188,7 +188,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let has_stock = programs.iter().any(|(program, _)| *program == "mosh-server");
     let stock = has_stock.then(|| bench.programs.stock_version()).transpose()?;
     let mut report = Report::new(bench.rounds, stock);
-    // A row that fails takes nothing away from those before it.
+    // If a row fails, the figures of the rows before it are still printed.
     let measured = rows.into_iter().try_for_each(|row| {
         let mut lines = row.plan().0(&bench)?;
         if options.beside.is_some() {

@@ -32,8 +32,8 @@ use scenario::{Action, Ending, Scenario};
 /// Seeds run at once. Chosen: the cores of the machine the gate runs on.
 const THREADS: usize = 2;
 
-/// How long a healed session may take to agree. Chosen: three heartbeats recover what was lost last,
-/// and a client that was given up waits for its next heartbeat to be heard.
+/// How long a healed session may take to agree. Chosen: datagrams lost last are repeated within three heartbeats. A
+/// server hears of a client that it has given up only with that client's next heartbeat.
 const CONVERGENCE_MAX: Duration = Duration::from_secs(60);
 
 /// Most failing seeds named in the error.
@@ -100,7 +100,7 @@ impl Report {
     }
 }
 
-/// Runs one session; a panic is a failure like any other.
+/// Runs one session. A panic is a failure like any other.
 fn run_caught(seed: Seed) -> Result<Report> {
     catch_unwind(AssertUnwindSafe(|| run_one(seed)))
         .unwrap_or_else(|panic| {
@@ -119,7 +119,7 @@ fn run_one(seed: Seed) -> Result<Report> {
     let server = ends::server_end(&scenario, seed);
     let server = Machine::new(server, scenario.server_ahead, scenario.stands_still);
     let mut pair = Net::new(client, server, healed.clone(), healed.clone(), seed);
-    // A client that has heard nothing gives up after a while; that is not what this is about.
+    // A client that hears nothing for long gives up. The simulation is not about that.
     let met = pair.run_until(Duration::from_secs(5), |client, server| {
         server.end.program.started && client.end.client.pending_input() == 0
     });
@@ -197,7 +197,7 @@ fn converge(pair: &mut Pair, scenario: &Scenario) -> Result<()> {
     let disagreement = |client: &Machine<ClientEnd>, server: &Machine<ServerEnd>| {
         ends::disagreement(&client.end, &server.end, rich)
     };
-    // A server whose client has roamed in the meantime is silent until it hears from there.
+    // A server whose client has roamed meanwhile sends nothing until it hears from the new address.
     pair.run_for(Duration::from_secs(10));
     let agreed =
         pair.run_until(CONVERGENCE_MAX, |client, server| disagreement(client, server).is_none());
@@ -205,7 +205,7 @@ fn converge(pair: &mut Pair, scenario: &Scenario) -> Result<()> {
         let what = disagreement(&pair.left, &pair.right);
         bail!("after {CONVERGENCE_MAX:?} of a healthy path: {}", what.unwrap_or_default());
     }
-    // Nothing may arrive twice later.
+    // Later, nothing may arrive a second time.
     pair.run_for(Duration::from_secs(4));
     match disagreement(&pair.left, &pair.right) {
         Some(what) => bail!("both ends agreed and then parted: {what}"),
@@ -213,7 +213,7 @@ fn converge(pair: &mut Pair, scenario: &Scenario) -> Result<()> {
     }
 }
 
-/// Lets the program copy, ring, tell and ask once more: each must happen once, and the answer be what
+/// Lets the program copy, ring the bell, notify and ask once more. Each must happen once, and the answer must be what
 /// the user's terminal has said.
 fn go_on(pair: &mut Pair, scenario: &Scenario) -> Result<()> {
     let capabilities = scenario.capabilities();
@@ -225,7 +225,7 @@ fn go_on(pair: &mut Pair, scenario: &Scenario) -> Result<()> {
     let (copied, told) = (client.user.copied.len(), client.user.told.len());
     let (bells, read) = (ends::bells(client), server.program.read.len());
     let number = 99_999_999;
-    // Cancels a sequence that the program has begun, and resets a colour that it may have set.
+    // Cancels a sequence that the program may have begun, and resets a colour that it may have set.
     let words = ["\x18\x1b]111\x07\x07", &program::copy(number, 8), &program::notification(number)];
     server.program.print(words.concat().as_bytes());
     if background.is_some() {

@@ -17,16 +17,16 @@ use super::turns::Bench;
 const DELAY: Duration = Duration::from_millis(50);
 /// Most milliseconds beyond ssh's own login. Chosen: a round trip, and what nobody notices.
 const EXCESS_MAX: f64 = 150.0;
-/// Most of a first screen beside one by UDP alone, as a ratio. Chosen: two runs of the same differ by as much.
+/// Largest ratio of a first screen's time to that by UDP alone. Chosen: two runs of the same differ by as much.
 const SAME: f64 = 1.05;
-/// A program that says that it is there, and stays. The word is in no command line that a terminal shows.
+/// A program that prints a word and stays. No command line that a terminal shows has the whole word.
 const PROGRAM: &str = "printf rea; printf 'dy\\n'; exec cat";
-/// Routes all UDP to an interface that drops it, as a firewall does without a word.
+/// Routes all UDP to an interface that drops it, like a firewall that sends no error.
 const DROPS_UDP: &str = "ip link add sink type veth peer name drain && ip link set sink up && ip link set drain up && \
      ip neigh add HOST lladdr 02:00:00:00:00:01 nud permanent dev sink && \
      ip route add default dev sink table 66 && ip rule add ipproto udp table 66";
 
-/// Milliseconds of the logins of a round.
+/// The times of a round's logins, in milliseconds.
 #[derive(Clone, Copy)]
 struct Turn {
     /// `ssh far true`, until its end.
@@ -35,7 +35,7 @@ struct Turn {
     attach: f64,
     /// `ssh -tt far` and a program, until that is there.
     program_by_ssh: f64,
-    /// The same by rove, by rove with UDP alone, and by rove where UDP is dropped.
+    /// The same program by rove, by rove with UDP alone, and by rove where UDP is dropped.
     program: f64,
     by_udp_alone: f64,
     udp_dropped: f64,
@@ -79,7 +79,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     ])
 }
 
-/// Logs in by each way. `None` if the path was late.
+/// Logs in by each way once. `None` if the emulator was too late, so that the path was not as slow as it says.
 fn turn(system: &System, seed: Seed) -> Result<Option<Turn>> {
     let link = LinkConfig { delay: DELAY, ..LinkConfig::default() };
     let pair = Pair::new(system, [link.clone(), link], seed)?;

@@ -1,4 +1,4 @@
-//! A session whose server is sent datagrams by somebody else: what that costs, and what its user notices.
+//! A session whose server gets datagrams from somebody else: how much that costs it, and how much its user notices.
 
 use std::fs;
 use std::os::unix::fs::chown;
@@ -27,14 +27,14 @@ const KEYS: [&str; 3] = ["#", "&", "~"];
 const KEYS_PER_TURN: u64 = 50;
 /// Least and most milliseconds between a key's echo and the next key. Chosen: as in the row `echo`.
 const PAUSE_MILLIS: [u64; 2] = [60, 160];
-/// Longest that an echo is waited for; one that takes longer counts as this. Chosen: a heartbeat, after which
-/// even a lost datagram was sent again.
+/// Longest wait for an echo. A later echo counts as this. Chosen: a heartbeat, after which even a lost datagram was
+/// sent again.
 const ECHO_MAX: Duration = Duration::from_secs(3);
-/// Bound for 95 % of the echoes at each of these rates, in milliseconds.
+/// Most milliseconds that 95 % of the echoes may take at each of these rates.
 const ECHO_P95_MILLIS: f64 = 30.0;
 /// The user `nobody` of Debian.
 const NOBODY: u32 = 65_534;
-/// Datagrams in a second.
+/// The rates of the attack, in datagrams in a second.
 const RATES: [u32; 2] = [10_000, 100_000];
 
 /// The measurements of a turn.
@@ -44,18 +44,18 @@ struct Turn {
     quiet: Vec<f64>,
     /// Times from a key to its echo under the attack.
     echoes: Vec<f64>,
-    /// Share of a processor that the server used, in percent.
+    /// Share of a processor that the server used under the attack, in percent.
     cpu: f64,
-    /// How much its peak memory grew, in kilobytes.
+    /// How much the server's peak memory grew, in kilobytes.
     memory: f64,
-    /// Datagrams in a second that were sent in fact.
+    /// How many datagrams in a second the attacker sent in fact.
     rate: f64,
-    /// Share of them that the system dropped, in percent: the buffer was full, or the server's filter shut.
+    /// Share of these that the system dropped, in percent: the socket's buffer was full, or the server's filter shut.
     dropped: f64,
 }
 
-/// Attacks sessions of rove in all ways; of stock Mosh, which waits after each datagram of a wrong length, in one. Both
-/// run as an ordinary user, who gets no more of the system's memory for a socket than it gives to anybody.
+/// Attacks sessions of rove in all ways. Stock Mosh, which waits after each datagram of a wrong length, is attacked in
+/// one. Both servers run as an ordinary user, whose socket gets only the memory that the system gives to anybody.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     if geteuid().is_root() {
         eprintln!("servers and clients run as the user nobody");
@@ -137,7 +137,7 @@ fn turn(system: &System, kind: Kind, rate: u32) -> Result<Turn> {
     let home = scratch.folder();
     let _client = Client::start_at(&system, &server, overheard.address(), home, &terminal)?;
     terminal.read_past("ready")?;
-    // An attacker overhears the first keys of these.
+    // The attacker needs these first datagrams of the client, to copy them.
     let quiet = type_keys(&mut terminal, KEYS_PER_TURN)?;
 
     let pid = server.process.pid();
@@ -160,7 +160,7 @@ fn turn(system: &System, kind: Kind, rate: u32) -> Result<Turn> {
     })
 }
 
-/// Types so many keys; returns the milliseconds from each to its echo.
+/// Types so many keys. Returns the milliseconds from each to its echo.
 fn type_keys(terminal: &mut Terminal, count: u64) -> Result<Vec<f64>> {
     let chance = Seed::new(1).stream("keys");
     let [least, most] = PAUSE_MILLIS;

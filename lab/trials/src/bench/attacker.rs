@@ -12,21 +12,21 @@ use rustix::event::{Timespec, poll};
 
 use super::overhear::Overheard;
 
-/// How long the attacker sleeps when all that is due is sent. Chosen: twenty datagrams at the highest rate, as
-/// little at once as a sleep can do.
+/// How long the attacker sleeps when it has sent all that is due. Chosen: the shortest sleep that a thread can have,
+/// which is twenty datagrams at the highest rate.
 const NAP: Duration = Duration::from_micros(200);
-/// Most datagrams sent at once after a delay of the attacker's own. Chosen: what is due in 10 ms at the highest
-/// rate; the rest is left out, and the rate that is reported is lower.
+/// Most datagrams sent at once after the attacker itself was late. Chosen: what is due in 10 ms at the highest rate.
+/// The rest is left out, so that the reported rate is lower.
 const BURST_MAX: u64 = 1_000;
-/// Different datagrams of a kind that is made up.
+/// How many different datagrams there are of a kind that the attacker makes up.
 const VARIETY: u64 = 256;
 
 /// A kind of datagram that the attacker sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// As long as a key's datagram, with numbers that are still to come.
+    /// Noise as long as a key's datagram, with sequence numbers that the client has yet to use.
     Forged,
-    /// The same in the longest datagrams.
+    /// Noise of the same kind in the longest datagrams.
     ForgedLong,
     /// A copy of a datagram of the client.
     Replayed,
@@ -60,7 +60,7 @@ impl Kind {
         }
     }
 
-    /// Returns what to send, in turn.
+    /// Returns the payloads that the attacker sends in turn.
     pub(super) fn payloads(self, overheard: &Overheard) -> Vec<Vec<u8>> {
         match self {
             Self::Forged => made_up(80),
@@ -73,7 +73,7 @@ impl Kind {
     }
 }
 
-/// Returns noise that claims the numbers after those of a young session, on the way to a server.
+/// Returns noise for a server, with sequence numbers after those of a young session.
 fn made_up(len: usize) -> Vec<Vec<u8>> {
     let chance = Seed::new(1).stream("attack");
     let datagram = |number: u64| {
@@ -106,7 +106,7 @@ impl Attacker {
         Ok(Self { is_over, thread })
     }
 
-    /// Stops, and returns how many were sent.
+    /// Stops the thread, and returns how many datagrams it has sent.
     pub(super) fn stop(self) -> f64 {
         self.is_over.store(true, Ordering::Relaxed);
         let sent = self.thread.join().expect("the attacker does not panic");

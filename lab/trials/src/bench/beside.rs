@@ -25,32 +25,32 @@ use super::pair::{Pair, show};
 use super::report::{Line, Target};
 use super::turns::Bench;
 
-/// Echoes by itself below the row of notices. Its word stands in no command line that a terminal shows.
+/// A program that echoes by itself, below the row of notices. No command line that a terminal shows has its whole word.
 const PROGRAM: &str = "stty raw -echo; printf '\\r\\n\\nrea'; printf dy; exec cat";
-/// A key that neither the word nor a notice holds.
+/// The typed key. Neither the program's word nor a notice contains it.
 const KEY: u8 = b'#';
 /// Least and most milliseconds from a key to the next: four keys a second in the mean, as in the figures `streams` of
 /// rove-lab, in step with no timer of a program.
 const PAUSE_MILLIS: [u64; 2] = [150, 350];
-/// How long the typist types, first alone and then beside the copy. Chosen: the 95th percentile of some 80 keys has four
-/// slower ones. The copy's first bytes are waited for as long at most: at 29 % loss, ssh hardly copies.
+/// How long the typist types, first alone and then beside the copy. Chosen: the 95th percentile of some 80 keys has
+/// four slower ones. The run waits as long for the copy's first bytes: at 29 % loss, ssh hardly copies.
 const TYPING: Duration = Duration::from_secs(20);
-/// How long the last echoes are waited for. A key without one counts with the time that it has waited.
-/// Chosen: as long as a user has patience.
+/// How long the run waits for the last echoes. A key without one counts with the time that it has waited. Chosen: as
+/// long as a user has patience.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often the file that arrives is looked at. Chosen: the beginning of the copy is known well enough.
+/// How often the run looks at the file that arrives. Chosen: the beginning of the copy is known well enough.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
-/// How much there is to copy. Chosen: more than passes meanwhile at 20 Mbit/s, and no path is as fast for long.
+/// The size of the copied file. Chosen: more than passes meanwhile at 20 Mbit/s, and no path is as fast for long.
 const FILE_SIZE: Bytes = Bytes::mib(128);
 /// The blocks in which scp writes its file. Chosen: the default of scp(1), which newer ones exceed. Where ssh hardly copies,
 /// at 29 % loss, its speed is a count of few blocks.
 const BLOCK: &str = "buffer=32768";
 /// The congestion control of the host's TCP, whatever this machine prefers. Chosen: Linux's own default.
 const TCP: &str = "cubic";
-/// A recording of a cellular link among those of others.
+/// The recording of a cellular link that is used if there is one, by its name.
 const LTE: &str = "Verizon-LTE-short";
 
-/// The carriers, all at work at the same time, each over a path of its own.
+/// The carriers of keys and copy, all at work at once, each over a path of its own.
 const CARRIERS: [Carrier; 3] = [Carrier::Rove, Carrier::OneSsh, Carrier::TwoSsh];
 
 /// The carrier of keys and copy.
@@ -67,7 +67,7 @@ enum Carrier {
 /// A path, the same for all carriers.
 struct SlowPath {
     name: &'static str,
-    /// To the host, and from it.
+    /// The links to the host, and from it.
     links: [LinkConfig; 2],
     /// Most milliseconds that the copy may add to an echo.
     added_max: f64,
@@ -76,16 +76,16 @@ struct SlowPath {
 /// The figures of a carrier in a round.
 #[derive(Clone, Copy)]
 struct Turn {
-    /// Milliseconds that 95 % of the echoes do not exceed.
+    /// Milliseconds that 95 % of the echoes do not exceed, without a copy and beside it.
     alone: f64,
     beside: f64,
     /// The copy's speed until the last echo, in Mbit/s.
     speed: f64,
-    /// Whether the emulator kept to its times, so that the path was as slow as it says.
+    /// Whether the emulator was on time, so that the path was as slow as its link says.
     is_valid: bool,
 }
 
-/// Types and copies over all paths by all carriers, at once in a round.
+/// Types and copies over all paths by all carriers, all of them at once in each round.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     let source = Scratch::create()?;
     make_file(&source.path("sent"), FILE_SIZE)?;
@@ -159,8 +159,8 @@ fn paths(traces: Option<&Path>) -> Result<[SlowPath; 4]> {
     Ok(all.map(|(name, links, added_max)| SlowPath { name, links, added_max }))
 }
 
-/// Returns the recorded opportunities of an LTE link, to the host and from it, with its name; drawn ones where nobody
-/// names recordings. The drawn link is as fast as the recorded one in the mean.
+/// Returns an LTE link's opportunities to the host and from it, with a name: recorded ones if the user names a folder
+/// of recordings, else drawn ones. Both have the same mean rate.
 fn lte(traces: Option<&Path>) -> Result<(&'static str, [Trace; 2])> {
     let Some(traces) = traces else {
         let outage_mean = Duration::from_millis(300);
@@ -177,7 +177,7 @@ fn lte(traces: Option<&Path>) -> Result<(&'static str, [Trace; 2])> {
     Ok(("Verizon LTE, 40 ms", [read("up")?, read("down")?]))
 }
 
-/// A carrier's turn of a round.
+/// The turn of a carrier over a path in a round.
 struct Run<'a> {
     path: &'a SlowPath,
     carrier: Carrier,
@@ -185,7 +185,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Logs in over a path that only delays, and then types without and with the copy.
+    /// Logs in over a path that only delays. Then the path changes, and the typist types without and with the copy.
     fn turn(&self, rove: &System, sent: &Path) -> Result<Turn> {
         let delay = |link: &LinkConfig| {
             let LinkConfig { order, delay, .. } = *link;
@@ -217,7 +217,7 @@ impl Run<'_> {
         Ok(Turn { alone, beside, speed, is_valid })
     }
 
-    /// Prepares the session, and the copy beside it.
+    /// Prepares the command of the session, and that of the copy beside it.
     fn commands(&self, pair: &Pair, sent: &Path) -> Result<[Command; 2]> {
         let (mut session, mut scp) = (pair.near_ssh("ssh")?, pair.near_ssh("scp")?);
         let path = format!("-oControlPath={}", pair.home.path("master").display());
@@ -239,7 +239,7 @@ impl Run<'_> {
         Ok([session, scp])
     }
 
-    /// Gives the path its rate, queue and loss. A recording plays from the same place on each time, so that the same keys
+    /// Gives the path its rate, queue and loss. A recording begins at the same place each time, so that the same keys
     /// meet the same gaps of it.
     fn slow_down(&self, pair: &Pair) -> Result<()> {
         let mut links = self.path.links.clone();
@@ -252,8 +252,8 @@ impl Run<'_> {
     }
 }
 
-/// Types for [`TYPING`] after this many keys, and waits for the last echoes. Returns the milliseconds that each key has
-/// waited. The echoes are counted on the screen.
+/// Types for [`TYPING`] where `before` keys were typed already, and waits for the last echoes, counted on the screen.
+/// Returns the milliseconds that each key has waited.
 fn type_keys(window: &mut Window, before: usize, seed: Seed) -> Result<Vec<f64>> {
     let (pauses, [least, most]) = (seed.stream("pauses"), PAUSE_MILLIS);
     let (mut typed, mut waits) = (Vec::new(), Vec::new());

@@ -62,7 +62,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
             (Way::ToHost, Carrier::Exec),
             (Way::FromHost, Carrier::Proxy),
         ];
-        // A copy leaves dirty pages, which slow the next one down.
+        // The copies begin with another one each round: one leaves dirty pages, which slow the next one down.
         let first = (round - 1) % turns.len();
         turns.rotate_left(first);
         for (way, carrier) in turns {
@@ -84,7 +84,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     Ok(lines.into_iter().map(line).collect())
 }
 
-/// Writes a file that no one can shorten.
+/// Writes a file whose bytes no compression makes fewer.
 pub(super) fn make_file(path: &Path, size: Bytes) -> Result<()> {
     let chance = File::open("/dev/urandom").context("cannot open the system's random numbers")?;
     let mut file = File::create(path).context("cannot make the file that is copied")?;
@@ -92,7 +92,7 @@ pub(super) fn make_file(path: &Path, size: Bytes) -> Result<()> {
     Ok(())
 }
 
-/// Copies the file, checks that all of it has arrived, and returns the MB/s, with the login.
+/// Copies the file, checks that all of it has arrived, and returns the MB/s. The time includes the login.
 fn copy(home: &Scratch, way: Way, carrier: Carrier, size: Bytes) -> Result<f64> {
     let sshd = Sshd::start_with(Place::Here, &pair::settings(home.folder()))?;
     let config = sshd.client_config().display().to_string();

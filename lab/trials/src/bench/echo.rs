@@ -16,11 +16,11 @@ use rove_units::{Duration, Seed, Stream};
 use super::report::{Line, Target};
 use super::turns::Bench;
 
-/// Echoes by itself, so that no line is waited for.
+/// A program that echoes by itself, so that the terminal's line discipline plays no part.
 pub(super) const ECHO: [&str; 3] = ["sh", "-c", "stty raw -echo; printf ready; exec cat"];
 /// A key that no control sequence of a frame holds.
 const KEY: &str = "#";
-/// Keys typed per turn. Chosen: the ninth decile is then the tenth of the slowest.
+/// Keys typed per turn. Chosen: ten of them are slower than the ninth decile.
 const KEYS: u64 = 100;
 /// Least and most milliseconds between a key's echo and the next key. Chosen: the pauses of a fast
 /// typist, in step with no timer of either program.
@@ -53,11 +53,11 @@ pub(super) fn type_keys([far, near]: [&System; 2], home: &Path) -> Result<Vec<f6
 
 /// Waits for the word of [`ECHO`].
 pub(super) fn wait_until_ready(window: &mut Window) -> Result<()> {
-    // Stock leaves the first row empty.
+    // Stock Mosh leaves the first row empty.
     window.wait_for("the program", |screen| (0..2).any(|row| screen.row_text(row) == "ready"))
 }
 
-/// Looks on for a random time between the least and the most milliseconds.
+/// Waits for a random time between these milliseconds, and reads what the window shows.
 pub(super) fn pause(
     window: &mut Window,
     chance: &Stream,

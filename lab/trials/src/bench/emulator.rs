@@ -14,7 +14,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     lines(&bench.programs.example("throughput", bench.rounds)?)
 }
 
-/// Reads what the example printed: one object per kind of output.
+/// Reads the example's output: one JSON object for each kind of terminal output.
 fn lines(text: &str) -> Result<Vec<Line>> {
     let mut lines = Vec::new();
     for line in text.lines() {

@@ -1,4 +1,4 @@
-//! The end: how long a user who leaves waits for the server to know, and how often that stays in doubt.
+//! The end: how long a leaving user waits until the client knows of the server's end, and how often it never does.
 
 use anyhow::{Result, ensure};
 use rove_headless::{Echo, Traffic};
@@ -20,17 +20,17 @@ const SESSIONS: u32 = 40;
 /// Keys that are typed before the user leaves: both ends know by then what the path loses.
 const KEYS: u64 = 40;
 
-/// How long the end is waited for. Chosen: a client gives up after 10 s.
+/// Longest wait for the client's end. Chosen: a client gives up after 10 s.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// How long the session has no client any more when its datagrams are counted. Chosen: servers linger for 5 s.
+/// How long after the client's end datagrams are counted. Chosen: servers linger for 5 s.
 const AFTER: Duration = Duration::from_secs(10);
 
 /// The figures of a session, each with its unit.
 const FIGURES: [(&str, &str); 3] =
     [("until the client has gone", "ms"), ("clients in doubt", "%"), ("datagrams of the end", "")];
 
-/// Ends sessions by both rules.
+/// Ends sessions by rove's rules and by Mosh's.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     let mut lines = Vec::new();
     for (rtt, loss) in RTTS.into_iter().flat_map(|rtt| LOSSES.map(|loss| (rtt, loss))) {
@@ -43,7 +43,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// Measures a user's leave after ten seconds of typing.
+/// Measures how a session ends whose user leaves after ten seconds of typing.
 fn end(rules: Rules, path: &LinkConfig, seed: Seed) -> Result<[f64; 3]> {
     let mut net = rules.session(path, seed, (), Echo(b""));
     let pauses = seed.stream("pauses");
@@ -73,7 +73,7 @@ fn end(rules: Rules, path: &LinkConfig, seed: Seed) -> Result<[f64; 3]> {
 mod tests {
     use super::*;
 
-    /// Returns the means of so many ends: the wait in ms, and the percentage in doubt.
+    /// Returns means over many ends: the wait in ms, and the percentage of clients in doubt.
     fn means(rules: Rules, loss_percent: u8) -> (f64, f64) {
         const SEEDS: u32 = 20;
         let path = rules::path(100, loss_percent);

@@ -22,7 +22,7 @@ use super::turns::Bench;
 /// Bytes of a flood. Chosen: seconds of work for a stock server.
 const BYTES: usize = 50_000_000;
 
-/// The most that a record may add. Chosen: less than nobody notices, and more than two runs of the same differ by.
+/// Largest ratio of a cost with a record to one without. Chosen: nobody notices less, and two runs differ by less.
 const NOTICEABLE: f64 = 1.10;
 
 /// The cost of a flood for a session.
@@ -62,7 +62,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     ])
 }
 
-/// Lets clients with and without a record for `rove resume` take turns, with a stock server, whose every state is in it.
+/// Measures clients with and without a record for `rove resume`, with a stock server: the record has its every state.
 pub(super) fn measure_record(bench: &Bench) -> Result<Vec<Line>> {
     let mut turns = [Vec::new(), Vec::new()];
     for round in 1..=bench.rounds {
@@ -84,11 +84,11 @@ pub(super) fn measure_record(bench: &Bench) -> Result<Vec<Line>> {
     ])
 }
 
-/// Pours and types once; returns the cost of the flood, and the median wait for an echo.
+/// Runs a flood and types keys in sessions. Returns the cost of the flood, and the median wait for an echo.
 fn record_turn(bench: &Bench, keeps: bool) -> Result<(Cost, f64)> {
     let home = Scratch::create()?;
     if !keeps {
-        // A file in place of the folder for the record's key.
+        // A file stands where the client wants the folder for the record's key, so that it keeps no record.
         home.keep(".local", b"")?;
     }
     let ends = bench.programs.systems();
@@ -101,7 +101,7 @@ fn record_turn(bench: &Bench, keeps: bool) -> Result<(Cost, f64)> {
 }
 
 impl Cost {
-    /// Returns the larger peaks of two floods.
+    /// Returns this flood's cost, with the larger peaks of memory of both floods.
     const fn larger(&self, other: &Self) -> Self {
         Self {
             server_megabytes: self.server_megabytes.max(other.server_megabytes),
@@ -117,7 +117,7 @@ fn pour(bench: &Bench, what: &str, load: Load) -> Result<([Vec<Cost>; 2], Vec<f6
     let (command, home) = (script.command(), script.scratch.folder());
     let mut bare = Vec::new();
     let costs = bench.compare(what, |system| {
-        // A round begins with stock.
+        // The bare pty takes its turn once in a round, right before stock's.
         if system.name == "stock" && load == Load::Plain {
             bare.push(through_bare_pty(&command, home).context("a bare pty")?);
         }
@@ -148,7 +148,7 @@ fn through_session([far, near]: [&System; 2], command: &[&str], home: &Path) -> 
     Ok(cost)
 }
 
-/// Runs the same command on a pty whose output is read and thrown away; returns the seconds.
+/// Runs the same command on a pty whose output is read and thrown away. Returns the seconds.
 fn through_bare_pty(command: &[&str], home: &Path) -> Result<f64> {
     let mut terminal = Terminal::open(Size::DEFAULT)?;
     let mut call = Command::new(command[0]);

@@ -12,7 +12,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     lines(&bench.programs.example("frame", bench.rounds)?)
 }
 
-/// Reads what the example printed.
+/// Reads the example's output.
 fn lines(text: &str) -> Result<Vec<Line>> {
     let mut lines = Vec::new();
     for line in text.lines() {

@@ -14,12 +14,12 @@ use rove_units::Duration;
 use super::report::{Line, Target};
 use super::turns::Bench;
 
-/// How long both are left to themselves before it counts. Chosen: the first repeats are over.
+/// How long both sessions idle before the measurement. Chosen: the first repeats are over.
 const SETTLE: Duration = Duration::from_secs(10);
-/// How long it is counted how often they wake.
+/// How long wake-ups are counted.
 const WATCH: Duration = Duration::from_secs(60);
-/// How long it is counted, from the same moment on, what that costs: both take some ten milliseconds in that
-/// time. In the first round only.
+/// How long processor time is counted, from the same moment on, in the first round only: both use some ten milliseconds
+/// in that time.
 const LONG_WATCH: Duration = Duration::from_secs(600);
 
 /// A session that idles.
@@ -53,7 +53,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
         bench.progress("idle sessions", "both", round);
         let [stock, rove] = bench.programs.systems();
         let mut sessions = [Idle::start(stock)?, Idle::start(rove)?];
-        // Neither writes anything, so that one may be looked at while both are waited for.
+        // Neither session writes anything, so that reading one of them is enough while both wait.
         sessions[0].window.watch(clock::now() + SETTLE)?;
         let before = [sessions[0].usage()?, sessions[1].usage()?];
         let began = clock::now();

@@ -20,7 +20,7 @@ const LOSSES: [u8; 4] = [0, 1, 5, 29];
 /// Sessions of each kind in a round.
 const SESSIONS: u32 = 4;
 
-/// How long the session has been there when the hour begins.
+/// How long the session exists when the hour begins.
 const BEFORE: Duration = Duration::from_secs(60);
 
 /// An hour.
@@ -33,7 +33,7 @@ const FIGURES: [(&str, &str); 3] =
 /// A program that does nothing.
 struct Quiet;
 
-/// An end, and what its computer has to do for it.
+/// An end, with counts of its wake-ups and datagrams.
 struct Sleeping<E> {
     end: E,
     woken: u32,
@@ -80,7 +80,7 @@ impl<E: End> End for Sleeping<E> {
     }
 }
 
-/// Measures the hour by both rules.
+/// Measures the hour by rove's rules and by Mosh's.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     let mut lines = Vec::new();
     for loss in LOSSES {

@@ -30,7 +30,7 @@ const SESSIONS: u64 = 10;
 /// Least and most milliseconds between an echo and the next key. Chosen: as the figure `onset` of rove-lab.
 const PAUSE_MILLIS: [u64; 2] = [40, 100];
 
-/// Types in sessions of both systems, which have the same paths in a round and others in the next.
+/// Types in sessions of both systems. In a round both have the same paths, and each round has others.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     let turns = bench.compare_rounds("keys after the onset of loss", |round, system| {
         let seeds = (1..=SESSIONS).map(|number| (round as u64 - 1) * SESSIONS + number);

@@ -1,4 +1,4 @@
-//! Somebody on the path between client and server, who hands on everything and keeps a copy of some.
+//! A path between client and server that somebody overhears: all datagrams pass, and copies of the first are kept.
 
 use std::io;
 use std::net::SocketAddr;
@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 
 use rove_rig::tap::{Tap, Treatment, Way};
 
-/// Datagrams of each direction that are kept, the first. Chosen: those of a session's start and some keys.
+/// How many datagrams of each direction are kept. Chosen: those of a session's start and of some keys.
 const KEPT_MAX: usize = 32;
 
 /// The overheard datagrams, up and down.
 type Copies = Arc<Mutex<[Vec<Vec<u8>>; 2]>>;
 
-/// A path of no length. It ends when it is dropped.
+/// A path without delay. It ends when this value is dropped.
 #[derive(Debug)]
 pub(super) struct Overheard {
     tap: Tap,
@@ -39,17 +39,17 @@ impl Overheard {
         Ok(Self { tap, copies })
     }
 
-    /// Returns where clients find the server.
+    /// Returns the address that clients send to.
     pub(super) const fn address(&self) -> SocketAddr {
         self.tap.address()
     }
 
-    /// Returns what the client has said.
+    /// Returns the client's datagrams that were kept.
     pub(super) fn up(&self) -> Vec<Vec<u8>> {
         self.copies.lock().expect("nobody panics with it")[0].clone()
     }
 
-    /// Returns what the server has said.
+    /// Returns the server's datagrams that were kept.
     pub(super) fn down(&self) -> Vec<Vec<u8>> {
         self.copies.lock().expect("nobody panics with it")[1].clone()
     }

@@ -20,7 +20,7 @@ use rove_units::Seed;
 /// Where Debian has the program at the far end of a copy.
 const SFTP_SERVER: &str = "/usr/lib/openssh/sftp-server";
 
-/// Both computers, which have one home folder.
+/// Both computers. They share one home folder.
 pub(super) struct Pair {
     pub(super) sshd: Sshd,
     pub(super) home: Scratch,
@@ -89,7 +89,7 @@ impl Pair {
         Ok(command)
     }
 
-    /// Prepares a session of a program for a shell.
+    /// Prepares a session of rove with these options, in which the far shell runs `program`.
     ///
     /// # Errors
     ///
@@ -101,11 +101,11 @@ impl Pair {
     }
 }
 
-/// Starts a command on a terminal. Returns the milliseconds until a row begins with `ready`, and the client.
+/// Starts a command on a terminal. Returns the milliseconds until a row begins with `ready`, the client and its window.
 ///
 /// # Errors
 ///
-/// Returns an error when it never does.
+/// Returns an error when no row ever does.
 pub(super) fn show(mut command: Command) -> Result<(f64, (Client, Window))> {
     let mut window = Window::open(Size::DEFAULT)?;
     let start = clock::now();
@@ -117,7 +117,7 @@ pub(super) fn show(mut command: Command) -> Result<(f64, (Client, Window))> {
     Ok((clock::seconds_since(start) * 1e3, (client, window)))
 }
 
-/// Links rove into a home folder, also by the one word by which scp names its ssh. Returns the program.
+/// Links rove into a home folder, also under the single word by which scp calls its ssh. Returns the program.
 ///
 /// # Errors
 ///
@@ -130,7 +130,7 @@ pub(super) fn link_programs(system: &System, home: &Scratch) -> Result<PathBuf> 
     Ok(program)
 }
 
-/// Returns the lines of an sshd's configuration that give its user this home and the programs in it, and scp its files.
+/// Returns the lines of an sshd's configuration that set its user's home and PATH, and let scp copy files.
 pub(super) fn settings(home: &Path) -> String {
     let folder = home.display();
     format!(

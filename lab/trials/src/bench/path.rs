@@ -8,7 +8,7 @@ use rove_rig::session::Server;
 use rove_shell::relay::{Relay, RelayConfig};
 use rove_units::Seed;
 
-/// Puts a path in front of a server, the same in both directions but for the chance that `seed` gives each.
+/// Puts a path in front of a server. Both directions are alike, but each draws its own chance from `seed`.
 ///
 /// # Errors
 ///

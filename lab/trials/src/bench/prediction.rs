@@ -26,7 +26,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     lines(&bench.programs.example("prediction", bench.rounds)?)
 }
 
-/// Reads what the example printed: rove's engine beside stock's rules.
+/// Reads the example's output: rove's engine beside stock's rules.
 fn lines(text: &str) -> Result<Vec<Line>> {
     let mut found = BTreeMap::new();
     for line in text.lines() {

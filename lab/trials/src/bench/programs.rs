@@ -13,7 +13,7 @@ pub(super) type Target = [&'static str; 3];
 /// The target that is rove.
 pub(super) const ROVE: Target = ["rove-shell", "--bin", "rove"];
 
-/// Everything that is run.
+/// The programs under measurement, and cargo's release folder.
 #[derive(Clone, Debug)]
 pub(super) struct Programs {
     stock: System,
@@ -22,7 +22,7 @@ pub(super) struct Programs {
 }
 
 impl Programs {
-    /// Builds these targets for release. A rove that is named is not built, and another one may stand for stock Mosh.
+    /// Builds these targets for release. A rove that the user names is not built. Another may stand for stock Mosh.
     ///
     /// # Errors
     ///
@@ -54,11 +54,11 @@ impl Programs {
         [&self.stock, &self.rove]
     }
 
-    /// Runs an example with the number of rounds and returns what it prints.
+    /// Runs an example for so many rounds and returns its output.
     ///
     /// # Errors
     ///
-    /// Returns an error when it fails.
+    /// Returns an error when the example fails.
     pub(super) fn example(&self, name: &str, rounds: usize) -> Result<String> {
         let output = Command::new(self.release.join("examples").join(name))
             .arg(rounds.to_string())
@@ -68,7 +68,7 @@ impl Programs {
         String::from_utf8(output.stdout).with_context(|| format!("{name} printed no text"))
     }
 
-    /// Returns what the stock server calls itself.
+    /// Returns the name and version that the stock server prints.
     ///
     /// # Errors
     ///

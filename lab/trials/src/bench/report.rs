@@ -15,7 +15,7 @@ pub(super) struct Line {
     rove: Figures,
     /// The system that rove is compared with.
     pub(super) beside: Option<Beside>,
-    /// The median of the rounds' ratios; none of two figures that are zero.
+    /// The median of the rounds' ratios. `None` if both figures are zero in each round.
     ratio: Option<f64>,
     /// The target that rove is to reach.
     pub(super) target: Option<Goal>,
@@ -27,7 +27,7 @@ struct Figures {
     rounds: Vec<f64>,
 }
 
-/// The system that rove is compared with.
+/// The figures that rove's are compared with.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Beside {
     /// The name of the program that is compared.
@@ -37,7 +37,7 @@ pub(super) struct Beside {
     figures: Figures,
 }
 
-/// The target that rove is to reach, and whether it does; `None` where that cannot be told.
+/// The target that rove is to reach, and whether it does. `None` if the line has not the figures to tell.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Goal {
     #[serde(flatten)]
@@ -45,11 +45,11 @@ pub(super) struct Goal {
     met: Option<bool>,
 }
 
-/// The target that rove is to reach.
+/// A target for rove's figure, given the figure beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", content = "value", rename_all = "snake_case")]
 pub(super) enum Target {
-    /// At most this, whatever the other one does.
+    /// At most this, whatever the other figure is.
     AtMost(f64),
     /// Zero in every round.
     Never,
@@ -69,7 +69,7 @@ impl Line {
         Self { row, what, unit, rove, beside: None, ratio: None, target: None }
     }
 
-    /// Creates a line of figures that stock Mosh's turns and rove's have.
+    /// Creates a line of a figure that each turn of stock Mosh and of rove has.
     pub(super) fn of<T>(
         what: impl Into<String>,
         unit: &'static str,
@@ -80,14 +80,14 @@ impl Line {
         line.beside("stock", stock.iter().map(figure).collect())
     }
 
-    /// Puts another one's figures beside rove's.
+    /// Puts another program's figures beside rove's, and computes the ratio.
     pub(super) fn beside(self, name: &'static str, figures: Vec<f64>) -> Self {
         let ratio = Some(stats::ratio(&self.rove.rounds, &figures)).filter(|it| !it.is_nan());
         let figures = Figures { median: stats::median(&figures), rounds: figures };
         Self { beside: Some(Beside { name, figures }), ratio, ..self }
     }
 
-    /// Says what rove is to reach, after [`Line::beside`] if that matters.
+    /// Sets the target, and whether rove reaches it; after [`Line::beside`] if the target needs other figures.
     pub(super) fn target(self, target: Target) -> Self {
         let met = match target {
             Target::AtMost(most) => Some(self.rove.median <= most),
@@ -99,7 +99,7 @@ impl Line {
         Self { target: Some(Goal { target, met }), ..self }
     }
 
-    /// Says that the figures beside rove's are those of another rove and not of stock Mosh.
+    /// Says that the figures named stock are those of another rove, and removes the target.
     pub(super) fn put_beside_another_rove(&mut self) {
         if let Some(beside) = self.beside.as_mut().filter(|beside| beside.name == "stock") {
             beside.name = "other rove";
@@ -155,7 +155,7 @@ impl Report {
         Self { rounds, stock, lines: Vec::new() }
     }
 
-    /// Adds the lines of a row. A line of fewer rounds than the report says how many count.
+    /// Adds the lines of a row. A line with fewer rounds than the report's says how many it has.
     pub(super) fn add(&mut self, row: &str, lines: Vec<Line>) {
         for mut line in lines {
             let counted = line.rove.rounds.len();
@@ -239,7 +239,7 @@ mod tests {
         let rounds = |rounds: &[f64]| Line::new("x", "%", rounds.to_vec()).target(Target::Never);
         assert_eq!(is_met(&rounds(&[0.0, 0.0, 0.0, 2.5, 2.5])), Some(false));
         assert_eq!(is_met(&rounds(&[0.0, 0.0])), Some(true));
-        // Infinitely many times nothing is no better than any ratio.
+        // If the other figure is zero, the ratio is infinite, and no target of a ratio is reached.
         let beside = |figure| alone.clone().beside("stock", vec![figure]);
         assert_eq!(is_met(&beside(0.0).target(Target::RatioAtMost(2.0))), Some(false));
         assert_eq!(is_met(&beside(0.0).target(Target::RatioAtLeast(2.0))), Some(true));

@@ -5,17 +5,17 @@ use rove_units::Duration;
 /// An action of the user.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
-    /// Types these keys, one after the other at this pace.
+    /// Types these keys one by one, with this time between two of them.
     Type(&'static str, Duration),
     /// Waits until this is on the screen.
     Expect(&'static str),
-    /// Waits for the shell.
+    /// Waits for the shell's prompt.
     Prompt,
-    /// Looks on.
+    /// Waits for so long, and reads what the window shows.
     Watch(Duration),
 }
 
-/// A part of the script whose bytes are counted for themselves.
+/// A part of the script with its own count of bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scene {
     /// The name in the table.
@@ -31,11 +31,11 @@ pub(super) const FILE: (&str, &str) = ("link.rs", include_str!("../../../link/sr
 const KEY_INTERVAL: Duration = Duration::from_millis(140);
 /// A key held down: the repeat rate of most keyboards.
 const HELD: Duration = Duration::from_millis(40);
-/// A key pressed by someone who reads along.
+/// Time between two keys of a user who reads along.
 const READING: Duration = Duration::from_millis(700);
-/// Pasted, or written by a program.
+/// No time between keys: they are pasted, or a program writes them.
 const AT_ONCE: Duration = Duration::ZERO;
-/// After a scene: long enough for every acknowledgment that belongs to it.
+/// How long a scene's bytes are counted after its last step. Chosen: every acknowledgment that belongs to it comes.
 pub(super) const REST: Duration = Duration::from_secs(2);
 
 /// The script.

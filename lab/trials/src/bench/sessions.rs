@@ -15,10 +15,10 @@ use super::turns::Bench;
 const IN_A_ROW: u32 = 100;
 /// Sessions that idle at once.
 const AT_ONCE: u32 = 200;
-/// Says something and waits for the end of its input.
+/// A program that prints a word and waits for the end of its input.
 const WAITING: [&str; 3] = ["sh", "-c", "printf ready; exec cat"];
 
-/// Opens sessions of both systems. Any that fails ends the run.
+/// Opens sessions of both systems. If one fails, the run ends.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     let rows = bench.compare("100 sessions in a row", in_a_row)?;
     let groups = bench.compare("200 sessions at once", at_once)?;
@@ -43,8 +43,8 @@ fn in_a_row(system: &System) -> Result<f64> {
     Ok(clock::seconds_since(start))
 }
 
-/// Returns the mean memory of a server and of a client, in megabytes, what they share divided among
-/// those who share it.
+/// Returns the mean memory of a server and of a client, in megabytes. Processes that share memory each count their part
+/// of it.
 fn at_once(system: &System) -> Result<[f64; 2]> {
     let scratch = Scratch::create()?;
     let mut sessions = Vec::new();

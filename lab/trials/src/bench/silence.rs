@@ -1,4 +1,4 @@
-//! Silence: how long a client hears nothing from when a path is whole again, or goes another way.
+//! Silence: how long a client hears nothing after its path is whole again, or leads through another address.
 
 use core::net::SocketAddr;
 
@@ -17,41 +17,41 @@ use super::turns::Bench;
 /// The round trip in milliseconds.
 const RTT: u64 = 100;
 
-/// Outages in seconds; none is a change of address instead. In the longer ones a user waits and types nothing.
+/// Outages in seconds; 0 is a change of address instead. In the longer ones a user waits and types nothing.
 const OUTAGES: [u64; 4] = [0, 1, 10, 600];
 const ABSENCES: [u64; 4] = [0, 10, 600, 28_800];
 
 /// Sessions of each kind in a round.
 const SESSIONS: u32 = 20;
 
-/// Most milliseconds until a client that is told of its network hears its server: a round trip and a half, and 50 ms.
+/// Most milliseconds until a client that is told of its network hears the server: a round trip and a half, and 50 ms.
 const TOLD_MILLIS: f64 = 200.0;
 
 /// Time between two keys of the user. Chosen: slow typing.
 const KEY_INTERVAL: Duration = Duration::from_millis(300);
 
-/// How long the session has been there when it happens: any time within a heartbeat from here on.
+/// How long the session exists at least when its path changes: it is up to a heartbeat longer.
 const BEFORE: Duration = Duration::from_secs(20);
 const HEARTBEAT: Duration = Duration::from_secs(3);
 
-/// How long an answer is waited for. Chosen: twenty heartbeats.
+/// Longest wait for the server. Chosen: twenty heartbeats.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Where the client is after it has moved (a documentation network, RFC 5737).
 const MOVED: &str = "203.0.113.9:40000";
 
-/// A user who types at a steady pace, and notes when the server was heard.
+/// A user who types at a steady pace, and notes when the client last heard the server.
 struct Typist {
     next: Instant,
     heard_at: Option<Instant>,
 }
 
-/// Whose network has changed.
+/// The place of a network that has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Occasion {
-    /// The network of somebody else.
+    /// A network somewhere on the path, of whose change the client's computer learns nothing.
     Beyond,
-    /// The network of the client's computer.
+    /// The network of the client's computer, which tells the client of the change.
     Own,
 }
 
@@ -74,7 +74,7 @@ impl User for Typist {
     }
 }
 
-/// Measures it for a user who types on, and whose computer notices nothing.
+/// Measures the silence for a user who types on, and whose computer notices nothing.
 pub(super) fn measure_roaming(bench: &Bench) -> Result<Vec<Line>> {
     measure(bench, OUTAGES, Occasion::Beyond)
 }

@@ -1,4 +1,4 @@
-//! How long everything takes to start: a server, a client, both through sshd; and the shortest session.
+//! How long starts take: of a server, of a client, of both through sshd; and how long the shortest session is.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -25,7 +25,7 @@ const STARTS: usize = 10;
 /// Longest login, as a ratio to ssh's. Chosen: a difference that no user notices.
 const SSH_RATIO_MAX: f64 = 1.1;
 
-/// Starts something and returns the seconds until it stands.
+/// A function that starts something of a system, and returns the seconds until it is ready.
 type Start = fn(&System) -> Result<f64>;
 
 /// Starts both systems.
@@ -47,7 +47,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     }
     let what = "through sshd on this computer, until the prompt";
     let turn = |system: &System| {
-        // They take turns, so that other work on the computer slows both.
+        // Logins by the system and by ssh take turns, so that other work on the computer slows both.
         let waits: Result<Vec<_>> =
             (0..STARTS).map(|_| Ok((login(system)?, login_by_ssh()?))).collect();
         let (ours, by_ssh): (Vec<f64>, Vec<f64>) = waits?.into_iter().unzip();
@@ -83,11 +83,11 @@ fn announcement(system: &System) -> Result<f64> {
     bail!("a server announced nothing")
 }
 
-/// A server's first process.
+/// The first process of a server, which leaves the serving process behind when it ends.
 struct Parent(Child);
 
 impl Parent {
-    /// Ends the server that stays behind when this process is gone.
+    /// Waits for the first process, and ends the server that it left behind.
     fn end_what_it_left(&mut self) -> Result<()> {
         let stderr = self.0.stderr.take().context("it has an error output")?;
         let text = std::io::read_to_string(stderr)?;
@@ -97,7 +97,7 @@ impl Parent {
     }
 }
 
-/// Returns the seconds from a client's start to what the program has printed.
+/// Returns the seconds from a client's start until its terminal shows the program's first text.
 fn first_picture(system: &System) -> Result<f64> {
     let scratch = Scratch::create()?;
     let server = Server::start(system, scratch.folder(), &["sh", "-c", "printf ready; exec cat"])?;

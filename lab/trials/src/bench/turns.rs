@@ -8,18 +8,18 @@ use rove_units::Bytes;
 
 use super::programs::Programs;
 
-/// The means with which every part measures.
+/// The programs and options with which every row measures.
 pub(super) struct Bench {
     pub(super) rounds: usize,
     pub(super) programs: Programs,
-    /// How much a copy has.
+    /// The size of a copy.
     pub(super) copy_size: Bytes,
-    /// Where recordings of others are.
+    /// The folder of recordings of others.
     pub(super) traces: Option<PathBuf>,
 }
 
 impl Bench {
-    /// Lets stock Mosh and rove take turns; returns what each of them measured, round by round.
+    /// Lets stock Mosh and rove take turns. Returns what each of them measured, round by round.
     pub(super) fn compare<T>(
         &self,
         what: &str,
@@ -28,7 +28,7 @@ impl Bench {
         self.compare_rounds(what, |_, system| turn(system))
     }
 
-    /// Does the same for turns that differ from round to round, the first of which has the number 1.
+    /// Lets both take turns that differ from round to round. Rounds are numbered from 1.
     pub(super) fn compare_rounds<T>(
         &self,
         what: &str,
@@ -48,7 +48,7 @@ impl Bench {
         Ok(found)
     }
 
-    /// Shows that something goes on.
+    /// Tells on standard error which round of which measurement begins.
     pub(super) fn progress(&self, what: &str, who: &str, round: usize) {
         eprintln!("round {round} of {}: {what}, {who}", self.rounds);
     }

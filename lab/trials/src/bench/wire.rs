@@ -23,7 +23,7 @@ const DELAY: Duration = Duration::from_millis(20);
 /// Bytes that a datagram has on the wire beside its payload: IPv4 (RFC 791) and UDP (RFC 768).
 const HEADER_BYTES: u64 = 20 + 8;
 
-/// Bytes that went one way and the other.
+/// Bytes that went up to the server, and bytes that came down.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Sent {
     up: u64,
@@ -55,7 +55,7 @@ fn kilo(bytes: u64) -> f64 {
     bytes as f64 / 1e3
 }
 
-/// Plays the script in one session; returns the bytes of each scene.
+/// Plays the script in one session. Returns the bytes of each scene.
 fn play(system: &System) -> Result<Vec<Sent>> {
     let scratch = Scratch::create()?;
     let (name, contents) = FILE;
@@ -108,7 +108,7 @@ const fn on_the_wire(traffic: Traffic) -> u64 {
 }
 
 impl Sent {
-    /// Returns what has been sent since then.
+    /// Returns the bytes sent since `before`.
     const fn since(self, before: Self) -> Self {
         Self { up: self.up - before.up, down: self.down - before.down }
     }

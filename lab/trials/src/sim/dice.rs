@@ -1,10 +1,10 @@
-//! Draws one after the other from a seed.
+//! Dice: random values drawn one after the other from a seed.
 
 use rove_link::LinkConfig;
 use rove_terminal::Size;
 use rove_units::{BitRate, Bytes, Draw, Duration, Stream};
 
-/// Draws one after the other.
+/// Random values, drawn one after the other.
 pub(super) struct Dice {
     stream: Stream,
     drawn: u64,
@@ -15,7 +15,7 @@ impl Dice {
         Self { stream, drawn: 0 }
     }
 
-    /// Returns a number higher than all before it.
+    /// Returns how many values were drawn: a number that only grows.
     pub(super) const fn serial(&self) -> u64 {
         self.drawn
     }
@@ -83,7 +83,7 @@ impl Dice {
         }
     }
 
-    /// Returns keys: no ESC, which the server's key translation would make something of.
+    /// Returns typed keys. They have no ESC, because the server may translate a key that begins with it.
     pub(super) fn keys(&mut self) -> Vec<u8> {
         let len = match self.below(40) {
             0 => self.below(50_000),

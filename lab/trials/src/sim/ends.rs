@@ -11,9 +11,9 @@ use super::scenario::Scenario;
 
 /// Bytes the drivers read at once. Source: Mosh 1.4.0 as observed.
 const READ_MAX: usize = 16_384;
-/// The client's bound on unacknowledged input, and one read on top of it.
+/// Most unacknowledged input that the client holds: its bound, and one read on top of it.
 pub(super) const PENDING_MAX: u64 = 1_048_576 + 16_384;
-/// The server's bound on bytes for the pty, and one client message on top of it.
+/// Most bytes that the server holds for the pty: its bound, and one message of the client on top of it.
 pub(super) const WAITING_MAX: usize = 1_048_576 + 65_536;
 
 /// A client, its user and its user's terminal.
@@ -33,7 +33,7 @@ pub(super) struct Typist {
     shown: Size,
     /// Whether the terminal takes no output.
     pub(super) jammed: bool,
-    /// Whether the terminal was given back.
+    /// Whether the client has given the terminal back to the user.
     returned: bool,
     pub(super) pending_max: u64,
     /// The numbers of the copies and notifications that the terminal was given, in order.
@@ -99,7 +99,7 @@ pub(super) fn server_end(scenario: &Scenario, seed: Seed) -> ServerEnd {
     ServerEnd::new(server_config(transport, seed), printer, start)
 }
 
-/// Gives the terminal back, or takes it again.
+/// Lets the client give its terminal back to the user, or take it again.
 pub(super) fn give_back(client: &mut ClientEnd, now: Instant, returned: bool) {
     if returned != client.user.returned {
         client.user.returned = returned;
@@ -157,7 +157,7 @@ impl User for Typist {
     }
 }
 
-/// Returns the number that a program gave what it copied or told.
+/// Returns the number in a copied text or a notification.
 fn number(digits: &str) -> u64 {
     digits.parse().expect("programs copy and tell numbers")
 }
@@ -195,8 +195,8 @@ impl Program for Printer {
     }
 }
 
-/// Returns what the two ends do not agree about; `None` when all is well. Two that are `rich` agree
-/// about everything, others about what a stock screen holds.
+/// Returns how the two ends disagree. `None` if they agree. Ends that are both `rich` must agree about everything,
+/// others about the parts of a stock screen.
 pub(super) fn disagreement(client: &ClientEnd, server: &ServerEnd, rich: bool) -> Option<String> {
     let (ours, theirs) = (client.client.screen(), server.server.screen());
     if server.program.read != client.user.typed {
@@ -227,7 +227,7 @@ pub(super) fn disagreement(client: &ClientEnd, server: &ServerEnd, rich: bool) -
     shown_difference(client.terminal.screen(), ours)
 }
 
-/// Returns how the user's terminal shows another picture than the client's screen.
+/// Returns a difference between the user's terminal and the client's screen. `None` if there is none.
 fn shown_difference(tty: &Screen, screen: &Screen) -> Option<String> {
     for row in 0..screen.size().rows() {
         let (shown, wanted) = (tty.row_text(row), screen.row_text(row));
@@ -251,8 +251,8 @@ fn shown_difference(tty: &Screen, screen: &Screen) -> Option<String> {
     (!is_same).then(|| format!("the terminal's cursor is {shown:?}, not {wanted:?}"))
 }
 
-/// Returns how every terminal shows a cell: attributes that some do not know are left out, and a blank has
-/// only those that can be seen without a character.
+/// Returns the pen of a cell as every terminal shows it. Attributes that some terminals lack are left out, and a blank
+/// has only those that are visible without a character.
 fn look(cell: &Cell) -> Pen {
     let pen = as_shown(cell.pen);
     let is_blank = matches!(cell.base, None | Some(' ')) && !cell.combined;
@@ -264,7 +264,7 @@ fn look(cell: &Cell) -> Pen {
     if attributes == Attributes::NONE { pen.erased() } else { Pen { attributes, ..pen } }
 }
 
-/// Returns in which synchronised field two screens differ. How often a bell rang is not one.
+/// Returns the synchronised field in which two screens differ, if there is one. The count of bells is not compared.
 fn difference(a: &Screen, b: &Screen, rich: bool) -> Option<String> {
     if a.size() != b.size() {
         return Some("size".to_owned());
@@ -303,12 +303,12 @@ fn row_difference(a: &Screen, b: &Screen, row: u16, rich: bool) -> Option<String
             return Some(format!("row {row}, column {column}: {ours:?}, {theirs:?}"));
         }
     }
-    // A wrap that printing cannot set for certain is not carried, so the client may miss one.
+    // The server sends a wrap only if printing sets it for certain, so that the client may miss one.
     (a.wrapped() && !b.wrapped()).then(|| format!("row {row}, which wraps at the client only"))
 }
 
-/// Returns what a far end's screen holds of a pen: a stock one names the first sixteen entries of the palette,
-/// and otherwise holds what every terminal shows.
+/// Returns the parts of a pen that a screen at the client holds. A stock screen has names for the first sixteen entries
+/// of the palette, and else only what every terminal shows.
 fn as_carried(pen: Pen, rich: bool) -> Pen {
     if rich {
         return pen;

@@ -5,8 +5,8 @@ use core::net::SocketAddr;
 use rove_link::net::End;
 use rove_units::{Duration, Instant};
 
-/// How far each clock is ahead of the simulation's, at the least. Chosen: above all the time that a
-/// clock may stand still, so that none ever shows less than nothing.
+/// Least time by which each clock is ahead of the simulation's. Chosen: more than a clock may stand still in all, so
+/// that no clock falls below zero.
 const AHEAD_MIN: Duration = Duration::from_secs(100_000);
 
 /// An end on its computer.
@@ -19,7 +19,7 @@ pub(super) struct Machine<E> {
 }
 
 impl<E> Machine<E> {
-    /// Returns what the clock of a computer shows at the start that is `ahead` by so much.
+    /// Returns the reading of a clock at the start, if it is `ahead` by so much beyond the least.
     pub(super) fn start(ahead: Duration) -> Instant {
         Instant::ZERO + AHEAD_MIN + ahead
     }
@@ -33,12 +33,12 @@ impl<E> Machine<E> {
         now + self.ahead
     }
 
-    /// The clock jumps forward: a virtual machine was paused, or moved to another host.
+    /// Makes the clock jump forward, as when a virtual machine was paused, or moved to another host.
     pub(super) fn jump(&mut self, span: Duration) {
         self.ahead += span;
     }
 
-    /// Closes or opens the lid. Datagrams that arrive while it is closed are lost.
+    /// Lets the computer fall asleep or wake up. Datagrams that arrive in its sleep are lost.
     pub(super) fn sleep(&mut self, now: Instant, asleep: bool) {
         if asleep {
             self.asleep_since.get_or_insert(now);

@@ -2,7 +2,7 @@
 
 use super::dice::Dice;
 
-/// Whole sequences that a stock peer knows.
+/// Whole control sequences and texts that a stock peer knows.
 const STOCK: [&str; 26] = [
     "\r",
     "\n",
@@ -32,7 +32,7 @@ const STOCK: [&str; 26] = [
     "\x1b[?2026l",
 ];
 
-/// Whole sequences that only two roves carry.
+/// Whole control sequences that only two roves carry.
 const RICH: [&str; 26] = [
     "\x1b[4:3m",
     "\x1b[21;9;53m",
@@ -82,12 +82,12 @@ pub(super) fn output(dice: &mut Dice) -> Vec<u8> {
     out
 }
 
-/// Returns text in base64 that is copied: a number, by which later copies are above earlier ones.
+/// Returns a text to copy, in base64. Its number tells whether it is newer than another copy.
 pub(super) fn copy(number: u64, len: usize) -> String {
     format!("\x1b]52;c;{number:0>len$}\x07")
 }
 
-/// Returns a notification that bears a number.
+/// Returns a notification that contains a number.
 pub(super) fn notification(number: u64) -> String {
     format!("\x1b]9;told {number}\x07")
 }
@@ -97,7 +97,7 @@ fn text(dice: &mut Dice) -> Vec<u8> {
         ["cargo test", "\r\n", "広い", "e\u{301}", "🦀", "-rw-r--r--", "é", "\t\u{ad}x"];
     match dice.below(8) {
         0 => vec![b'x'; dice.index(200)],
-        // Half a character, or no character at all; 0xE0 and above, for no half of a control.
+        // Half of a character, or a byte that is none. It is 0xE0 or above, so that it is no half of a C1 control.
         1 => vec![dice.byte() | 0xe0],
         _ => dice.pick(&WORDS).as_bytes().to_vec(),
     }

@@ -12,13 +12,13 @@ use rove_units::{Duration, Seed};
 use super::dice::Dice;
 use super::program;
 
-/// Things that happen in one session, at most.
+/// Most things that happen in one session.
 const ACTIONS_MAX: u64 = 60;
 
-/// Kinds of things that happen, typing aside.
+/// How many kinds of things happen beside typing.
 const KINDS: usize = 12;
 
-/// Most ms by which a clock is ahead of another: more than a 16-bit timestamp can tell.
+/// Most milliseconds by which a clock is ahead of another: more than a 16-bit timestamp can show.
 const AHEAD_MAX: u64 = 200_000;
 
 /// Everything a seed decides.
@@ -27,14 +27,14 @@ pub(super) struct Scenario {
     pub(super) downlink: LinkConfig,
     /// The user's first window.
     pub(super) size: Size,
-    /// The capabilities of each end beyond the stock protocol; `None` for an end that is stock.
+    /// The capabilities of each end beyond the stock protocol. `None` for an end that is stock.
     pub(super) client_capabilities: Option<Capabilities>,
     pub(super) server_capabilities: Option<Capabilities>,
     pub(super) client_ahead: Duration,
     pub(super) server_ahead: Duration,
-    /// Whether clocks stand still in sleep.
+    /// Whether the clocks stand still while their computers sleep.
     pub(super) stands_still: bool,
-    /// The capabilities that the user's terminal is configured with, and whether it is queried for its own answers.
+    /// The terminal's capabilities as configured, and whether the client asks the terminal for its own.
     pub(super) terminal: TerminalCapabilities,
     pub(super) query: bool,
     pub(super) user_terminal: UserTerminal,
@@ -44,25 +44,25 @@ pub(super) struct Scenario {
     pub(super) ending: Ending,
 }
 
-/// An action of the session.
+/// An action of user, program, network or computer. Actions with a flag begin (true) and end (false).
 #[derive(Clone, Debug)]
 pub(super) enum Action {
     Type(Vec<u8>),
     Resize(Size),
     Print(Vec<u8>),
-    /// The client's host gets another address, once it has sent so many datagrams.
+    /// The client gets another address, once it has sent this many datagrams.
     Roam(u32, u8),
     Outage(bool),
     StopClient(bool),
     StopServer(bool),
-    /// The computer sleeps.
+    /// The computer of an end sleeps.
     SleepClient(bool),
     SleepServer(bool),
     JumpClient(Duration),
     JumpServer(Duration),
-    /// The user's terminal takes no output, and the program no input.
+    /// The user's terminal takes no output, and the program reads no input.
     Jam(bool),
-    /// The client gives its terminal back, as for a suspend.
+    /// The client gives its terminal back to the user, as for a suspend.
     Return(bool),
 }
 
@@ -77,7 +77,7 @@ pub(super) enum Ending {
 impl Scenario {
     pub(super) fn draw(seed: Seed) -> Self {
         let mut dice = Dice::new(seed.stream("scenario"));
-        // Swarms find more when each leaves something out: every seed has its own favourites.
+        // Swarms find more if each seed leaves something out, so each has its own weights.
         let weights: Vec<u64> = (0..KINDS).map(|_| dice.below(4)).collect();
         let pause_max = [20, 200, 1000][dice.index(3)];
         let count = 5 + dice.below(ACTIONS_MAX - 5);
@@ -114,7 +114,7 @@ impl Scenario {
         }
     }
 
-    /// Returns what may be used between the two ends.
+    /// Returns the capabilities that both ends have.
     pub(super) fn capabilities(&self) -> Capabilities {
         match (self.client_capabilities, self.server_capabilities) {
             (Some(client), Some(server)) => client.intersection(server),
@@ -123,7 +123,7 @@ impl Scenario {
     }
 }
 
-/// Draws a peer: this rove mostly, else a stock Mosh or a rove of another age.
+/// Draws a peer: this rove in most cases, else a stock Mosh, or a rove of another version.
 fn draw_capabilities(dice: &mut Dice) -> Option<Capabilities> {
     match dice.below(10) {
         0 => None,
@@ -168,7 +168,7 @@ fn draw_user_terminal(dice: &mut Dice) -> UserTerminal {
     }
 }
 
-/// Draws what happens next: one action, or one that begins and one that ends something.
+/// Draws the next actions: a single one, or a pair of which the second ends the first.
 fn draw_action(
     dice: &mut Dice,
     weights: &[u64],
@@ -190,13 +190,13 @@ fn draw_action(
     match kind {
         Some(0) => actions.push((pause, Action::Resize(dice.size()))),
         Some(1 | 2) => actions.push((pause, Action::Print(program::output(dice)))),
-        // At once, or in the middle of a large paste's datagrams.
+        // The address changes at once, or in the middle of a large paste's datagrams.
         Some(3) => {
             let after = if dice.chance(0.5) { 0 } else { dice.below(40) };
             let after = u32::try_from(after).expect("below 40");
             actions.push((pause, Action::Roam(after, dice.byte())));
         }
-        // Long troubles are the exception, or nothing would ever be said.
+        // Long troubles are rare: in them, nothing gets through.
         Some(4) => between(Action::Outage(true), Action::Outage(false)),
         Some(5) => between(Action::StopClient(true), Action::StopClient(false)),
         Some(6) => between(Action::StopServer(true), Action::StopServer(false)),
