@@ -1,9 +1,9 @@
-//! Action range: the actions that a search tries in the place of another one.
+//! Action range: the actions that a search tries in the place of a rule's action.
 
 use rove_congestion::remy::Action;
 use serde::Deserialize;
 
-/// Values of one part of an action.
+/// The values that a search tries for one part of an action.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Range {
@@ -11,9 +11,9 @@ pub(crate) struct Range {
     pub(crate) min: f64,
     /// The largest value.
     pub(crate) max: f64,
-    /// The smallest change.
+    /// The smallest change of the value.
     pub(crate) min_change: f64,
-    /// The largest change.
+    /// The largest change of the value.
     pub(crate) max_change: f64,
     /// The ratio of each change to the next smaller one.
     pub(crate) factor: f64,
@@ -21,7 +21,7 @@ pub(crate) struct Range {
     pub(crate) first: f64,
 }
 
-/// Values of all parts.
+/// The values that a search tries for each part of an action.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ActionRanges {
@@ -34,7 +34,7 @@ pub(crate) struct ActionRanges {
 }
 
 impl Default for ActionRanges {
-    /// Source: the published program, as observed.
+    /// Returns the ranges of the published program, as observed.
     fn default() -> Self {
         let range = |min, max, min_change, max_change, first| Range {
             min,
@@ -53,7 +53,7 @@ impl Default for ActionRanges {
 }
 
 impl Range {
-    /// Returns the value, and it less and more every change.
+    /// Returns the value itself, then the value less and more each change, within the limits.
     fn around(&self, value: f64) -> Vec<f64> {
         let mut values = vec![value];
         let mut change = self.min_change;
@@ -72,7 +72,7 @@ impl ActionRanges {
         action(self.window_multiple.first, self.window_increment.first, self.intersend_ms.first)
     }
 
-    /// Returns the actions around one, all combinations of their parts; that one is the first.
+    /// Returns all combinations of the parts' values around an action. The action itself comes first.
     pub(crate) fn candidates(&self, from: &Action) -> Vec<Action> {
         let multiples = self.window_multiple.around(from.multiple);
         let increments = self.window_increment.around(f64::from(from.increment));
@@ -91,7 +91,7 @@ impl ActionRanges {
         actions
     }
 
-    /// Returns a sentence if a range cannot be.
+    /// Returns a sentence if a range contradicts itself or exceeds its limits.
     pub(super) fn check(&self) -> Result<(), String> {
         for (name, range, least, most) in [
             ("window_multiple", self.window_multiple, 0.0, 2.0),
@@ -101,7 +101,7 @@ impl ActionRanges {
             let Range { min, max, min_change, max_change, factor, first } = range;
             let is_within = least <= min && min <= first && first <= max && max <= most;
             let changes = min_change > 0.0 && min_change <= max_change && factor >= 1.5;
-            // Ten changes each way are thousands of actions.
+            // With ten changes each way there would be thousands of actions.
             let count = (max_change / min_change).ln() / factor.ln();
             if !(is_within && changes && max_change.is_finite() && count < 10.0) {
                 return Err(format!(
@@ -114,9 +114,9 @@ impl ActionRanges {
     }
 }
 
-/// Returns an action whose parts are cut to four decimals, as the publications have it.
+/// Returns an action whose parts are cut to four decimals, as in the publications.
 fn action(multiple: f64, increment: f64, intersend_ms: f64) -> Action {
-    // A value such as 0.29 stands a hair below itself; the cut must not take a whole step for that.
+    // A float such as 0.29 may be slightly less than its decimals say. The cut must not take a whole step for that.
     let cut = |value: f64| ((value * 1e4 + 1e-6).trunc()) / 1e4;
     #[expect(clippy::cast_possible_truncation, reason = "held within a million by the check")]
     let increment = increment as i32;

@@ -1,7 +1,7 @@
-//! Baseline: a controller that people have designed, as a control of the evaluator's senders.
+//! Baseline: a controller that people have designed, to compare tables with in the evaluator's network.
 //!
-//! The evaluator's network has no retransmissions and no timers: a baseline hears of losses by the gaps in what is acknowledged, and is
-//! never told of a timeout. Where a buffer is not limited nothing is lost.
+//! The evaluator's network has no retransmissions and no timers. A baseline learns of losses by gaps in
+//! acknowledgments, and never of a timeout. Where a buffer has no limit, nothing is lost.
 
 use std::collections::VecDeque;
 
@@ -33,12 +33,12 @@ impl Baseline {
     ];
 }
 
-/// A sender that a baseline drives.
+/// The control of a sender by a baseline.
 #[derive(Debug)]
 pub(crate) struct Driven {
     baseline: Baseline,
     controller: Box<dyn Controller>,
-    /// When each packet on its way was sent.
+    /// When each packet in flight was sent.
     in_flight: VecDeque<Instant>,
     now: Instant,
 }
@@ -68,7 +68,7 @@ impl Control for Driven {
 
     fn acknowledge(&mut self, sent: Instant, received: Instant, lost: u64) {
         self.now = received;
-        // Packets keep their order: all before this one are lost.
+        // Packets keep their order: all packets before the acknowledged one are lost.
         let lost_packets = usize::try_from(lost).unwrap_or(usize::MAX).min(self.in_flight.len());
         let newest = self.in_flight.drain(..lost_packets).next_back();
         debug_assert_eq!(self.in_flight.front(), Some(&sent), "packets keep their order");

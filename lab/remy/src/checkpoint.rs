@@ -1,4 +1,4 @@
-//! Checkpoint: a search on disk, from which it goes on.
+//! Checkpoint: a search on disk, from which it can go on.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,6 @@ pub(crate) struct Checkpoint {
     pub(crate) prior: String,
     /// The objective.
     pub(crate) objective: String,
-    /// The seed.
     pub(crate) seed: u64,
     /// Time that the search has taken, in s.
     pub(crate) seconds: f64,
@@ -43,7 +42,7 @@ impl Checkpoint {
         serde_json::from_str(&text).map_err(|error| anyhow!(error)).with_context(damaged)
     }
 
-    /// Writes it so that it is there whole or not at all.
+    /// Writes the checkpoint whole or not at all.
     ///
     /// # Errors
     ///
@@ -79,7 +78,7 @@ mod tests {
             let read: Checkpoint = serde_json::from_str(&text).expect("a checkpoint");
             assert_eq!(read, checkpoint);
         }
-        // A file with a field that nobody knows is of another version, or damaged.
+        // A file with an unknown field is of another version, or damaged.
         let text = serde_json::to_string(&checkpoint).expect("JSON");
         for (begin, count) in [("{\"prior\"", 1), ("{\"grown\"", 1), ("{\"generations\"", 2)] {
             assert_eq!(text.matches(begin).count(), count, "{text}");

@@ -5,7 +5,7 @@ use rove_units::Instant;
 
 /// Decides on the window and the pace of one sender, from the acknowledgments that come back.
 pub(crate) trait Control {
-    /// Begins a flow: nothing of an earlier one counts.
+    /// Begins a flow: everything about an earlier one is forgotten.
     fn start(&mut self, now: Instant);
 
     /// Called when a packet has been sent.
@@ -14,10 +14,10 @@ pub(crate) trait Control {
     /// Called when a packet of this flow is acknowledged; `lost` packets before it in the flow were lost.
     fn acknowledge(&mut self, sent: Instant, received: Instant, lost: u64);
 
-    /// Decides, after all acknowledgments of one moment.
+    /// Decides on window and pace, after all acknowledgments that arrive at one moment.
     fn decide(&mut self);
 
-    /// Returns how many packets may be on their way.
+    /// Returns how many packets may be in flight.
     fn window(&self) -> u32;
 
     /// Returns the least time between two packets, in ns.
@@ -32,7 +32,7 @@ pub(crate) struct Ruled<'a> {
     intersend_nanos: u64,
     /// How often each rule was followed.
     pub(crate) uses: Vec<u64>,
-    /// The rule whose memories are kept, and its memories.
+    /// The rule whose memories are recorded, and these memories.
     pub(crate) traced: Option<(usize, Vec<Memory>)>,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Ruled<'a> {
         }
     }
 
-    /// Returns the rule that was followed last.
+    /// Returns the number of the rule that was followed last.
     pub(crate) fn rule(&self) -> usize {
         self.sender.rule()
     }

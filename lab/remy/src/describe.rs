@@ -55,7 +55,7 @@ fn text(table: &Table) -> String {
     out
 }
 
-/// Returns where a rule is on an axis, unless that is everywhere.
+/// Returns the part of an axis that a rule covers, as text. `None` if it covers all of it.
 fn side(table: &Table, rule: &Rule, axis: Axis) -> Option<String> {
     let (lower, upper) = (rule.domain.lower[axis.index()], rule.domain.upper[axis.index()]);
     let is_open = upper >= table.domain().upper[axis.index()];

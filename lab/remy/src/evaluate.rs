@@ -24,7 +24,7 @@ use crate::training_network::TrainingNetwork;
 use crate::uses;
 use crate::workers::Workers;
 
-/// An evaluation as it is asked for.
+/// The options of an evaluation.
 #[derive(Clone, Debug)]
 pub struct EvaluateOptions {
     /// The files of the tables, or names of baselines.
@@ -41,7 +41,7 @@ pub struct EvaluateOptions {
     pub json: bool,
 }
 
-/// Writes the score of each table, and the figures of each sender of each network.
+/// Evaluates tables and baselines. Writes the score of each, and the figures of each sender of each network.
 ///
 /// # Errors
 ///
@@ -98,7 +98,7 @@ fn networks(options: &EvaluateOptions) -> Result<(Vec<TrainingNetwork>, Terms)> 
     Ok((networks, Terms { objective, seed, length_ms: prior.length_s * 1e3 }))
 }
 
-/// The worth of a controller on all networks.
+/// The score of a controller on all networks, and its figures.
 #[derive(Default, Serialize)]
 struct Worth {
     table: String,

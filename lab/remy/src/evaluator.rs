@@ -1,7 +1,7 @@
 //! Evaluator: the worth of tables on networks, on all processors.
 //!
-//! Every table meets the same times on and off, the same losses and the same random orders. Sums are in the order of the networks,
-//! so that neither the number of threads nor the way that tasks are spread changes anything.
+//! For every table the senders are on at the same times, the same packets are lost, and random orders are the same.
+//! Scores are added in the order of the networks, so that neither threads nor the spread of tasks change the sum.
 
 use rove_congestion::remy::{Memory, Table};
 use rove_runs::parallel;
@@ -17,29 +17,27 @@ use crate::workers::Workers;
 /// Networks, terms, and the processors that do the runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Evaluator<'a> {
-    /// The networks.
     pub(crate) networks: &'a [TrainingNetwork],
     /// The terms on which tables run.
     pub(crate) terms: Terms,
-    /// The processors.
     pub(crate) workers: &'a Workers,
 }
 
-/// The worth of a table on all networks, and its use.
+/// The worth of a table on all networks, and how it used its rules.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Evaluation {
-    /// The sum over the networks.
+    /// The sum of the scores over the networks.
     pub(crate) score: f64,
     /// How often each rule was followed.
     pub(crate) uses: Vec<u64>,
 }
 
 impl Evaluator<'_> {
-    /// Returns the worth of each table; the boxes of all are the same.
+    /// Returns the worth of each table. All tables must have rules with the same boxes.
     ///
     /// # Errors
     ///
-    /// Returns a [`Fault`] if an evaluation dies, or a score is no number.
+    /// Returns a [`Fault`] if an evaluation panics, or a score is no number.
     pub(crate) fn scores(&self, tables: &[&Table]) -> Result<Vec<Evaluation>, Fault> {
         let Some(base) = tables.first() else { return Ok(Vec::new()) };
         let items: Vec<(usize, usize)> = (0..tables.len())
@@ -78,17 +76,17 @@ impl Evaluator<'_> {
     ///
     /// # Errors
     ///
-    /// Returns a [`Fault`] if an evaluation dies, or a score is no number.
+    /// Returns a [`Fault`] if an evaluation panics, or a score is no number.
     pub(crate) fn score(&self, table: &Table) -> Result<Evaluation, Fault> {
         Ok(self.scores(&[table])?.remove(0))
     }
 
-    /// Returns the memories at which a rule of a table is followed. Its runs are on threads of this process: memories are many, and asked
-    /// for before a split only.
+    /// Returns the memories at which a rule of a table is followed. The runs are on threads of this process, because
+    /// memories are many, and only a split needs them.
     ///
     /// # Errors
     ///
-    /// Returns a [`Fault`] if an evaluation dies.
+    /// Returns a [`Fault`] if an evaluation panics.
     pub(crate) fn memories(&self, table: &Table, rule: usize) -> Result<Vec<Memory>, Fault> {
         let mut memories = Vec::new();
         for run in self.run_all(|_| Ruled::new(table, Some(rule))) {
@@ -98,7 +96,7 @@ impl Evaluator<'_> {
         Ok(memories)
     }
 
-    /// Returns the run of any control on each network, all on threads of this process.
+    /// Returns a run on each network with any kind of control, all on threads of this process.
     pub(crate) fn run_all<C: Control + Send>(
         &self,
         control: impl Fn(usize) -> C + Sync,

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A reason for which there is no result.
+/// The reason why a search or an evaluation has no result.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, thiserror::Error)]
 pub(crate) enum Fault {
-    /// An evaluation has died.
+    /// An evaluation has panicked.
     #[error(
         "the evaluation of specimen {network} has died ({reason}); nothing but the work in flight is lost"
     )]
@@ -13,13 +13,13 @@ pub(crate) enum Fault {
         /// The network's number, from 1.
         #[serde(rename = "specimen")]
         network: usize,
-        /// The words of the panic.
+        /// The message of the panic.
         reason: String,
     },
-    /// The workers answer no more.
+    /// The workers of the pool do not answer.
     #[error("the workers answer no more ({reason}); nothing but the work in flight is lost")]
     PoolLost {
-        /// The words of the program that spreads the work, or what it has come to.
+        /// The message of the program that spreads the work, or how it has ended.
         reason: String,
     },
     /// A score is no number.

@@ -1,12 +1,12 @@
 //! `rove-lab remy`: congestion controllers found by search.
 //!
-//! A `training_network` describes a network, and `network` simulates it: senders that each follow a `control` (or a
-//! `baseline`), before one link. An `objective` says what comes of that is worth. A run is worth that on certain `terms`.
-//! `evaluator` does many runs of tables and networks; `evaluate` is its command. Its `workers` are threads, or
-//! processes that are sent each `task`. A `prior` is the assumptions for which a
-//! `search` grows a table. Candidates are of an `action_range`, and found by `bisection`. `train` is its command, and
-//! `checkpoint` keeps it. `tables` are files, and `tests` hold those of the papers to their figures. `describe` is what people see
-//! of a table, `surface` a picture, and `uses` the part of it that a prior needs. A `fault` is why there is no result.
+//! A `training_network` describes a network, and `network` simulates it: senders before one link, each with a `control`
+//! (or a `baseline`). An `objective` says what a run's figures are worth, and `terms` are all that tables are compared
+//! on. The `evaluator` does many runs of tables and networks; `evaluate` is its command. Its `workers` are threads, or
+//! processes that get each `task`. A `prior` has the assumptions for which a `search` grows a table; `train` is its
+//! command. Its actions are of an `action_range`, `bisection` splits its rules, and a `checkpoint` keeps it. `tables`
+//! are files, and `tests` compare published ones with their figures. `describe` and `surface` show a table to people,
+//! and `uses` the part that a prior needs. A `fault` is why there is no result.
 
 #![forbid(unsafe_code)]
 
@@ -45,7 +45,7 @@ pub use objective::Objective;
 pub use tables::parse as parse_table;
 pub use train::TrainOptions;
 
-/// The thing to be done, with what it needs.
+/// The command, with its options.
 #[derive(Clone, Debug)]
 pub enum RemyCall {
     /// Print a table's rules, and maybe draw them.
@@ -66,13 +66,13 @@ pub enum RemyCall {
     },
     /// Say what tables are worth.
     Evaluate(EvaluateOptions),
-    /// Search a table.
+    /// Search for a table.
     Train(TrainOptions),
-    /// Do the tasks that standard input brings.
+    /// Do the tasks that standard input brings, as a worker.
     Work,
 }
 
-/// Does what is asked for.
+/// Does the command.
 ///
 /// # Errors
 ///

@@ -11,18 +11,18 @@ use rove_units::{Instant, Seed, Stream};
 use crate::control::Control;
 use crate::training_network::{TrainingNetwork, millis, nanos};
 
-/// A moment that never comes.
+/// Stands for a moment that never comes.
 const NEVER: u64 = u64::MAX;
 
-/// The sender of a key's packet: no place of a sender.
+/// Stands for the sender in a key's packet. No sender has this number.
 pub(crate) const SESSION: u32 = u32::MAX;
 
 /// A packet on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Packet {
-    /// The place of its sender, or [`SESSION`].
+    /// The number of its sender, or [`SESSION`].
     pub(crate) sender: u32,
-    /// The sender's flow that it belongs to.
+    /// The number of the sender's flow that the packet belongs to.
     pub(crate) flow: u32,
     /// Its number among those of its sender, from 0.
     pub(crate) number: u64,
@@ -38,7 +38,7 @@ pub(crate) trait Watch {
     fn received(&mut self, _now: u64, _packet: &Packet) {}
 }
 
-/// Nobody watches.
+/// A watch that ignores everything.
 impl Watch for () {}
 
 /// The figures of a sender over a run.
@@ -46,11 +46,11 @@ impl Watch for () {}
 pub(crate) struct Outcome {
     /// Packets that were received.
     pub(crate) received: u64,
-    /// Sum of their delays from sender to receiver, in ns.
+    /// Sum of these packets' delays from sender to receiver, in ns.
     pub(crate) delay_nanos: u64,
-    /// The time for which it was on, each moment divided by the number of senders that were on.
+    /// The time for which the sender was on, each moment divided by the number of senders that were on.
     pub(crate) share_ms: f64,
-    /// The time for which it was on.
+    /// The time for which the sender was on.
     pub(crate) on_ms: f64,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct Keys {
     pub(crate) received: u64,
     /// Keys whose packets were lost or dropped.
     pub(crate) lost: u64,
-    /// Sum of the delays of those that were received, in ns.
+    /// Sum of the delays of the received packets, in ns.
     pub(crate) delay_nanos: u64,
 }
 
@@ -72,13 +72,13 @@ pub(crate) struct Run<C> {
     pub(crate) keys: Keys,
     /// The figures of each sender.
     pub(crate) outcomes: Vec<Outcome>,
-    /// The controls, as they are at the end.
+    /// The control of each sender, as it is at the end.
     pub(crate) controls: Vec<C>,
     /// Moments at which something happened.
     pub(crate) events: u64,
 }
 
-/// A sender.
+/// A sender in the course of a run.
 struct Sender<C> {
     control: C,
     chance: Stream,
@@ -88,13 +88,13 @@ struct Sender<C> {
     is_on: bool,
     flow: u32,
     sent: u64,
-    /// The number behind the highest one that was acknowledged or written off.
+    /// The number after the highest one that was acknowledged, or given up when the sender was switched on.
     acknowledged: u64,
     last_sent: Option<u64>,
     /// The earliest moment of the next packet; [`NEVER`] while it is off or its window is full.
     sends_at: u64,
     outcome: Outcome,
-    /// The share of time up to the moment it was switched on.
+    /// The value of the simulation's `share_ms` when the sender was switched on.
     share_at_start: f64,
     on_since: u64,
 }
@@ -117,7 +117,7 @@ struct Simulation<'a, C, W> {
     watch: &'a mut W,
     senders: Vec<Sender<C>>,
     senders_on: u64,
-    /// The integral of one by the number of senders that are on, over the time up to `share_until`.
+    /// The time up to `share_until`, each moment divided by the number of senders that are on then.
     share_ms: f64,
     share_until: u64,
     transmission: u64,
@@ -128,10 +128,10 @@ struct Simulation<'a, C, W> {
     queue: VecDeque<Packet>,
     /// Packets that the delay still holds, with the moments at which they are received.
     line: VecDeque<(u64, Packet)>,
-    /// Packets received at this moment of which the senders do not know yet.
+    /// Packets that are received at this moment, which their senders have yet to hear of.
     arrived: Vec<Packet>,
     loss: Stream,
-    /// Packets that left the link.
+    /// The number of packets that have left the link.
     departures: u64,
     order: Stream,
     orders: u64,
@@ -148,7 +148,7 @@ struct Session {
     keys: Keys,
 }
 
-/// Runs a network for a time, with a control for each sender.
+/// Simulates a network for `length_ms`, with a control for each sender.
 pub(crate) fn run<C: Control>(
     network: &TrainingNetwork,
     seed: Seed,
@@ -213,7 +213,7 @@ pub(crate) fn run<C: Control>(
 }
 
 impl<C> Sender<C> {
-    /// Draws when the next switch is.
+    /// Draws the time of the sender's next switch.
     fn draw_switch(&mut self, now: u64, mean_ms: f64) {
         let unit = self.chance.at(self.switches).unit();
         self.switches += 1;
@@ -223,7 +223,7 @@ impl<C> Sender<C> {
 }
 
 impl<C: Control, W: Watch> Simulation<'_, C, W> {
-    /// Runs up to a moment; returns the number of events.
+    /// Runs the simulation up to a moment. Returns the number of moments at which something happened.
     fn run(&mut self, end: u64) -> u64 {
         let mut now = 0;
         let mut events = 0;
@@ -234,7 +234,7 @@ impl<C: Control, W: Watch> Simulation<'_, C, W> {
             let pending = if self.arrived.is_empty() { NEVER } else { now };
             let own = switches_at.min(sends_at).min(self.session.types_at);
             let next = own.min(self.transmitted_at).min(line).min(pending);
-            // A packet whose pace has long allowed it goes now.
+            // A sender may be due earlier than now, if its pace has allowed a packet for long: that packet goes now.
             now = next.max(now);
             if now > end {
                 break;
@@ -272,7 +272,7 @@ impl<C: Control, W: Watch> Simulation<'_, C, W> {
         self.senders.iter().map(|sender| sender.sends_at).min().unwrap_or(NEVER)
     }
 
-    /// Brings the share of time up to a moment.
+    /// Brings `share_ms` up to a moment.
     fn account(&mut self, now: u64) {
         if self.senders_on > 0 {
             self.share_ms += millis(now - self.share_until) / self.senders_on as f64;
@@ -280,7 +280,7 @@ impl<C: Control, W: Watch> Simulation<'_, C, W> {
         self.share_until = now;
     }
 
-    /// Switches the senders that are due, in their order.
+    /// Switches the senders that are due, in the order of their numbers.
     fn switch(&mut self, now: u64) {
         self.account(now);
         let (share_ms, network) = (self.share_ms, self.network);
@@ -291,7 +291,7 @@ impl<C: Control, W: Watch> Simulation<'_, C, W> {
                 sender.share_at_start = share_ms;
                 sender.on_since = now;
                 sender.flow += 1;
-                // Everything older is written off.
+                // The packets of the earlier flow are given up.
                 sender.acknowledged = sender.sent;
                 sender.last_sent = None;
                 sender.control.start(Instant::from_nanos(now));
@@ -306,7 +306,7 @@ impl<C: Control, W: Watch> Simulation<'_, C, W> {
         }
     }
 
-    /// Draws when the next key is typed, if anybody types.
+    /// Draws when the next key is typed, if the network has a typist.
     fn plan_key(&mut self, now: u64) {
         let Some(typing) = self.network.typing else { return };
         let session = &mut self.session;
@@ -328,7 +328,7 @@ impl<C: Control, W: Watch> Simulation<'_, C, W> {
         self.plan_key(now);
     }
 
-    /// Lets the senders act that have something to do, in random order.
+    /// Lets the senders that have something to do act, in random order.
     fn run_senders(&mut self, now: u64) {
         let mut active = core::mem::take(&mut self.active);
         active.clear();
@@ -349,14 +349,14 @@ impl<C: Control, W: Watch> Simulation<'_, C, W> {
         self.active = active;
     }
 
-    /// Lets one sender hear of its packets, and send one if it may.
+    /// Lets a sender hear of its received packets, and send one packet if it may.
     fn run_sender(&mut self, number: u32, now: u64) {
         let sender = &mut self.senders[number as usize];
         let mut has_heard = false;
         for packet in self.arrived.iter().filter(|packet| packet.sender == number) {
             sender.outcome.received += 1;
             sender.outcome.delay_nanos += now - packet.sent;
-            // A packet of an older flow counts in the figures, and says nothing about this one.
+            // A packet of an earlier flow counts in the figures, but the control is not told of it.
             if packet.flow == sender.flow {
                 let lost = packet.number.saturating_sub(sender.acknowledged);
                 sender.acknowledged = sender.acknowledged.max(packet.number + 1);
@@ -382,7 +382,7 @@ impl<C: Control, W: Watch> Simulation<'_, C, W> {
         }
     }
 
-    /// Puts a packet on the link or into the queue before it; returns whether there was room.
+    /// Puts a packet on the idle link or into the queue before it. Returns whether there was room.
     fn enqueue(&mut self, now: u64, packet: Packet) -> bool {
         if self.in_transmission.is_none() {
             debug_assert!(self.queue.is_empty(), "no packet waits for an idle link");

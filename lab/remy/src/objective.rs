@@ -5,40 +5,41 @@ use core::str::FromStr;
 
 use crate::network::{Keys, Outcome};
 
-/// Utility of a sender that was on, and of which nothing was received. Source: the published evaluator, as observed.
+/// Utility of a sender that was on but got nothing through. Source: the published evaluator, as observed.
 const STARVED: f64 = -2_147_483_647.0;
 
 /// The unit of delays, in ms. Source: as above.
 const DELAY_UNIT_MS: f64 = 100.0;
 
-/// Time that a lost key adds to the delay of a session. Source: Mosh's longest retransmission timeout (fact sheet of its timing).
+/// Time that a lost key adds to the sum of delays. Source: Mosh's longest retransmission timeout (its timing's fact
+/// sheet).
 const LOST_KEY_MS: f64 = 1_000.0;
 
-/// The time by which a sender's packets are divided.
+/// The time that a sender's packets are divided by to get its throughput.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Normalisation {
-    /// The time that it was on, each moment divided by the number of senders that were on: an equal share of a full link is the link's
-    /// rate (the published evaluator).
+    /// The time that the sender was on, each moment divided by the number of senders on. An equal share of a full link
+    /// is then the link's rate (the published evaluator).
     #[default]
     Share,
-    /// The time that it was on (the paper).
+    /// The time that the sender was on (the paper).
     OnTime,
 }
 
-/// A statement of goals: `U_alpha(throughput) - delta * U_beta(delay)`, where `U_a(x)` is `x^(1 - a) / (1 - a)`, and the binary
-/// logarithm for 1. Throughput is in packets per ms, delay in units of 100 ms. Where somebody types beside the senders, `keys *
-/// U_beta(delay of a key)` is taken from it, too.
+/// A statement of goals: `U_alpha(throughput) - delta * U_beta(delay)`, where `U_a(x)` is `x^(1 - a) / (1 - a)`, or the
+/// binary logarithm for `a` = 1. Throughput is in packets per ms, delay in units of 100 ms. If somebody types beside
+/// the senders, `keys * U_beta(delay of a key)` is subtracted as well.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Objective {
     /// How much fairness of throughput counts.
     pub(crate) alpha: f64,
-    /// The exponent of the delay's utility, as `alpha` is that of the throughput's.
+    /// The exponent `a` of the delay's utility; `alpha` is that of the throughput's.
     pub(crate) beta: f64,
     /// How much delay counts.
     pub(crate) delta: f64,
     /// How much the delay of a session's keys counts.
     pub(crate) keys: f64,
-    /// The time by which packets are divided.
+    /// The time that packets are divided by.
     pub(crate) normalisation: Normalisation,
 }
 
@@ -49,7 +50,7 @@ impl Objective {
 }
 
 impl Outcome {
-    /// Returns the packets per ms of the sender's time; `None` if it never was on.
+    /// Returns the packets per ms of the sender's time. `None` if it never was on.
     pub(crate) fn throughput(&self, normalisation: Normalisation) -> Option<f64> {
         let time = match normalisation {
             Normalisation::Share => self.share_ms,
@@ -58,14 +59,14 @@ impl Outcome {
         (time > 0.0).then(|| self.received as f64 / time)
     }
 
-    /// Returns the mean delay in ms; `None` if nothing was received.
+    /// Returns the mean delay of a packet in ms. `None` if nothing was received.
     pub(crate) fn delay_ms(&self) -> Option<f64> {
         (self.received > 0).then(|| self.delay_nanos as f64 * 1e-6 / self.received as f64)
     }
 }
 
 impl Keys {
-    /// Returns the mean delay in ms, longer where keys were lost; `None` if there were none.
+    /// Returns the mean delay of a key in ms, longer if keys were lost. `None` if there were no keys.
     pub(crate) fn delay_ms(&self) -> Option<f64> {
         let keys = self.received + self.lost;
         let sum = self.delay_nanos as f64 * 1e-6 + self.lost as f64 * LOST_KEY_MS;
@@ -74,14 +75,14 @@ impl Keys {
 }
 
 impl Objective {
-    /// Returns what a sender's figures are worth.
+    /// Returns the utility of a sender's figures.
     pub(crate) fn utility(&self, outcome: &Outcome) -> f64 {
         let Some(throughput) = outcome.throughput(self.normalisation) else { return 0.0 };
         let Some(delay_ms) = outcome.delay_ms() else { return STARVED };
         fair(throughput, self.alpha) - self.delta * fair(delay_ms / DELAY_UNIT_MS, self.beta)
     }
 
-    /// Returns the score of a network: the mean of its senders' utilities, less what the delay of the session's keys costs.
+    /// Returns the score of a network: the mean of its senders' utilities, less the cost of the session's keys.
     pub(crate) fn score(&self, outcomes: &[Outcome], keys: &Keys) -> f64 {
         let sum: f64 = outcomes.iter().map(|outcome| self.utility(outcome)).sum();
         let cost = keys.delay_ms().filter(|_| self.keys > 0.0);
@@ -90,7 +91,7 @@ impl Objective {
     }
 }
 
-/// Returns `U_a(x)`.
+/// Returns `U_a(x)` of the objective.
 fn fair(x: f64, a: f64) -> f64 {
     if a == 1.0 { x.log2() } else { x.powf(1.0 - a) / (1.0 - a) }
 }
@@ -103,7 +104,7 @@ impl fmt::Display for Objective {
             Normalisation::OnTime => "on-time",
         };
         write!(f, "alpha={alpha},beta={beta},delta={delta},throughput={throughput}")?;
-        // Objectives without it are written as they always were: a checkpoint is known by the text.
+        // Without `keys` the text is that of earlier versions: a checkpoint is recognised by it.
         if *keys > 0.0 { write!(f, ",keys={keys}") } else { Ok(()) }
     }
 }
@@ -111,7 +112,7 @@ impl fmt::Display for Objective {
 impl FromStr for Objective {
     type Err = String;
 
-    /// Reads a list such as `delta=0.1` or `alpha=2,delta=0,throughput=on-time`; what is not named has its usual value.
+    /// Reads a list such as `delta=0.1` or `alpha=2,delta=0,throughput=on-time`. A part left out has its default.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut objective = Self::DEFAULT;
         for part in text.split(',').filter(|part| !part.is_empty()) {
@@ -149,7 +150,7 @@ impl FromStr for Objective {
 mod tests {
     use super::*;
 
-    /// Two packets per ms of its share, one of its time on, 200 ms each.
+    /// Packets with 200 ms of delay each: two per ms of the sender's share, one per ms of its time on.
     const OUTCOME: Outcome =
         Outcome { received: 2_000, delay_nanos: 2_000 * 200_000_000, share_ms: 1e3, on_ms: 2e3 };
 

@@ -1,4 +1,4 @@
-//! Prior: assumptions about the networks for which a controller is searched, and the ways of the search.
+//! Prior: assumptions about the networks for which a controller is searched, and the settings of the search.
 
 use std::fs;
 use std::path::Path;
@@ -13,19 +13,19 @@ use crate::training_network::{TrainingNetwork, Typing};
 /// Most networks of a prior. Chosen: ten times what the publications use.
 const NETWORKS_MAX: usize = 1_000;
 
-/// Most senders of a network. Chosen: what a datacenter's experiment has, four times.
+/// Most senders of a network. Chosen: four times as many as in the paper's datacenter.
 const SENDERS_MAX: usize = 256;
 
 /// Fastest link in packets per ms. Chosen: 10 Gbit/s.
 const FASTEST_LINK: f64 = 1_000.0;
 
-/// Longest round trip, and longest mean time on or off, in ms. Chosen: an hour is as long as any run.
+/// Longest round trip, and longest mean time on or off, in ms. Chosen: an hour, as no run needs more.
 const LONGEST_MS: f64 = 3_600_000.0;
 
 /// Longest run of a network in s. Chosen: the published evaluations take 10^4 s.
 const LONGEST_RUN_S: f64 = 100_000.0;
 
-/// A prior as its file has it. Each quantity is a number, `[low, high, step]` for a grid, or `[low, high]` to draw from.
+/// A prior as in its file. Each quantity is a number, `[low, high, step]` for a grid, or `[low, high]` to draw from.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Prior {
@@ -34,15 +34,15 @@ pub(crate) struct Prior {
     pub(crate) about: String,
     /// The rate of the link.
     link_packets_per_ms: Quantity,
-    /// The propagation of a round trip.
+    /// The propagation delay of a round trip.
     rtt_ms: Quantity,
     /// The number of senders that share the link.
     senders: Quantity,
-    /// The mean of the times with data, distributed exponentially.
+    /// The mean of a sender's times with data, distributed exponentially.
     mean_on_ms: Quantity,
-    /// The mean of the times without data.
+    /// The mean of a sender's times without data, distributed exponentially.
     mean_off_ms: Quantity,
-    /// The most packets that wait; left out for a queue of any length.
+    /// The most packets that wait for the link; left out for any number.
     #[serde(default)]
     buffer_packets: Option<Quantity>,
     /// The share of packets lost after the link.
@@ -56,12 +56,12 @@ pub(crate) struct Prior {
     draws: Option<usize>,
     /// How long each network runs.
     pub(crate) length_s: f64,
-    /// The ways of the search.
+    /// The settings of the search.
     #[serde(default)]
     pub(crate) search: Settings,
 }
 
-/// The ways of a search.
+/// The settings of a search.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Settings {
@@ -69,16 +69,16 @@ pub(crate) struct Settings {
     pub(crate) generations: u32,
     /// The signals by which rules are split: the first 4 where it is left out.
     pub(crate) signals: usize,
-    /// Whether each step draws networks of its own: not where it is left out.
+    /// Whether each step draws networks of its own: they are fixed where it is left out.
     pub(crate) redraws: bool,
-    /// Whether an improvement must hold in the long run: not where it is left out.
+    /// Whether an improvement must hold in a longer run: it need not where it is left out.
     pub(crate) check_each: bool,
-    /// The actions that are tried.
+    /// The actions that the search tries.
     pub(crate) actions: ActionRanges,
 }
 
 impl Default for Settings {
-    /// Source: the published program, as observed.
+    /// Returns the settings of the published program, as observed.
     fn default() -> Self {
         Self {
             generations: 5,
@@ -90,7 +90,7 @@ impl Default for Settings {
     }
 }
 
-/// Values of one property of the networks.
+/// The values of one property of the networks.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(untagged)]
 enum Quantity {
@@ -114,7 +114,7 @@ impl Quantity {
         }
     }
 
-    /// Returns all values of a grid; `None` for a range without steps, or with more than networks.
+    /// Returns all values of a grid. `None` for a range without steps, or if there would be more than [`NETWORKS_MAX`].
     fn values(self) -> Option<Vec<f64>> {
         match self {
             Self::One(value) => Some(vec![value]),
@@ -122,7 +122,7 @@ impl Quantity {
             Self::Range(_) => None,
             Self::Grid([low, high, step]) if low == high || step == 0.0 => Some(vec![low]),
             Self::Grid([low, high, step]) => {
-                // A step that does not divide the range by a hair still meets its end.
+                // The last step may miss the end of the range by a rounding error, and still counts.
                 let values = (0_u32..).map(|number| f64::from(number).mul_add(step, low));
                 let values: Vec<f64> = values
                     .take_while(|it| *it <= high + step * 1e-9)
@@ -144,18 +144,18 @@ impl Prior {
     ///
     /// # Errors
     ///
-    /// Returns an error if it cannot be read, is no prior, or assumes networks that cannot be.
+    /// Returns an error if the file cannot be read, is no prior, or assumes networks that cannot exist.
     pub(crate) fn read(file: &Path) -> Result<Self> {
         let shown = file.display();
         let text = fs::read_to_string(file).with_context(|| format!("cannot read {shown}"))?;
         Self::parse(&text).map_err(|sentence| anyhow!("{shown}: {sentence}"))
     }
 
-    /// Reads a prior.
+    /// Reads the text of a prior.
     ///
     /// # Errors
     ///
-    /// Returns a sentence if the text is none, or assumes networks that cannot be.
+    /// Returns a sentence if the text is no prior, or assumes networks that cannot exist.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let prior: Self = toml::from_str(text).map_err(|error| {
             let before = error.span().and_then(|span| text.get(..span.start));
@@ -180,7 +180,7 @@ impl Prior {
             ("length_s", Quantity::One(self.length_s), 1e-3, LONGEST_RUN_S),
         ] {
             let [low, high] = quantity.bounds();
-            // A number that is none fails every comparison.
+            // If a number is NaN, every comparison is false.
             if !(least <= low && low <= high && high <= most) {
                 return Err(format!(
                     "{name} goes from {low} to {high}, and a prior has it from {least} to {most}, low end first"
@@ -241,7 +241,7 @@ impl Prior {
                 let mut number = 0;
                 self.network(quantities.map(|quantity| {
                     number += 1;
-                    // A whole number of senders is drawn as evenly as any other.
+                    // Whole numbers of senders are all drawn with the same chance.
                     let unit = chance.at(number).unit();
                     match quantity {
                         Quantity::Range([low, high]) if number == 3 => {

@@ -1,17 +1,17 @@
 //! Search: a table grown from one rule, so that its score on networks of a prior rises.
 //!
-//! Rules are improved, the most used one first, for some generations; then the most used rule is split, and the search goes on with
-//! more rules. Before each split the table is compared with the one of the last split in a longer run, and goes back to it unless it
-//! is better. So the score of what is kept never falls. The program of the publication then begins again without a split; here the
+//! Rules are improved, the most used one first, for some generations. Then the most used rule is split, and the search
+//! goes on with more rules. Before each split a longer run compares the table with that of the last split, and the
+//! better one stays, so that the score never falls. The published program then begins again without a split. Here the
 //! older table is split too, since a search that finds nothing better with few rules may with more.
 //!
-//! Networks are few, and an action that is best on them may be bad on others. Two settings of a prior work against that: with `redraws`
-//! each step has networks of its own draw, and with `check_each` an improvement stays only if the table is better for it in the
-//! longer run. Neither is in the published program as described; the paper draws networks for each step. The table's score on networks
-//! that decide on nothing is told after each improvement.
+//! Networks are few, and an action that is best on them may be bad on others. Two settings of a prior work against
+//! that. With `redraws`, each step draws its own networks; with `check_each`, an improvement stays only if the table is
+//! better in the longer run. Neither is in the published program as described. The paper draws networks for each step.
+//! After each improvement, the table's score on held-out networks, which decide on nothing, is told.
 //!
-//! A search is a sequence of [`Search::step`]s. Each begins from what a checkpoint holds and draws its chance by its number, so that a
-//! search that was interrupted goes on as if it had not been.
+//! A search is a sequence of [`Search::step`]s. Each begins from the state that a checkpoint holds, and the step's
+//! number decides its chance, so that an interrupted search goes on as if nothing had happened.
 
 use std::collections::BTreeMap;
 
@@ -31,33 +31,34 @@ use crate::workers::Workers;
 /// Candidates are first tried for this part of the length. Source: the published program, as observed.
 const TRIAL_PART: f64 = 0.1;
 
-/// Slack of the trial: candidates that are worse than the best by no more stay. Source: as above.
+/// Slack of the trial: candidates stay if they are in the better half, and at most this part worse than the best.
+/// Source: as above.
 const TRIAL_SLACK: f64 = 0.05;
 
-/// How much longer the runs are that decide on what is kept, and that decide on nothing. Source: as above.
+/// How many times longer the runs are that decide on tables, and the held-out runs. Source: as above.
 const LONG_FACTOR: f64 = 10.0;
 
-/// The number of the run that decides on what is kept: that of no step.
+/// The number that decides the chance of runs that compare tables. No step has it.
 const CHECK: u64 = 0;
 
-/// The number of the run that decides on nothing: that of no step either.
+/// The number that decides the chance of held-out runs. No step has it either.
 const HELD_OUT: u64 = u64::MAX;
 
-/// Most improvements of one rule in a row. Chosen: each may change its action by the largest change, so that no rule needs as many; none may
-/// hold a search up for ever.
+/// Most improvements of one rule in a row. Chosen: with the largest change each time, no rule needs as many. No rule
+/// may hold a search up for ever.
 const ROUNDS_MAX: usize = 200;
 
-/// A table as a search knows it.
+/// A table in the course of a search.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(try_from = "Saved", into = "Saved")]
 pub(crate) struct Grown {
     /// The table.
     pub(crate) table: Table,
-    /// The generation of each rule.
+    /// The generation up to which each rule has been improved.
     pub(crate) generations: Vec<u32>,
 }
 
-/// A table and the generations of its rules, as a checkpoint has them.
+/// A [`Grown`] as a checkpoint has it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Saved {
@@ -93,13 +94,13 @@ impl TryFrom<Saved> for Grown {
 pub(crate) struct State {
     /// The table that is being improved.
     pub(crate) grown: Grown,
-    /// The table of the last split.
+    /// The table right after the last split.
     pub(crate) backup: Grown,
-    /// The score of that one in the long run, once it is known.
+    /// The score of `backup` in the long run, once it is known.
     pub(crate) backup_score: Option<f64>,
-    /// The score of the table that is being improved in the long run, where it is known.
+    /// The score of `grown` in the long run, where it is known.
     pub(crate) long_score: Option<f64>,
-    /// Its score on networks that decide on nothing, as of the last improvement.
+    /// The score of `grown` on the held-out networks, after the last improvement.
     pub(crate) held_out: Option<f64>,
     /// Generations since the last split.
     pub(crate) generation: u32,
@@ -112,29 +113,29 @@ pub(crate) struct State {
 /// The outcome of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Step {
-    /// A rule was improved as far as it could be.
+    /// A rule was improved until no tried action was better.
     Improved {
         /// The rule's number, from 1.
         rule: usize,
         /// The rule's action before and after.
         actions: [Action; 2],
-        /// The score before and after, of one seed.
+        /// The score before and after, in runs with the step's chance.
         scores: [f64; 2],
-        /// The scores before and after in the long run that decides on what is kept, where there was one.
+        /// The scores before and after in the long run. `None` if `check_each` is off or nothing was improved.
         long: Option<[f64; 2]>,
     },
-    /// All rules in use have been improved in this generation.
+    /// All rules in use have been improved in this generation: the next one begins.
     Generation,
-    /// The table was compared with the one of the last split, and the better one split.
+    /// The table was compared with that of the last split, and the better one was split.
     Split {
-        /// The score of the better one in the long run.
+        /// The score of the better table in the long run.
         score: f64,
-        /// Whether that was the older one.
+        /// Whether the older table was better.
         is_reverted: bool,
-        /// How many rules there are now.
+        /// How many rules there are after the split.
         rules: usize,
     },
-    /// No rule can be split.
+    /// No rule can be split: the search has ended.
     Done,
 }
 
@@ -142,9 +143,9 @@ pub(crate) enum Step {
 pub(crate) struct Search<'a> {
     /// The assumptions.
     pub(crate) prior: &'a Prior,
-    /// The networks of the long run that decides on what is kept, and of all steps unless each draws its own.
+    /// The networks of the long run, and of all steps unless each step draws its own.
     pub(crate) networks: &'a [TrainingNetwork],
-    /// The networks that decide on nothing.
+    /// The held-out networks, which decide on nothing.
     pub(crate) held_out: &'a [TrainingNetwork],
     /// The worth of throughput and delay.
     pub(crate) objective: Objective,
@@ -157,16 +158,16 @@ pub(crate) struct Search<'a> {
 }
 
 impl State {
-    /// Returns the state at the begin: one rule.
+    /// Returns the state at the beginning of a search: a table of one rule.
     ///
     /// # Errors
     ///
-    /// Returns an error if the first action of the prior makes no sense.
+    /// Returns an error if a table may not have the first action of the prior.
     pub(crate) fn first(prior: &Prior) -> Result<Self, TableError> {
         Ok(Self::from(Table::uniform(prior.search.actions.first())?))
     }
 
-    /// Returns the state at the begin of a search that improves a table.
+    /// Returns the state at the beginning of a search that improves a table.
     pub(crate) fn from(table: Table) -> Self {
         let generations = vec![0; table.rules().len()];
         let grown = Grown { table, generations };
@@ -184,7 +185,7 @@ impl State {
 }
 
 impl<'a> Search<'a> {
-    /// Does the next step.
+    /// Makes the next step of the search.
     ///
     /// # Errors
     ///
@@ -218,7 +219,7 @@ impl<'a> Search<'a> {
         Ok(step)
     }
 
-    /// Returns the score of the table that is being improved in the long run that decides on what is kept.
+    /// Returns the score of the present table in the long run.
     ///
     /// # Errors
     ///
@@ -227,7 +228,7 @@ impl<'a> Search<'a> {
         self.state.long_score.map_or_else(|| self.check(&self.state.grown.table), Ok)
     }
 
-    /// Returns the score of a table on the networks that decide on nothing.
+    /// Returns the score of a table on the held-out networks.
     ///
     /// # Errors
     ///
@@ -236,7 +237,7 @@ impl<'a> Search<'a> {
         Ok(self.evaluator(self.held_out, HELD_OUT, LONG_FACTOR).score(table)?.score)
     }
 
-    /// Returns the score of a table in that run, which has the same chance each time.
+    /// Returns the score of a table in the long run, which has the same chance each time.
     fn check(&self, table: &Table) -> Result<f64, Fault> {
         Ok(self.evaluator(self.networks, CHECK, LONG_FACTOR).score(table)?.score)
     }
@@ -251,14 +252,14 @@ impl<'a> Search<'a> {
         Evaluator { networks: on, terms, workers: self.workers }
     }
 
-    /// Returns the most used rule of those that have not been improved in this generation; of equals the last.
+    /// Returns the most used rule that has not been improved in this generation; of equally used ones the last.
     fn most_used(&self, uses: &[u64], generation: u32) -> Option<usize> {
         let generations = &self.state.grown.generations;
         let candidates = (0..uses.len()).filter(|rule| uses[*rule] > 0);
         candidates.filter(|rule| generations[*rule] <= generation).max_by_key(|rule| uses[*rule])
     }
 
-    /// Gives a rule better actions until none is.
+    /// Tries actions for a rule until none is better than the one that it has.
     fn improve(
         &mut self,
         rule: usize,
@@ -280,7 +281,7 @@ impl<'a> Search<'a> {
         Ok(Step::Improved { rule: rule + 1, actions, scores, long })
     }
 
-    /// Gives a rule an action, unless that is worse in the long run where it is asked for; returns the scores there before and after.
+    /// Gives a rule an action, unless `check_each` is on and the long run is no better. Returns the long run's scores.
     fn adopt(&mut self, rule: usize, action: Action) -> Result<Option<[f64; 2]>, Fault> {
         let table = with_action(&self.state.grown.table, rule, action);
         let long = if self.prior.search.check_each {
@@ -300,7 +301,7 @@ impl<'a> Search<'a> {
         Ok(long)
     }
 
-    /// Returns the best of some actions for a rule. All are tried in a short run, and the better half in a whole one.
+    /// Returns the best action for a rule. A short run tries all, and a whole run those that come close to the best.
     fn best_candidate(
         &self,
         rule: usize,
@@ -325,11 +326,11 @@ impl<'a> Search<'a> {
             known.insert(key(&unknown[*number]), evaluation.score);
         }
         let scores = actions.iter().filter_map(|it| Some((*it, *known.get(&key(it))?)));
-        // The first of equals is taken.
+        // If scores are equal, the first action is taken.
         Ok(scores.reduce(|best, next| if next.1 > best.1 { next } else { best }))
     }
 
-    /// Keeps the better one of the table and that of the last split, and splits its most used rule.
+    /// Keeps the better one of the present table and that of the last split, and splits its most used rule.
     fn split(&mut self, evaluator: &Evaluator<'_>) -> Result<Step, Fault> {
         let backup_score = match self.state.backup_score {
             Some(score) => score,
@@ -341,7 +342,7 @@ impl<'a> Search<'a> {
         let mut generations = vec![0; kept.rules().len()];
         let uses = evaluator.score(kept)?.uses;
         let mut order: Vec<usize> = (0..uses.len()).filter(|rule| uses[*rule] > 0).collect();
-        // The most used one first, and of equals the last.
+        // The most used rule comes first, and of equally used ones the last.
         order.sort_by_key(|rule| core::cmp::Reverse((uses[*rule], *rule)));
         for rule in order {
             let memories = evaluator.memories(kept, rule)?;
@@ -355,7 +356,7 @@ impl<'a> Search<'a> {
             let backup = Grown { table, generations };
             self.state.grown = backup.clone();
             self.state.backup = backup;
-            // A split changes no action, and so no score.
+            // A split gives both parts the same action, so that the score stays the same.
             self.state.backup_score = Some(score.max(backup_score));
             self.state.long_score = self.state.backup_score;
             self.state.generation = 0;
@@ -366,7 +367,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns the score that candidates must have in a short run: the median, or a score hardly below the best.
+/// Returns the least score to pass the short run: the median, or one slightly below the best if that is higher.
 fn least_of_trials(trials: &[Evaluation]) -> f64 {
     let mut scores: Vec<f64> = trials.iter().map(|trial| trial.score).collect();
     scores.sort_by(f64::total_cmp);
@@ -381,7 +382,7 @@ fn with_action(table: &Table, rule: usize, action: Action) -> Table {
         .expect("the ranges of a prior hold only actions that a table may have")
 }
 
-/// Returns an action as the key of a map.
+/// Returns an action in a form that can be the key of a map.
 fn key(action: &Action) -> [u64; 3] {
     let increment = i64::from(action.increment).cast_unsigned();
     [action.multiple.to_bits(), increment, action.intersend_ms.to_bits()]

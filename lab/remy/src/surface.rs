@@ -1,7 +1,8 @@
 //! Surface: the actions of a table as a picture, by two signals.
 //!
-//! Packets that come as they were sent are what a table meets most: both averages of arrivals and that of sendings have one value,
-//! along the horizontal axis. The ratio of round trips is the vertical one. A panel for each part of an action, dark where it is large.
+//! Mostly packets arrive as they were sent: the averages of arrivals and sendings are then equal, and are the
+//! horizontal axis. The vertical axis is the ratio of round trips. Each panel has a part of an action, dark where it is
+//! large.
 
 use anyhow::{Result, anyhow};
 use plotters::prelude::*;
@@ -10,16 +11,16 @@ use rove_congestion::remy::{Action, Memory, Table};
 /// The picture's size, in pixels.
 const SIZE: (u32, u32) = (1_100, 400);
 
-/// Cells of a panel along each axis.
+/// How many cells a panel has along each axis.
 const CELLS: u32 = 64;
 
 /// Ends of the horizontal axis, in ms. Chosen: 1 Gbit/s to 10 kbit/s of full packets.
 const GAPS: (f64, f64) = (0.01, 1_000.0);
 
-/// Ends of the vertical axis. Chosen: beyond a queue of three round trips few tables make differences.
+/// Ends of the vertical axis. Chosen: few tables tell queues of more than three round trips apart.
 const RATIOS: (f64, f64) = (1.0, 4.0);
 
-/// A panel: its title, and the part of an action that it shows.
+/// A panel: its title, and a function that returns the shown part of an action.
 type Panel = (&'static str, fn(&Action) -> f64);
 
 const PANELS: [Panel; 3] = [
@@ -32,7 +33,7 @@ const PANELS: [Panel; 3] = [
 ///
 /// # Errors
 ///
-/// Returns an error if the plotting crate refuses.
+/// Returns an error if the plotting crate refuses something.
 pub(crate) fn draw(table: &Table) -> Result<String> {
     let mut svg = String::new();
     paint(table, &mut svg).map_err(|error| anyhow!("cannot draw the table: {error}"))?;

@@ -34,7 +34,7 @@ pub fn parse(file: &Path, bytes: &[u8]) -> Result<Table> {
     table.with_context(|| format!("{shown} cannot be used"))
 }
 
-/// Writes a table in the form that the file's name asks for.
+/// Writes a table in the form that the file's name asks for: `.dna` or `.toml`.
 ///
 /// # Errors
 ///

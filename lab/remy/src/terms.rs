@@ -1,4 +1,4 @@
-//! Terms on which tables are compared, and the worth of one run by them.
+//! Terms: all that tables are compared on, and the worth of one run.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -12,7 +12,7 @@ use crate::network::{self, Run};
 use crate::objective::Objective;
 use crate::training_network::TrainingNetwork;
 
-/// Terms on which tables are compared.
+/// The terms on which tables are compared.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
     /// The worth of throughput and delay.
@@ -23,22 +23,22 @@ pub(crate) struct Terms {
     pub(crate) length_ms: f64,
 }
 
-/// The worth of a table on one network.
+/// The worth of a table on one network, and how it used its rules.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Appraisal {
-    /// The mean over the senders.
+    /// The mean of the senders' utilities, less the cost of the keys' delay.
     pub(crate) score: f64,
     /// How often each rule was followed.
     pub(crate) uses: Vec<u64>,
 }
 
 impl Terms {
-    /// Returns the run of any control on a network, whose number decides its chance.
+    /// Simulates a network with any kind of control. The network's number decides its chance.
     ///
     /// # Errors
     ///
-    /// Returns a [`Fault`] if it dies.
+    /// Returns a [`Fault`] if the run panics.
     pub(crate) fn run<C: Control>(
         &self,
         number: usize,
@@ -56,11 +56,11 @@ impl Terms {
         })
     }
 
-    /// Returns the worth of a table on a network, whose number decides its chance.
+    /// Returns the worth of a table on a network. The network's number decides its chance.
     ///
     /// # Errors
     ///
-    /// Returns a [`Fault`] if the run dies, or the score is no number.
+    /// Returns a [`Fault`] if the run panics, or the score is no number.
     pub(crate) fn appraise(
         &self,
         table: &Table,
@@ -81,7 +81,7 @@ impl Terms {
     }
 }
 
-/// Adds the uses of rules to their sums.
+/// Adds the uses of each rule to their sums.
 pub(crate) fn add(sums: &mut [u64], uses: &[u64]) {
     debug_assert_eq!(sums.len(), uses.len(), "both are of the same rules");
     sums.iter_mut().zip(uses).for_each(|(sum, uses)| *sum += uses);

@@ -12,7 +12,7 @@ use crate::network::{Outcome, run};
 use crate::objective::Normalisation;
 use crate::training_network::TrainingNetwork;
 
-/// Returns a published table; `None`, with a word about it, where there is none.
+/// Returns a published table. Without one, says so and returns `None`.
 fn published(name: &str) -> Option<Table> {
     let named = std::env::var_os("ROVE_REMY").filter(|name| !name.is_empty());
     let Some(folder) = named.map(PathBuf::from) else {
@@ -23,17 +23,17 @@ fn published(name: &str) -> Option<Table> {
     Some(Table::from_dna(&bytes).expect("a published table"))
 }
 
-/// Packets that a link carries in a run, if the run's length allows. Chosen: so that the tests take no minute.
+/// How many packets a link carries in a run, within limits of its length. Chosen: the tests take less than a minute.
 const PACKETS: f64 = 4e6;
 
-/// Runs a table on a network.
+/// Runs a table on a network, and returns the figures of the senders.
 fn outcomes(table: &Table, network: &TrainingNetwork) -> Vec<Outcome> {
     // 10^7 ms is the length of the published runs. A tenth of it is the least at which figures vary by less than 3 % between seeds.
     let length_ms = (PACKETS / network.packets_per_ms).clamp(1e6, 1e7);
     run(network, Seed::new(42), length_ms, |_| Ruled::new(table, None), &mut ()).outcomes
 }
 
-/// Returns throughput by the link's rate, and delay by the round trip.
+/// Returns throughput as a share of the link's rate, and delay as a multiple of the round trip.
 fn ratios(outcome: &Outcome, network: &TrainingNetwork) -> (f64, f64) {
     let throughput = outcome.throughput(Normalisation::Share).expect("it was on");
     let delay_ms = outcome.delay_ms().expect("packets were received");
@@ -55,7 +55,7 @@ const TWO_SENDERS: TrainingNetwork = TrainingNetwork {
     typing: None,
 };
 
-/// Returns the score that the published evaluator calls normalised: throughput by the link's rate, delay by the round trip.
+/// Returns the score that the published evaluator calls normalised: `log2` of throughput to rate, less `log2` of delay.
 fn normalised_score(outcome: &Outcome, network: &TrainingNetwork) -> Option<f64> {
     let throughput = outcome.throughput(Normalisation::Share)? / network.packets_per_ms;
     Some(throughput.log2() - (outcome.delay_ms()? / network.rtt_ms).log2())

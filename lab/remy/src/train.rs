@@ -19,7 +19,7 @@ use crate::search::{Search, State, Step};
 use crate::tables;
 use crate::workers::Workers;
 
-/// A search as it is asked for.
+/// The options of a search.
 #[derive(Clone, Debug)]
 pub struct TrainOptions {
     /// The file of the prior.
@@ -28,23 +28,23 @@ pub struct TrainOptions {
     pub objective: Objective,
     /// The file of the table.
     pub out: PathBuf,
-    /// The file of the table that the search begins with; `None` for one rule.
+    /// The file of the table that the search begins with. `None` for one rule.
     pub begin: Option<PathBuf>,
     /// Decides all chance.
     pub seed: u64,
-    /// After so many splits the search ends.
+    /// The number of splits after which the search ends.
     pub epochs: u32,
-    /// The number of steps after which the search ends.
+    /// The number of steps after which the search ends. `None` for any number.
     pub steps: Option<u64>,
-    /// After so many minutes it ends before the next step.
+    /// The minutes after which the search ends before its next step. `None` for any time.
     pub minutes: Option<f64>,
-    /// How many threads or workers there are; `None` for one for each processor.
+    /// How many threads or workers there are. `None` for one for each processor.
     pub threads: Option<usize>,
     /// The processors that evaluations are spread over.
     pub engine: Engine,
 }
 
-/// Searches until it has split often enough, or time is up; goes on where a checkpoint is.
+/// Searches for a table until the options end the search. Goes on from a checkpoint if there is one beside the table.
 ///
 /// # Errors
 ///
@@ -77,7 +77,7 @@ pub(crate) fn train(options: &TrainOptions, mut progress: impl Write) -> Result<
     };
     check_writable(&options.out)?;
     let workers = workers(options, &mut progress)?;
-    // Other draws than the search's own, by a seed that no step has.
+    // The held-out networks are drawn by another seed, which no step has.
     let others = Seed::new(seed.stream("remy.held-out").at(0).bits());
     let held_out = prior.networks(others).map_err(|sentence| anyhow!("{shown}: {sentence}"))?;
     let mut search = Search {
@@ -110,7 +110,7 @@ pub(crate) fn train(options: &TrainOptions, mut progress: impl Write) -> Result<
             break;
         }
     }
-    // Improvements since the last split count if they are better in the long run.
+    // The improvements since the last split stay only if they are better in the long run.
     let State { grown, backup, backup_score, .. } = &search.state;
     let score = search.long_score()?;
     let (table, score) = match backup_score.filter(|older| *older >= score) {
@@ -124,7 +124,7 @@ pub(crate) fn train(options: &TrainOptions, mut progress: impl Write) -> Result<
     Ok(())
 }
 
-/// Returns the processors that are asked for.
+/// Returns the threads or the pool that the options ask for.
 fn workers(options: &TrainOptions, progress: &mut impl Write) -> Result<Workers> {
     let workers = match options.engine {
         Engine::Local => Workers::Threads(options.threads.unwrap_or_else(parallel::processors)),
@@ -136,7 +136,7 @@ fn workers(options: &TrainOptions, progress: &mut impl Write) -> Result<Workers>
     Ok(workers)
 }
 
-/// Writes a table with where it comes from.
+/// Writes a table, with remarks on the search that has found it.
 fn write_table(
     options: &TrainOptions,
     search: &Search<'_>,
@@ -164,7 +164,7 @@ fn write_table(
     write_whole(&options.out, &table.to_readable())
 }
 
-/// Tells of a step, in a line.
+/// Writes a line about a step.
 fn tell(progress: &mut impl Write, seconds: f64, search: &Search<'_>, step: &Step) {
     let action = |it: &Action| {
         format!("window x {} {:+}, {} ms", it.multiple, it.increment, it.intersend_ms)
@@ -200,6 +200,6 @@ fn tell(progress: &mut impl Write, seconds: f64, search: &Search<'_>, step: &Ste
         ),
         Step::Done => "no rule can be split".to_owned(),
     };
-    // A reader that has gone away must not end a search.
+    // If nobody reads the progress, the search goes on.
     let _ = writeln!(progress, "{seconds:8.0} s  epoch {epoch}, generation {generation}: {line}");
 }

@@ -1,47 +1,47 @@
-//! Training network: one network that a controller is tried on. Outputs call it a specimen.
+//! Training network: one network that a controller is tried on. The output of commands calls it a specimen.
 
 use serde::{Deserialize, Serialize};
 
-/// A dumbbell: some senders before one queue and one link. A rate of 1 packet per ms is 10 Mbit/s in the publications, whose
-/// packets have 1250 bytes.
+/// A network: some senders before one queue and one link. A rate of 1 packet per ms is 10 Mbit/s in the publications,
+/// whose packets have 1250 bytes.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub(crate) struct TrainingNetwork {
     /// The link's rate.
     pub(crate) packets_per_ms: f64,
-    /// The round trip's propagation.
+    /// The propagation delay of a round trip.
     pub(crate) rtt_ms: f64,
     /// The number of senders.
     pub(crate) senders: usize,
     /// The mean of the times for which a sender has data, distributed exponentially.
     pub(crate) mean_on_ms: f64,
-    /// The mean of the times for which it has none.
+    /// The mean of the times for which a sender has no data, distributed exponentially.
     pub(crate) mean_off_ms: f64,
-    /// How many packets wait for the link at most; `None` for any number.
+    /// How many packets wait for the link at most. `None` for any number.
     pub(crate) buffer_packets: Option<usize>,
     /// The share of packets that are lost after the link.
     pub(crate) loss: f64,
-    /// A session whose packets wait in the same queue; `None` for none.
+    /// A session whose packets wait in the same queue. `None` for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) typing: Option<Typing>,
 }
 
-/// A person who types in a session: each key is a small packet on the way of the senders' data, such as the screen's answer to it.
+/// A person who types in a session. Each key is a small packet in the senders' direction, like the screen's answer.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Typing {
     /// The mean of the pauses between two keys, distributed exponentially.
     pub(crate) mean_gap_ms: f64,
-    /// The size of a key's packet by that of a sender's.
+    /// The size of a key's packet as a multiple of a sender's packet.
     pub(crate) size: f64,
 }
 
 impl TrainingNetwork {
-    /// Returns the time that the link takes for a packet, in ns.
+    /// Returns the transmission time of a packet on the link, in ns.
     pub(crate) fn transmission_nanos(&self) -> u64 {
         nanos(1.0 / self.packets_per_ms).max(1)
     }
 
-    /// Returns the time that the link takes for a key's packet, in ns.
+    /// Returns the transmission time of a key's packet on the link, in ns.
     pub(crate) fn key_transmission_nanos(&self) -> u64 {
         nanos(self.typing.map_or(0.0, |typing| typing.size) / self.packets_per_ms).max(1)
     }

@@ -1,6 +1,6 @@
 //! Uses: the rules of a table that the networks of a prior meet.
 //!
-//! The text also has the worth of the table with few of them. It ends with the path of a flow through the rules.
+//! It also has scores of the table with its most used actions alone, and ends with a flow's path through the rules.
 
 use core::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use crate::evaluator::{Evaluation, Evaluator};
 /// Most steps of the path that are written. Chosen: a screen.
 const STEPS_MAX: usize = 20;
 
-/// Follows a table, and notes each change of rule with its time and the window.
+/// The control of a sender by a table, with a note of each change of rule: the time and the window.
 struct Followed<'a> {
     ruled: Ruled<'a>,
     now: Instant,
@@ -93,7 +93,7 @@ pub(crate) fn text(table: &Table, evaluator: &Evaluator<'_>) -> Result<String> {
     Ok(out)
 }
 
-/// Returns a table of few actions. Each rule has that of the nearest one that is kept.
+/// Returns a table of few actions: each rule has the action of the nearest rule that is kept.
 fn pruned(table: &Table, kept: &[usize]) -> Result<Table> {
     let rules = table.rules();
     let mut pruned = table.clone();
@@ -107,7 +107,7 @@ fn pruned(table: &Table, kept: &[usize]) -> Result<Table> {
     Ok(pruned)
 }
 
-/// Returns how far the middles of two rules lie apart; the signals differ by factors.
+/// Returns how far apart the middles of two rules lie: the squared distance on logarithmic axes.
 fn distance(one: &Rule, other: &Rule) -> f64 {
     let middle = |rule: &Rule, axis: usize| {
         f64::midpoint(rule.domain.lower[axis].ln_1p(), rule.domain.upper[axis].ln_1p())

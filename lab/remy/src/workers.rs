@@ -5,7 +5,7 @@ use core::fmt;
 use rove_runs::parallel;
 use rove_runs::ray::Pool;
 
-/// Processors that do runs. No result depends on them.
+/// The processors that do the runs. No result depends on them.
 #[derive(Debug)]
 pub(crate) enum Workers {
     /// So many threads of this process.
@@ -15,7 +15,7 @@ pub(crate) enum Workers {
 }
 
 impl Workers {
-    /// Returns how many threads of this process do what is done here.
+    /// Returns how many threads do the runs that this process does itself.
     pub(crate) fn threads(&self) -> usize {
         match self {
             Self::Threads(threads) => *threads,
@@ -25,7 +25,7 @@ impl Workers {
 }
 
 impl fmt::Display for Workers {
-    /// Writes their number and kind, as in `2 threads`.
+    /// Writes the number and the kind of the workers, as in `2 threads`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (count, kind) = match self {
             Self::Threads(threads) => (*threads, "thread"),

@@ -8,7 +8,7 @@ use super::*;
 use crate::control::Ruled;
 use crate::training_network::Typing;
 
-/// Sends a constant window at a pace of its own.
+/// A control with a constant window and a constant time between packets.
 #[derive(Clone, Copy)]
 struct Constant {
     window: u32,
@@ -38,7 +38,7 @@ const NETWORK: TrainingNetwork = TrainingNetwork {
     typing: None,
 };
 
-/// All packets that were sent, and received, with the moments.
+/// All packets that were sent and received, each with its moment.
 #[derive(Default)]
 struct Log {
     sent: Vec<(u64, Packet)>,
@@ -91,7 +91,7 @@ fn a_pace_below_the_links_rate_is_the_throughput() {
     assert!(close(run.outcomes[0].delay_ms().expect("received"), 151.0, 1e-9));
 }
 
-/// Sharing in a model without packets: senders with large windows fill the link while any is on, and have equal parts of it.
+/// Returns the packets carried and the sum of times on, in a model where the link is full while any sender is on.
 fn share_of_link(network: &TrainingNetwork, seed: u64, length_ms: f64) -> (f64, f64) {
     let mut draws = (0..).map(|number| {
         let unit = Seed::new(seed).stream("second model").at(number).unit();
@@ -124,7 +124,7 @@ fn senders_that_are_on_and_off_share_the_link_as_a_plain_second_model_has_it() {
     {
         let network = TrainingNetwork { senders, mean_on_ms, mean_off_ms, rtt_ms: 1.0, ..NETWORK };
         let length = 4e6;
-        // A small window beside a short round trip keeps the link full, and little is in it when a sender goes off.
+        // A small window over a short round trip fills the link, and leaves few packets in it when a sender goes off.
         let constant = Constant { window: 8, intersend_nanos: 0 };
         let run = run(&network, Seed::new(3), length, |_| constant, &mut ());
         let (packets, on_ms) = share_of_link(&network, 4, length);
@@ -154,14 +154,14 @@ fn three_rules() -> Table {
     Table::new(Domain::WHOLE, rules).expect("three parts of a box")
 }
 
-/// Follows the three rules for one sender with the arithmetic written out; returns when each packet is sent and received, in ms.
+/// Computes one sender's flow under the three rules by hand: when each packet is sent and received, in ms.
 fn trajectory(steps: usize, start: f64) -> Vec<(f64, f64)> {
     let (mut window, mut pace) = (1.0, 2.0);
     let (mut send_ewma, mut ratio, mut least) = (0.0, 0.0, f64::INFINITY);
     let mut packets: Vec<(f64, f64)> = Vec::new();
     let (mut heard, mut now, mut link_free) = (0, start, start);
     while packets.len() < steps {
-        // The next moment: an acknowledgment, or the pace allows a packet while the window is open.
+        // The next moment is an acknowledgment, or the time at which the pace allows a packet while the window is open.
         let next_ack = packets.get(heard).map_or(f64::INFINITY, |packet| packet.1);
         let is_open = (packets.len() as f64) < heard as f64 + window;
         let next_send = match packets.last() {
