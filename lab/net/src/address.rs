@@ -1,17 +1,17 @@
-//! Which addresses the two sides get: a block that nothing here uses, and that leaves room for an emulator in this one.
+//! The addresses of the two sides: a block that nothing here uses, with room for an emulator inside this one.
 
 use std::net::Ipv4Addr;
 
 use crate::netlink::InterfaceAddress;
 use anyhow::{Result, bail};
 
-/// Addresses that no network of ours has. Source: RFC 6598, for the inside of providers; Mahimahi's shells take theirs
-/// from it too.
+/// The addresses from which blocks are chosen, as no network of ours has them. Source: RFC 6598, for networks inside
+/// providers; Mahimahi's shells use them too.
 const SPACE: InterfaceAddress =
     InterfaceAddress { address: Ipv4Addr::new(100, 64, 0, 0), prefix: 10 };
 
-/// Lengths of the prefixes of blocks, from an emulator to those in it. Chosen: four of them in each other, sixteen beside
-/// each other.
+/// Lengths of the prefixes of blocks, from an outermost emulator to the innermost one. Chosen: four emulators inside
+/// each other, and sixteen beside each other.
 const PREFIXES: [u8; 4] = [16, 20, 24, 28];
 
 /// The prefix of a block around an address that the user named: two addresses (RFC 3021).
@@ -20,17 +20,17 @@ const PAIR_PREFIX: u8 = 31;
 /// The addresses of the two sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addresses {
-    /// Address of the side where the command runs.
+    /// Address of the side at which the command runs.
     pub near: Ipv4Addr,
-    /// Address of the side that it speaks to.
+    /// Address of the side that the command speaks to.
     pub far: Ipv4Addr,
-    /// Bits that both have in common; what else begins with them is on the near side.
+    /// Leading bits that both addresses share. All addresses of the near side begin with them.
     pub prefix: u8,
 }
 
 impl Addresses {
-    /// Chooses a free block in a namespace that has these addresses, or returns `None` if there is none left. In the near
-    /// side of another emulator that is a part of the other's block, so that its far side has a route here.
+    /// Chooses a free block, given the addresses in the namespace, or returns `None` if there is none left. In the near
+    /// side of another emulator it is a part of the other's block, so that the other's far side has a route to it.
     pub(super) fn choose(taken: &[InterfaceAddress]) -> Option<Self> {
         let parent = taken.iter().rev().find(|address| is_near(address)).copied();
         let (within, prefix) = match parent {
@@ -53,7 +53,7 @@ impl Addresses {
         })
     }
 
-    /// Returns whether this is in the block of another emulator, whose far side can be reached from here.
+    /// Returns whether these addresses are in the block of another emulator, whose far side can be reached from here.
     pub(super) fn is_nested(&self) -> bool {
         PREFIXES[1..].contains(&self.prefix)
     }
@@ -62,7 +62,7 @@ impl Addresses {
     ///
     /// # Errors
     ///
-    /// Returns an error if it is no address of a host or there already.
+    /// Returns an error if `far` is no address of a host, or is in use already.
     pub(super) fn with_far(far: Ipv4Addr, taken: &[InterfaceAddress]) -> Result<Self> {
         let is_host = !(far.is_unspecified()
             || far.is_loopback()
@@ -82,7 +82,7 @@ impl Addresses {
     }
 }
 
-/// Returns whether this is the near side's address of an emulator.
+/// Returns whether an address is that of an emulator's near side.
 fn is_near(address: &InterfaceAddress) -> bool {
     PREFIXES.contains(&address.prefix)
         && overlap(*address, SPACE)

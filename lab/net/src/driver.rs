@@ -1,5 +1,5 @@
-//! The link in real time: packets from one side's interface to the other's, each at its nominal time or as soon after it as
-//! the machine allows.
+//! The link in real time. It moves packets from one side's interface to the other's, each at its nominal time or as
+//! soon after it as the computer allows.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -16,15 +16,15 @@ use crate::log::Log;
 use crate::meter::Meters;
 use crate::watch::Watch;
 
-/// Largest IP packet with an Ethernet header: no read is cut off.
+/// Largest IP packet with an Ethernet header, so that no read is cut off.
 const PACKET_MAX: usize = 65_535 + 14;
 /// Packets that are read from one interface before departures are looked at again.
 /// Chosen: reading as many takes a tenth of a millisecond.
 const BATCH: usize = 32;
-/// How often others are told how the link does, and events are written to a log. Chosen: a few times for each view.
+/// How often the driver shares its state, and writes events to a log. Chosen: a few times for each line of a view.
 const TOLD_EVERY: Duration = Duration::from_millis(100);
 
-/// A packet on its way.
+/// A packet in the link.
 #[derive(Clone, Debug)]
 pub(super) struct Packet {
     arrived: Instant,
@@ -37,7 +37,7 @@ impl AsRef<[u8]> for Packet {
     }
 }
 
-/// A direction, and what happened in it.
+/// A direction, with its link and its figures.
 #[derive(Debug)]
 pub(super) struct Direction {
     /// The direction's number in the meters.
@@ -48,26 +48,26 @@ pub(super) struct Direction {
     lateness: Histogram,
 }
 
-/// Packets that have come out of a direction so far.
+/// The counts of a direction so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Flow {
-    /// Counts of what became of the packets.
+    /// Counts of packets that entered the link, and of what became of them.
     pub stats: LinkStats,
     /// Bytes that came out.
     pub delivered: Bytes,
-    /// Bytes that wait before the bottleneck.
+    /// Bytes that wait before the bottleneck now.
     pub queued: Bytes,
-    /// How long the packets that came out were in the link, together.
+    /// The sum of the times that delivered packets were in the link.
     pub delay: Duration,
-    /// Packets that were lost on the way from an interface or to the other.
+    /// Packets that were lost between the link and an interface.
     pub refused: u64,
 }
 
-/// The record that is left when the driver has ended.
+/// The results of a driver that has ended.
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) flows: [Flow; 2],
-    /// Times in the link, by nominal departures.
+    /// Times of packets in the link, up to their nominal departures.
     pub(super) delays: [Histogram; 2],
     pub(super) lateness: [Histogram; 2],
     pub(super) ran_for: Duration,
@@ -77,13 +77,13 @@ pub(super) struct Ended {
     pub(super) log: Option<Log>,
 }
 
-/// The state of a driver that others see while it runs.
+/// The counts of both directions, which others read while the driver runs.
 pub(super) type Shared = Arc<Mutex<[Flow; 2]>>;
 
-/// Links that a driver is to have from when it is told of them: uplink, downlink.
+/// New links for a driver, uplink and downlink. It takes them when it gets the order.
 pub(super) type Mailbox = Arc<Mutex<Option<[Steps; 2]>>>;
 
-/// Orders to a driver, as bytes on its socket. Without one that is known it ends.
+/// Orders to a driver, as bytes on its socket. With any other byte it ends, as with [`END`].
 pub(super) const RECONFIGURE: u8 = b'r';
 pub(super) const END: u8 = b'x';
 
@@ -95,7 +95,7 @@ pub(super) struct Driver {
     pub(super) shared: Shared,
     pub(super) meters: Arc<Meters>,
     pub(super) mailbox: Mailbox,
-    /// Brings orders; ends the driver when its other end closes.
+    /// The socket that brings orders. The driver ends when the other end closes it.
     pub(super) orders: UnixStream,
     pub(super) log: Option<Log>,
 }
@@ -114,10 +114,10 @@ impl Direction {
         }
     }
 
-    /// Sends everything that has come out by now.
+    /// Sends all packets whose time in the link is over.
     fn depart(&mut self, clock: Clock, to: &Tap, meters: &Meters) {
         while let Some((nominal, packet)) = self.link.poll_packet(clock.now()) {
-            // A reader of the packet that looks at the meter at once sees that it has come.
+            // The meter counts first: whoever has read the packet must find it counted.
             meters.deliver(self.number, &packet.bytes, clock.now());
             match to.send(&packet.bytes) {
                 Ok(()) => {}
@@ -131,7 +131,7 @@ impl Direction {
         }
     }
 
-    /// Reads the packets that have come, [`BATCH`] at most. Returns whether there may be more.
+    /// Reads up to [`BATCH`] packets from an interface into the link. Returns whether there may be more.
     fn arrive(
         &mut self,
         clock: Clock,
@@ -154,7 +154,7 @@ impl Direction {
 }
 
 impl Driver {
-    /// Moves packets until it is told to stop.
+    /// Moves packets until an order ends it.
     ///
     /// # Errors
     ///
@@ -164,7 +164,7 @@ impl Driver {
         let mut watch = Watch::new(self.clock, &self.taps, &self.orders)?;
         let mut buffer = vec![0; PACKET_MAX];
         let mut told = Instant::ZERO;
-        // A look too many costs a system call, so only what the last wait has named is read.
+        // Each read costs a system call, so only the taps that the last wait has named are read.
         let mut readable = [false; 2];
         loop {
             let has_more = self.turn(readable, &mut buffer)?;
@@ -201,8 +201,8 @@ impl Driver {
         })
     }
 
-    /// Departures that are due, then arrivals, then what of those goes through at once. Returns whether packets may be left
-    /// that have come.
+    /// Sends packets that are due, then reads packets that have come, then sends those of them that are due at once.
+    /// Returns whether there may be more to read.
     fn turn(&mut self, readable: [bool; 2], buffer: &mut [u8]) -> io::Result<bool> {
         let (clock, taps, meters) = (self.clock, &self.taps, &*self.meters);
         let mut has_more = false;
@@ -221,7 +221,7 @@ impl Driver {
         Ok(has_more)
     }
 
-    /// Does what it is told; returns whether it goes on.
+    /// Reads and follows an order. Returns whether the driver goes on.
     fn obey(&mut self) -> io::Result<bool> {
         let mut order = [END];
         let read = rustix::io::retry_on_intr(|| rustix::io::read(&self.orders, &mut order))?;
@@ -236,15 +236,15 @@ impl Driver {
         Ok(true)
     }
 
-    /// Returns when something is due next.
+    /// Returns when the driver must wake up next.
     fn next_wake(&self, now: Instant) -> Instant {
         let due = self.directions.iter().filter_map(|direction| direction.link.poll_timeout());
         let due = due.min().unwrap_or(Instant::FAR_FUTURE);
-        // Without packets the link makes its events only when it is asked for them.
+        // Without packets, only a look at the link makes its events.
         if self.log.is_some() { due.min(now + TOLD_EVERY) } else { due }
     }
 
-    /// Lets others see how the link does.
+    /// Writes events to the log, and shares the counts with others.
     fn tell(&mut self, now: Instant) {
         if let Some(log) = &mut self.log {
             for (which, direction) in self.directions.iter_mut().enumerate() {
@@ -253,7 +253,7 @@ impl Driver {
             }
         }
         let flows = self.flows();
-        // A view that reads just now sees the next ones: nothing waits for it.
+        // If a view reads at this moment, the counts are not shared until the next time: the driver never waits.
         if let Ok(mut shared) = self.shared.try_lock() {
             *shared = flows;
         }
@@ -273,7 +273,7 @@ fn worked() -> Duration {
     Duration::try_from(time).expect("processor time is not negative")
 }
 
-/// Which way each direction goes.
+/// Returns the tap that each direction reads from, and the tap that it writes to.
 fn ways([near, far]: &[Tap; 2]) -> [[&Tap; 2]; 2] {
     [[near, far], [far, near]]
 }

@@ -1,4 +1,4 @@
-//! How late packets left: a histogram of bounded size, and when it says that a run is of no use.
+//! How late packets left: a histogram of bounded size, and the limits beyond which a run is invalid.
 
 use rove_units::Duration;
 use serde::Serialize;
@@ -9,14 +9,14 @@ const SUB_BITS: u32 = SUB_BUCKETS.trailing_zeros();
 /// Buckets for all 64 bits of nanoseconds.
 const BUCKETS: usize = 64 * 32;
 
-/// Latest that 99 % of the packets of a run may leave.
-/// Chosen: twice what a machine of two busy cores was measured at (1.2 ms).
+/// Most lateness that 99 % of a run's packets may have in a valid run. Chosen: twice what a computer with two busy
+/// cores had (1.2 ms).
 pub(super) const P99_MAX: Duration = Duration::from_millis(2);
-/// Latest that any packet of a run may leave.
-/// Chosen: six times what a machine of two busy cores was measured at (3.6 ms).
+/// Most lateness that any packet of a valid run may have. Chosen: six times what a computer with two busy cores had
+/// (3.6 ms).
 pub(super) const LATEST_MAX: Duration = Duration::from_millis(20);
 
-/// Durations, counted by their size.
+/// Counts of durations by their size.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     counts: Box<[u64]>,
@@ -31,7 +31,7 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Counts one.
+    /// Counts a duration.
     pub fn add(&mut self, duration: Duration) {
         let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
         if let Some(count) = self.counts.get_mut(bucket(nanos)) {
@@ -41,17 +41,17 @@ impl Histogram {
         self.max = self.max.max(duration);
     }
 
-    /// Returns how many there are.
+    /// Returns how many durations were counted.
     pub const fn count(&self) -> u64 {
         self.total
     }
 
-    /// Returns the longest.
+    /// Returns the longest duration.
     pub const fn max(&self) -> Duration {
         self.max
     }
 
-    /// Returns what `percent` of them do not exceed, to 3 % above; zero if there are none.
+    /// Returns the duration that `percent` of all do not exceed, rounded up by 3 % at most; zero if there are none.
     pub fn percentile(&self, percent: u64) -> Duration {
         let wanted = (self.total * percent).div_ceil(100);
         let mut seen = 0;
@@ -75,7 +75,7 @@ impl Histogram {
         }
     }
 
-    /// Returns whether packets left too late for the run to say anything of the link.
+    /// Returns whether packets left so late that the run is invalid.
     pub(super) fn is_too_late(&self) -> bool {
         self.percentile(99) > P99_MAX || self.max > LATEST_MAX
     }
@@ -86,11 +86,11 @@ impl Histogram {
 pub struct Summary {
     /// How many packets left.
     pub packets: u64,
-    /// The median.
+    /// The median of the lateness.
     pub p50_us: f64,
     /// Lateness that 99 % do not exceed.
     pub p99_us: f64,
-    /// The latest.
+    /// The lateness of the latest packet.
     pub max_us: f64,
 }
 

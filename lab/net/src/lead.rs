@@ -1,13 +1,13 @@
-//! How long before a departure to wake, so that the thread is there in time.
+//! The lead: how long before a departure the thread wakes up, so that it is awake in time.
 
 use rove_units::Duration;
 
 /// The longest lead. Chosen: what idle processors of a virtual machine need to wake (0.03 to 0.05 ms), and no more of
 /// a processor than waking itself costs.
 const LEAD_MAX: Duration = Duration::from_micros(50);
-/// How far the lead moves after a wake-up that came too late, and after one that came early: it settles where three of
-/// four come late. Chosen: the median departure is then 4 us late, and next to nothing is spent on spinning; with a lead
-/// of which three of four come early it is 3 us late, for a percent more of a processor at 4000 packets per second.
+/// How far the lead moves after a wake-up that came later than the lead, and after an earlier one. It settles where
+/// three of four come later. Chosen: the median departure is then 4 us late, and hardly any time is spent spinning. If
+/// three of four came earlier it would be 3 us late, for a percent more of a processor at 4000 packets per second.
 const LATER: Duration = Duration::from_nanos(100);
 const EARLIER: Duration = Duration::from_nanos(300);
 
@@ -18,7 +18,7 @@ pub(super) struct Lead {
 }
 
 impl Lead {
-    /// Returns how long before its time a wait should end.
+    /// Returns how long before a departure a wait should end.
     pub(super) const fn length(&self) -> Duration {
         self.length
     }

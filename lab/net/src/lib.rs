@@ -1,4 +1,4 @@
-//! Linux's network namespaces, a network of its own for any program without a device, and a link between two of them in real time.
+//! Linux's network namespaces, which are networks without devices, and a link between two of them in real time.
 //!
 //! # Modules
 //!

@@ -1,4 +1,4 @@
-//! The logs of a run: each direction in Mahimahi's form and in ours, written by a thread that the link does not wait for.
+//! The logs of a run: each direction in Mahimahi's form and in ours. A thread writes them, so that no link waits.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -16,7 +16,7 @@ const BATCHES_MAX: usize = 128;
 /// The names of the two directions, as files and tables have them.
 pub const DIRECTIONS: [&str; 2] = ["uplink", "downlink"];
 
-/// Four files that are being written.
+/// The four files of a log, which a thread writes.
 #[derive(Debug)]
 pub(super) struct Log {
     batches: SyncSender<(usize, Vec<Event>)>,

@@ -1,4 +1,4 @@
-//! Meters of a testbed: what has been offered to each direction and when it last delivered, seen by others at once.
+//! Meters of a testbed: the packets offered to each direction, and when it last delivered one. Others see them at once.
 
 use core::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
@@ -20,16 +20,16 @@ pub(super) struct Meters {
 struct Meter {
     packets: AtomicU64,
     bytes: AtomicU64,
-    /// In nanoseconds on the link's clock, and one more, so that 0 means never.
+    /// The time on the link's clock in nanoseconds, plus one, so that 0 means never.
     delivered_at: AtomicU64,
 }
 
 /// Packets that were offered to a direction, whether it delivered them or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offered {
-    /// How many.
+    /// The number of packets.
     pub packets: u64,
-    /// Their bytes, IP headers included.
+    /// The bytes of these packets, IP headers included.
     pub bytes: Bytes,
 }
 
@@ -45,7 +45,7 @@ impl Offered {
 }
 
 impl Meters {
-    /// Leaves packets from or to this TCP port out from now on.
+    /// Excludes packets from or to this TCP port from now on.
     pub(super) fn leave_out(&self, port: u16) {
         self.background.store(port, Ordering::Relaxed);
     }
@@ -73,7 +73,7 @@ impl Meters {
         })
     }
 
-    /// Returns when a direction has delivered a packet last.
+    /// Returns when a direction last delivered a packet.
     pub(super) fn delivered_at(&self, direction: usize) -> Option<Instant> {
         let nanos = self.directions[direction].delivered_at.load(Ordering::Relaxed);
         nanos.checked_sub(1).map(Instant::from_nanos)
@@ -85,8 +85,8 @@ impl Meters {
     }
 }
 
-/// Returns source and destination port of a TCP segment in an IPv4 packet; `None` of anything else. Source: RFC 791,
-/// section 3.1, and RFC 9293, section 3.1.
+/// Returns the source and destination ports of a TCP segment in an IPv4 packet. `None` for any other packet. Source:
+/// RFC 791, section 3.1, and RFC 9293, section 3.1.
 fn tcp_ports(packet: &[u8]) -> Option<[u16; 2]> {
     let (first, protocol) = (*packet.first()?, *packet.get(9)?);
     let header = usize::from(first & 0x0f) * 4;

@@ -23,7 +23,7 @@ use crate::sys;
 
 /// Most rounds of killing processes that others start meanwhile. Chosen: enough for anything but a fork bomb.
 const KILLS_MAX: u32 = 20;
-/// Most tries to enter a user namespace while a thread is ending. Chosen: some milliseconds; the end takes
+/// Most tries to enter a user namespace while a thread is ending. Chosen: some milliseconds. The end takes
 /// microseconds.
 const UNSHARE_TRIES: u32 = 10_000;
 /// How long a killed process may take to end. Chosen: far longer than the kernel needs.

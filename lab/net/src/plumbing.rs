@@ -23,9 +23,9 @@ const MTU: u32 = 1500;
 /// Packets that wait in an interface until the emulator reads them. Chosen: what 40 000 packets per second amount to while it
 /// is as late as a run may be (20 ms), five times over.
 const QUEUE: u32 = 4_096;
-/// The name of an interface; the number is the first free one.
+/// The name of an interface. The kernel puts the first free number in the place of `%d`.
 const NAME: &str = "rove%d";
-/// Most emulators beside each other. Chosen: as many as there are blocks of addresses.
+/// Most emulators with interfaces in one namespace. Chosen: as many as there are blocks of addresses.
 const NAMES_MAX: u32 = 64;
 /// The hardware address of an interface with a veth cable (locally administered).
 const HARDWARE: [u8; 6] = [2, 0, 0, 0, 0, 1];
@@ -33,11 +33,11 @@ const HARDWARE: [u8; 6] = [2, 0, 0, 0, 0, 1];
 const PATIENCE: Duration = Duration::from_millis(500);
 /// Most looks at a new interface until it carries packets. Chosen: 5 s, five times the limit of the kernel for link events.
 const LOOKS_MAX: u32 = 5_000;
-/// Most looks whether another emulator has its addresses. Chosen: 1 min, a dozen of them at their slowest.
+/// Most looks whether another emulator still chooses addresses. Chosen: 1 min, as long as a dozen slow ones take.
 const TURN_LOOKS_MAX: u32 = 60_000;
 const LOOK_AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
 
-/// The kind of far side.
+/// The namespace of the far side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Far {
     /// A namespace of its own, from which nothing else can be reached.
@@ -46,7 +46,7 @@ pub enum Far {
     Here,
 }
 
-/// Where packets are taken from interfaces.
+/// The means by which the emulator takes packets from interfaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Device {
     /// TUN devices where `/dev/net/tun` can be opened, veth cables elsewhere.
@@ -58,14 +58,14 @@ pub enum Device {
     Veth,
 }
 
-/// A side: a place, and the end of its interface's cable.
+/// A side: its place, and the emulator's end of the cable.
 #[derive(Debug)]
 pub(super) struct Side {
     pub(super) place: Place,
     pub(super) tap: Tap,
 }
 
-/// The exclusive right to choose and add addresses in this thread's namespace. The kernel ends it with the process.
+/// The right, which one emulator has at a time, to choose and add addresses in a namespace. It ends with the process.
 struct Turn(Namespace);
 
 impl Turn {
@@ -85,7 +85,7 @@ impl Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        // A child that another thread has just forked may hold the descriptor, too.
+        // Unlocks explicitly: a child that another thread has just forked may hold the descriptor, too.
         let _ = flock(&self.0, FlockOperation::Unlock);
     }
 }
@@ -108,7 +108,7 @@ pub(super) fn connect(
     device: &Device,
     address: Option<Ipv4Addr>,
 ) -> Result<([Side; 2], Addresses)> {
-    // Another emulator would choose the same addresses until ours are added.
+    // Until our addresses are added, another emulator would choose the same ones.
     let turn = (far == Far::Here).then(Turn::wait).transpose();
     let turn = turn.context("cannot wait until other emulators have their addresses")?;
     let taken = match far {
@@ -152,7 +152,7 @@ impl Side {
         Ok(Self { place: Place { namespace, is_own: true, interface }, tap })
     }
 
-    /// Makes a side of the namespace we are in.
+    /// Makes a side in the namespace of this thread.
     fn here(device: &Device, address: InterfaceAddress) -> Result<Self> {
         let namespace = Namespace::current().context("cannot see the own network namespace")?;
         let (tap, interface) = interface(device)?;
@@ -163,17 +163,17 @@ impl Side {
 }
 
 impl Place {
-    /// Returns what the interface has counted.
+    /// Returns the counters of the side's interface.
     pub(super) fn counters(&self) -> io::Result<Interface> {
         self.namespace.run(|| Netlink::open()?.interface(&self.interface))?
     }
 
-    /// Returns the namespace, unless it is the computer's own.
+    /// Returns the namespace, unless the side shares this computer's own.
     pub(super) fn own_namespace(&self) -> Option<&Namespace> {
         self.is_own.then_some(&self.namespace)
     }
 
-    /// Ends the processes on this side, unless they are the computer's own.
+    /// Ends the processes on this side. If the side shares this computer's namespace, they are not touched.
     pub(super) fn end_processes(&self) -> io::Result<bool> {
         self.own_namespace().map_or(Ok(true), |namespace| namespace.end_processes(PATIENCE))
     }
@@ -199,8 +199,8 @@ fn interface(device: &Device) -> Result<(Tap, String)> {
     }
 }
 
-/// Makes an interface with a veth cable, whose other end is in a namespace of the emulator's own: it lasts as long as the
-/// socket there.
+/// Makes an interface with a veth cable. The other end of the cable is in a namespace of the emulator's own, which
+/// lasts as long as the emulator's socket in it.
 fn veth() -> Result<(Tap, String)> {
     let other = Namespace::create().map_err(|error| refused(&error))?;
     let name = add_veth(&other).with_context(|| {
@@ -210,7 +210,7 @@ fn veth() -> Result<(Tap, String)> {
         )
     })?;
     without_offloads(&name).context("cannot switch the veth interface's offloads off")?;
-    // The other end carries nothing until this one is up.
+    // The cable carries nothing until both ends are up, so nothing is waited for here.
     let up = Netlink::open().and_then(|mut netlink| set_up(&mut netlink, &name, 0));
     up.with_context(|| format!("cannot set the interface {name} up"))?;
     let tap = other.run(|| -> io::Result<Tap> {
@@ -222,7 +222,7 @@ fn veth() -> Result<(Tap, String)> {
     Ok((tap, name))
 }
 
-/// Returns the name of the new interface.
+/// Makes a veth interface with the first free number, and returns its name.
 fn add_veth(other: &Namespace) -> io::Result<String> {
     use std::os::fd::AsFd;
     let mut netlink = Netlink::open()?;
@@ -237,7 +237,7 @@ fn add_veth(other: &Namespace) -> io::Result<String> {
     Err(Errno::EXIST.into())
 }
 
-/// Sets an interface up with its address, and waits until it carries packets; returns its number.
+/// Sets an interface up with its address, and waits until it carries packets. Returns its index.
 fn finish(netlink: &mut Netlink, interface: &str, address: InterfaceAddress) -> Result<i32> {
     let result = set_up(netlink, interface, LOOKS_MAX).and_then(|index| {
         netlink.add_address(index, address)?;
@@ -246,8 +246,8 @@ fn finish(netlink: &mut Netlink, interface: &str, address: InterfaceAddress) -> 
     result.with_context(|| format!("cannot set the interface {interface} up"))
 }
 
-/// Sets an interface up, and looks at most `looks` times whether it carries packets; with a cable, only once both ends are up.
-/// Returns its number.
+/// Sets an interface up, and looks at most `looks` times whether it carries packets. With a cable it does so only once
+/// both ends are up. Returns the interface's index.
 fn set_up(netlink: &mut Netlink, interface: &str, looks: u32) -> io::Result<i32> {
     let index = netlink.interface(interface)?.index;
     netlink.set_up(index, MTU, QUEUE, false)?;
@@ -260,8 +260,8 @@ fn set_up(netlink: &mut Netlink, interface: &str, looks: u32) -> io::Result<i32>
     Ok(index)
 }
 
-/// Lets this thread's new namespace forward packets of emulators in it, and lets its users send pings. The system may refuse
-/// either: only nested emulators and pings need them.
+/// Lets this thread's new namespace forward the packets of nested emulators, and lets its users send pings. The system
+/// may refuse either, which only those two need.
 fn prepare() {
     let _ = fs::write("/proc/sys/net/ipv4/ip_forward", "1");
     let group = rustix::process::getegid().as_raw();
@@ -278,8 +278,8 @@ fn refused(error: &io::Error) -> anyhow::Error {
     )
 }
 
-/// Makes sure that this process may make namespaces: by a user namespace if it may not otherwise. Returns what the far side
-/// can be: without that this computer, with it only a namespace of its own. To be called before there are threads.
+/// Makes sure that this process may make namespaces, if need be in a user namespace. Returns the far side that is
+/// possible: in a user namespace only one of its own, else also this computer. To be called before there are threads.
 ///
 /// # Errors
 ///

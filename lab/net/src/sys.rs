@@ -13,10 +13,10 @@ use rustix::fs::{Mode, OFlags, open};
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
 
-/// Sends a frame or a packet of this protocol. Source: if_ether.h.
+/// The protocol number of IPv4 in Ethernet frames. Source: if_ether.h.
 const ETH_P_IP: u16 = 0x0800;
 
-/// Gives this thread (for a user namespace: this process, which then has one thread) namespaces of its own.
+/// Gives this thread namespaces of its own. A user namespace is for this process, which must have a single thread.
 ///
 /// # Errors
 ///
@@ -26,8 +26,8 @@ pub(crate) fn unshare(flags: UnshareFlags) -> io::Result<()> {
     unsafe { rustix::thread::unshare_unsafe(flags) }.map_err(io::Error::from)
 }
 
-/// Has a command enter this network namespace and maybe a time namespace before it is executed, and be killed when
-/// the thread that started it ends.
+/// Lets a command enter this network namespace, and a time namespace if there is one, before it is executed. The kernel
+/// kills it when the thread that started it ends.
 pub(crate) fn enter_on_exec(
     command: &mut Command,
     network: OwnedFd,
@@ -43,11 +43,11 @@ pub(crate) fn enter_on_exec(
         // The parent may have ended before the line above took effect.
         if getppid() == Some(parent) { Ok(()) } else { Err(io::ErrorKind::Interrupted.into()) }
     };
-    // SAFETY: the closure makes system calls only; it takes no memory and no locks.
+    // SAFETY: the closure makes system calls only. It takes no memory and no locks.
     unsafe { command.pre_exec(enter) };
 }
 
-/// Moves this process, which has one thread, into a time namespace of its own. It takes no memory.
+/// Moves this process, which has a single thread, into a time namespace of its own. It allocates no memory.
 fn enter_time_namespace() -> io::Result<()> {
     unshare(UnshareFlags::NEWTIME)?;
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
@@ -55,8 +55,8 @@ fn enter_time_namespace() -> io::Result<()> {
     Ok(move_into_link_name_space(own.as_fd(), Some(LinkNameSpaceType::Time))?)
 }
 
-/// Forks a child that does `work` and ends: in a session and, where that is permitted, namespaces of its own (network, time),
-/// with no descriptors but `kept`. `work` must be async-signal-safe: system calls, no memory, no locks.
+/// Forks a child that does `work` and ends. It has a session and, if permitted, network and time namespaces of its own,
+/// and no descriptors but `kept`. `work` must be async-signal-safe: only system calls, no memory, no locks.
 ///
 /// # Errors
 ///
@@ -86,7 +86,7 @@ pub(crate) fn fork_apart(kept: &[BorrowedFd<'_>], work: impl FnOnce()) -> io::Re
         accept_all();
         let _ = enter_time_namespace();
         work();
-        // SAFETY: ends this process at once, without what the parent has registered for its end.
+        // SAFETY: ends this process at once, without running what the parent has registered for its exit.
         unsafe { libc::_exit(0) }
     }
     Pid::from_raw(pid).filter(|_| pid > 0).ok_or_else(io::Error::last_os_error)
@@ -103,8 +103,8 @@ fn request_about(interface: &str) -> libc::ifreq {
     request
 }
 
-/// Makes a descriptor of the TUN node a device called after `template`, in which `%d` stands for a free
-/// number, in the namespace of this thread. Returns the name.
+/// Makes a descriptor of the TUN node a device in the namespace of this thread. Its name is `template`, with a free
+/// number in the place of `%d`. Returns the name.
 ///
 /// # Errors
 ///
@@ -168,8 +168,7 @@ pub(crate) fn packet_drops(socket: BorrowedFd<'_>) -> io::Result<u32> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(stats.drops) }
 }
 
-/// Has the kernel compute the checksums of what an interface sends and cut it into packets, instead of leaving
-/// both to the device.
+/// Lets the kernel, and not the device, compute the checksums of an interface's outgoing packets and cut them to size.
 ///
 /// # Errors
 ///
@@ -187,7 +186,7 @@ pub(crate) fn without_offloads(socket: BorrowedFd<'_>, interface: &str) -> io::R
         let mut value = Value { command, data: 0 };
         let mut request = request_about(interface);
         request.ifr_ifru.ifru_data = (&raw mut value).cast();
-        // SAFETY: the socket is open; the request and the value that it points to live as long as the call.
+        // SAFETY: the socket is open. The request and the value that it points to live as long as the call.
         let result =
             unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCETHTOOL as _, &mut request) };
         if result < 0 {
@@ -206,7 +205,7 @@ pub(crate) fn real_time() -> io::Result<()> {
     // SAFETY: all zeros are valid parameters.
     let mut parameters: libc::sched_param = unsafe { mem::zeroed() };
     parameters.sched_priority = 1;
-    // By the system call itself: musl's function refuses everything.
+    // The system call is made directly, because musl's function refuses everything.
     // SAFETY: the parameters live as long as the call.
     let result = unsafe {
         libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_FIFO, &raw const parameters)

@@ -29,7 +29,7 @@ use crate::plumbing::{self, Device, Far, Place};
 /// a small computer's memory.
 pub(super) const QUEUE_MAX: Bytes = Bytes::mib(256);
 
-/// Which end of the link.
+/// An end of the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The end whose packets take the uplink: the client's.
@@ -38,22 +38,22 @@ pub enum End {
     Far,
 }
 
-/// A testbed to be made.
+/// The options of a testbed.
 #[derive(Clone, Debug)]
 pub struct TestbedOptions {
-    /// The link from near to far. Sizes are those of IP packets.
+    /// The link from near to far. It counts the bytes of IP packets.
     pub uplink: Steps,
     /// The link from far to near.
     pub downlink: Steps,
-    /// Decides every loss and delay, as in virtual time.
+    /// The seed that decides every loss and delay, as in virtual time.
     pub seed: Seed,
     /// The kind of far side.
     pub far: Far,
-    /// How packets are taken from interfaces.
+    /// The means by which packets are taken from interfaces.
     pub device: Device,
-    /// The far side's address; `None` for a free one.
+    /// The far side's address. `None` for a free one.
     pub address: Option<Ipv4Addr>,
-    /// Names the files of the log; `None` for none.
+    /// The path that log files begin with. `None` for no log.
     pub log: Option<PathBuf>,
 }
 
@@ -72,10 +72,10 @@ impl TestbedOptions {
     }
 }
 
-/// Two ends and a link between them, in real time.
+/// Two network namespaces and a link between them, in real time.
 ///
-/// The link runs in a thread of its own from [`Testbed::new`] on; that instant is the zero of its schedules. When the
-/// testbed is dropped, every process in its namespaces is ended, and with them go interfaces and addresses. If this
+/// The link runs in a thread of its own from [`Testbed::new`] on, and its schedules count from that instant. When the
+/// testbed is dropped, it ends every process in its namespaces, and interfaces and addresses go with these. If this
 /// process is killed, so is every process in the namespaces.
 #[derive(Debug)]
 pub struct Testbed {
@@ -85,7 +85,7 @@ pub struct Testbed {
     shared: Shared,
     meters: Arc<Meters>,
     mailbox: Mailbox,
-    /// `None` once it has been waited for.
+    /// The link's thread. `None` once it has been waited for.
     driver: Option<JoinHandle<io::Result<Ended>>>,
     orders: UnixStream,
     _reaper: Reaper,
@@ -96,7 +96,7 @@ impl Testbed {
     ///
     /// # Errors
     ///
-    /// Returns an error that says what to grant where the system refuses something.
+    /// Returns an error that says which right to grant, if the system refuses something.
     pub fn new(options: TestbedOptions) -> Result<Self> {
         let ([near, far], addresses) =
             plumbing::connect(options.far, &options.device, options.address)?;
@@ -131,12 +131,12 @@ impl Testbed {
         Ok(Self { sides, addresses, clock, shared, meters, mailbox, driver, orders, _reaper })
     }
 
-    /// Changes what the links do to packets that enter from now on; those in a delay line keep their releases. Packets
-    /// keep their numbers, by which chance decides.
+    /// Replaces the links for packets that enter from now on. Packets in a delay line leave as they would have. Packet
+    /// numbers, by which chance decides, go on.
     ///
     /// # Errors
     ///
-    /// Returns an error if the link has failed.
+    /// Returns an error if the link's thread has ended.
     pub fn reconfigure(&self, links: [Steps; 2]) -> Result<()> {
         if let Ok(mut mailbox) = self.mailbox.lock() {
             *mailbox = Some(links);
@@ -146,22 +146,22 @@ impl Testbed {
             .context("the link has failed: an interface of it was taken away")
     }
 
-    /// Leaves the packets from or to this TCP port out of [`Testbed::offered`] and [`Testbed::delivered_at`] from now on.
+    /// Excludes packets from or to this TCP port from [`Testbed::offered`] and [`Testbed::delivered_at`] from now on.
     pub fn leave_out(&self, tcp_port: u16) {
         self.meters.leave_out(tcp_port);
     }
 
-    /// Returns the packets that have been offered so far: to the uplink, to the downlink.
+    /// Returns the packets offered so far to the uplink and to the downlink.
     pub fn offered(&self) -> [Offered; 2] {
         self.meters.offered()
     }
 
-    /// Returns when, on the link's clock, a packet was delivered to this end last.
+    /// Returns when, on the link's clock, a packet was last delivered to this end.
     pub fn delivered_at(&self, end: End) -> Option<Instant> {
         self.meters.delivered_at(1 - end as usize)
     }
 
-    /// Returns the numbers of the processes at an end that has a namespace of its own, but for this one.
+    /// Returns the numbers of the processes at an end with a namespace of its own, except this process.
     ///
     /// # Errors
     ///
@@ -179,12 +179,12 @@ impl Testbed {
         }
     }
 
-    /// Returns whether the far side is the near side of another emulator.
+    /// Returns whether the namespace of the far side is the near side of another emulator.
     pub fn is_nested(&self) -> bool {
         self.addresses.is_nested()
     }
 
-    /// Returns the clock of the link: nominal times and logs count from its start.
+    /// Returns the clock of the link. Nominal times and logs count from the link's start.
     pub const fn clock(&self) -> Clock {
         self.clock
     }
@@ -200,7 +200,7 @@ impl Testbed {
         Ok(command)
     }
 
-    /// Does `work` in a thread at an end. Sockets opened there stay at that end.
+    /// Runs `work` in a thread at an end. Sockets opened there stay at that end.
     ///
     /// # Errors
     ///
@@ -209,7 +209,7 @@ impl Testbed {
         self.place(end).namespace.run(work).context("cannot enter a network namespace")
     }
 
-    /// Returns how each direction does, a tenth of a second ago at most while packets flow: uplink, downlink.
+    /// Returns the counts of uplink and downlink. While packets flow, they are at most 100 ms old.
     pub fn flows(&self) -> [Flow; 2] {
         self.shared.lock().map(|flows| *flows).unwrap_or_default()
     }
@@ -219,7 +219,7 @@ impl Testbed {
         self.orders.as_fd()
     }
 
-    /// Ends the processes at both ends, stops the link, and returns how it did.
+    /// Ends the processes at both ends, stops the link, and returns the run's figures.
     ///
     /// # Errors
     ///
@@ -240,7 +240,7 @@ impl Testbed {
     /// Stops the link; to be called once.
     fn stop(&mut self) -> Result<Ended> {
         let driver = self.driver.take().context("the link was stopped before")?;
-        // A driver that has ended by itself reads nothing any more.
+        // The write fails if the driver has ended by itself.
         let _ = self.orders.write_all(&[END]);
         let ended = driver.join().map_err(|_| anyhow!("the link has failed"))?;
         ended.context("the link has failed: an interface of it was taken away")
@@ -265,14 +265,14 @@ impl Testbed {
 impl Drop for Testbed {
     fn drop(&mut self) {
         if self.driver.is_some() {
-            // Nobody is left to hear of a failure.
+            // In a drop nobody can be told of a failure.
             let _ = self.end_processes();
             let _ = self.stop();
         }
     }
 }
 
-/// How a run went.
+/// The figures of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// How long the run took, in seconds.
@@ -281,24 +281,24 @@ pub struct Report {
     pub processor_seconds: f64,
     /// Whether the link's thread had real-time priority.
     pub real_time: bool,
-    /// Near to far.
+    /// The direction from near to far.
     pub uplink: DirectionReport,
-    /// Far to near.
+    /// The direction from far to near.
     pub downlink: DirectionReport,
-    /// Why the run says nothing of the link; empty if it does.
+    /// Why the run is invalid, as on a computer that was too busy. Empty if it is valid.
     pub invalid: Vec<String>,
 }
 
-/// How one direction went.
+/// The figures of one direction.
 #[derive(Clone, Debug, Serialize)]
 pub struct DirectionReport {
     /// Packets that entered.
     pub entered: u64,
-    /// Packets that came out.
+    /// Packets that came out of the link.
     pub delivered: u64,
     /// Bytes that came out, IP headers included.
     pub delivered_bytes: u64,
-    /// Packets that the link dropped, as it should.
+    /// Packets that the link dropped, as it was told to.
     pub dropped: u64,
     /// Mean time in the link, in milliseconds.
     pub mean_delay_ms: f64,
@@ -308,7 +308,7 @@ pub struct DirectionReport {
     pub p95_delay_ms: f64,
     /// How late packets left.
     pub lateness: Summary,
-    /// Packets that the machine dropped, as it should not.
+    /// Packets that this computer dropped outside the link.
     pub lost_by_machine: u64,
 }
 
@@ -327,7 +327,7 @@ impl Report {
                 p50_delay_ms: delay_ms(50),
                 p95_delay_ms: delay_ms(95),
                 lateness: lateness.summary(),
-                // An interface drops packets on their way in or out: both are told with the side it is on.
+                // The drops of a side's interface, in either direction, count in the direction of that side.
                 lost_by_machine: flow.refused + dropped.get(which).copied().unwrap_or_default(),
             }
         };
@@ -358,7 +358,7 @@ impl Report {
     }
 }
 
-/// Returns a link that cannot fill the memory.
+/// Returns a link whose queue cannot fill the computer's memory.
 pub fn bounded(link: impl Into<Steps>) -> Steps {
     link.into().map(|link| LinkConfig { queue_max: link.queue_max.min(QUEUE_MAX), ..link })
 }

@@ -1,4 +1,4 @@
-//! Waiting for packets, for the next departure, or for an order; so that a departure finds the thread awake.
+//! Waiting for packets, for the next departure, or for an order, so that the thread is awake at a departure.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -15,7 +15,7 @@ use rustix::io::Errno;
 
 use crate::lead::Lead;
 
-/// The names of the descriptors.
+/// The numbers by which epoll names the descriptors.
 const NEAR: u64 = 0;
 const FAR: u64 = 1;
 const ORDER: u64 = 2;
@@ -23,8 +23,8 @@ const TIMER: u64 = 3;
 
 /// Waits on the two taps, a timer and orders.
 ///
-/// The timer rings a little before a departure is due, by as much as timers wake this thread late. The rest is spent
-/// spinning: a few microseconds, less than going back to sleep would cost.
+/// The timer rings before a departure is due, by as much as timers wake this thread late. The thread spins for the
+/// rest: a few microseconds, less than going back to sleep would cost.
 pub(super) struct Watch {
     clock: Clock,
     epoll: OwnedFd,
@@ -33,14 +33,14 @@ pub(super) struct Watch {
     events: Vec<Event>,
 }
 
-/// Why a wait has ended.
+/// The reason why a wait has ended.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Woken {
     /// Which taps have packets.
     pub(super) readable: [bool; 2],
-    /// Whether there is an order for the driver, or nobody who could give one.
+    /// Whether there is an order for the driver, or the other end of its socket is closed.
     pub(super) has_order: bool,
-    /// Whether the next departure is so near that no other wait is worth while.
+    /// Whether the next departure is so near that the thread should spin until then.
     pub(super) is_early: bool,
 }
 
@@ -58,7 +58,7 @@ impl Watch {
         epoll::add(&epoll, far, EventData::new_u64(FAR), EventFlags::IN)?;
         epoll::add(&epoll, orders, EventData::new_u64(ORDER), EventFlags::IN)?;
         if let Some(timer) = alarm.descriptor() {
-            // An alarm that has rung says so once, and costs nothing more until it is set again.
+            // Edge-triggered: an alarm that has rung is reported once, and costs nothing more until it is set again.
             let flags = EventFlags::IN | EventFlags::ET;
             epoll::add(&epoll, timer, EventData::new_u64(TIMER), flags)?;
         }
@@ -66,7 +66,7 @@ impl Watch {
         Ok(Self { clock, epoll, alarm, lead: Lead::default(), events })
     }
 
-    /// Waits until something is nearly due, a packet has come at a tap, or there is an order.
+    /// Waits until shortly before `due`, until a packet has come at a tap, or until there is an order.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ impl Watch {
         let now = self.clock.now();
         if now >= awake_from {
             let mut woken = self.look(Some(&Timespec::default()))?;
-            // A packet that has come is stamped before the departure is waited for.
+            // Packets that have come are read first, so that their time of arrival is right.
             woken.is_early = !woken.has_order && woken.readable == [false; 2];
             return Ok(woken);
         }
@@ -88,7 +88,7 @@ impl Watch {
         let mut woken = self.look(timeout.as_ref())?;
         if !woken.has_order && woken.readable == [false; 2] {
             let now = self.clock.now();
-            // An alarm of before may ring late, and is none of this departure's.
+            // A late alarm of an earlier departure does not count.
             if now >= awake_from {
                 self.lead.observe(now.saturating_since(awake_from));
                 woken.is_early = true;
@@ -97,7 +97,7 @@ impl Watch {
         Ok(woken)
     }
 
-    /// Returns what has happened, within a time or whenever it does.
+    /// Waits for any of the descriptors, at most for `timeout`, and returns which of them are ready.
     fn look(&mut self, timeout: Option<&Timespec>) -> io::Result<Woken> {
         self.events.clear();
         match epoll::wait(&self.epoll, spare_capacity(&mut self.events), timeout) {
@@ -108,7 +108,7 @@ impl Watch {
         Ok(Woken { readable: [named(NEAR), named(FAR)], has_order: named(ORDER), is_early: false })
     }
 
-    /// Spins for the rest of the time.
+    /// Spins until `due`.
     pub(super) fn spin_until(&self, due: Instant) {
         while self.clock.now() < due {
             std::hint::spin_loop();
