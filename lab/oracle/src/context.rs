@@ -1,11 +1,11 @@
-//! The state of a terminal that decides whether a function has another effect in another emulator.
+//! The state of a terminal that decides whether a function has the same effect in all emulators.
 
 use rove_terminal::{Color, Size, char_width};
 
 use crate::function::Function;
 use crate::picture::Picture;
 
-/// The state before a function, as ours has it.
+/// The state of our terminal just before a function.
 #[derive(Debug)]
 pub struct Context {
     /// The content of the screen.
@@ -14,26 +14,26 @@ pub struct Context {
     pub size: Size,
     /// The background that erasing leaves.
     pub background: Color,
-    /// Top and bottom margin, from 0, both inclusive.
+    /// Top and bottom margin: rows from 0, both inside the scrolling region.
     pub margins: (u16, u16),
-    /// Whether rows ever counted from the top margin: DECRC may bring that back.
+    /// Whether rows ever counted from the top margin (DECOM): DECRC may bring that back.
     pub origin_used: bool,
-    /// Whether printing shifts the rest of the row.
+    /// Whether printing shifts the rest of the row to the right (IRM).
     pub insert: bool,
-    /// Whether text goes on in the next row.
+    /// Whether text behind the last column goes on in the next row (DECAWM).
     pub autowrap: bool,
     /// Whether the alternate screen is shown.
     pub alternate: bool,
-    /// Whether a set other than G0 was ever locked in.
+    /// Whether a character set other than G0 was ever locked in (SO).
     pub shifted: bool,
     /// Whether a tab stop was set or cleared.
     pub tabs_changed: bool,
-    /// The character that REP repeats, if the last text ended with it and it means the same.
+    /// The character that REP repeats. `None` if emulators may differ about it, as after another function than text.
     pub repeatable: Option<char>,
 }
 
 impl Context {
-    /// Returns that of a blank terminal.
+    /// Returns the context of a blank terminal.
     pub fn blank(size: Size, picture: Picture) -> Self {
         Self {
             picture,
@@ -50,7 +50,7 @@ impl Context {
         }
     }
 
-    /// Follows a function that both terminals have taken; `picture` and `background` are those after.
+    /// Updates the context after a function that both have taken; `picture` and `background` are those after it.
     pub fn follow(&mut self, function: &Function, picture: Picture, background: Color) {
         match *function {
             Function::Text(ref text) => {
@@ -60,7 +60,7 @@ impl Context {
             Function::Control(b'\x0f') => self.repeatable = None,
             Function::Escape("c") => *self = Self::blank(self.size, picture.clone()),
             Function::Escape("H") | Function::Csi(b'g', ..) => self.tabs_changed = true,
-            // Designations, and what may restore one.
+            // These may change character sets or restore an earlier one.
             Function::Escape(_) | Function::Csi(b'u', ..) => self.repeatable = None,
             Function::Margins(top, bottom) if self.leaves_two_rows(top, bottom) => {
                 self.margins = (top - 1, bottom.min(self.size.rows()) - 1);
@@ -75,7 +75,7 @@ impl Context {
         self.background = background;
     }
 
-    /// Returns whether these margins, from 1, are a region at all.
+    /// Returns whether these margins, which count from 1, hold at least two rows.
     pub fn leaves_two_rows(&self, top: u16, bottom: u16) -> bool {
         0 < top && top < bottom.min(self.size.rows())
     }
@@ -95,12 +95,12 @@ impl Context {
         self.picture.cursor.1
     }
 
-    /// Returns whether the next character wraps first.
+    /// Returns whether a wrap is pending: the next character goes to the next row.
     pub fn is_pending(&self) -> bool {
         self.picture.pending_wrap
     }
 
-    /// Returns what a function prints, if it prints.
+    /// Returns the text that a function prints. `None` if it prints nothing.
     pub fn printed(&self, function: &Function) -> Option<String> {
         match function {
             Function::Text(text) => Some(text.clone()),
@@ -112,14 +112,14 @@ impl Context {
         }
     }
 
-    /// Returns whether text does not fit between the cursor and the end of the row.
+    /// Returns whether a text is too wide for the columns from the cursor to the end of the row.
     pub fn overflows(&self, text: &str) -> bool {
         let width: u16 = text.chars().map(char_width).sum();
         self.is_pending() || self.column() + width > self.size.columns()
     }
 
-    /// Returns whether what a function prints may meet a wide character: one that is there, or one of
-    /// its own when the last row, outside the margins, is printed again and again.
+    /// Returns whether a printed text may overwrite a wide character: one that is on the screen, or one of its own, if
+    /// it is so long that it fills the last row outside the margins again and again.
     pub fn overwrites_wide(&self, function: &Function) -> bool {
         let meets_itself =
             |text: &str| self.row() > self.margins.1 && has_wide(text) && self.overflows(text);
@@ -131,7 +131,7 @@ impl Context {
         (self.row()..self.size.rows()).any(|row| self.picture.has_wide(row))
     }
 
-    /// Returns whether an erasing, inserting or deleting function has an edge within a wide character.
+    /// Returns whether an erasing, inserting or deleting function would cut a wide character in two.
     pub fn cuts_wide(&self, function: &Function) -> bool {
         let Function::Csi(last, first, _) = *function else { return false };
         let (here, columns, count) = (self.column(), self.size.columns(), first.max(1));

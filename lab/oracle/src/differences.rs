@@ -1,7 +1,7 @@
-//! Deliberate differences to the other two emulators, each with our reason.
+//! Deliberate differences of our emulator from the other two, each with its reason.
 //!
-//! Where they agree with each other against us, the judge is named: xterm, the terminal that programs
-//! are told they run in, or ECMA-48.
+//! Where the other two agree with each other, a judge is named: xterm, the terminal that programs are told they run in,
+//! or ECMA-48.
 
 use rove_terminal::Color;
 
@@ -15,12 +15,12 @@ pub enum Who {
     Alacritty,
     /// `vt100`.
     Vt100,
-    /// Both.
+    /// Both of them.
     Both,
 }
 
 impl Who {
-    /// Returns whether `one` is meant.
+    /// Returns whether these emulators include `one`.
     pub fn includes(self, one: Self) -> bool {
         self == one || self == Self::Both
     }
@@ -30,13 +30,13 @@ impl Who {
 pub struct Difference {
     /// The emulators that differ from ours.
     pub who: Who,
-    /// Their behaviour.
+    /// The behaviour of these emulators.
     pub theirs: &'static str,
     /// Our behaviour, and the authority for it.
     pub ours: &'static str,
     /// A stream for a screen of 10 columns and 6 rows that shows it.
     pub shown_by: &'static str,
-    /// Whether a function in this state would show it.
+    /// Returns whether a function would show the difference in this state.
     pub touches: fn(&Context, &Function) -> bool,
 }
 
@@ -50,7 +50,7 @@ const fn of(
     Difference { who, theirs, ours, shown_by, touches }
 }
 
-/// Everything done differently on purpose.
+/// Everything that our emulator does differently on purpose.
 pub const DIFFERENCES: [Difference; 38] = [
     of(
         Who::Both,

@@ -14,21 +14,21 @@ use rove_terminal::{Attributes, Color, Pen, Size, Terminal, Underline};
 use crate::differences::Who;
 use crate::picture::{Look, Picture};
 
-/// The attributes that ours and both of the others know.
+/// The attributes that all three emulators know.
 const COMMON: Attributes = Attributes::BOLD.with(Attributes::ITALIC).with(Attributes::INVERSE);
 
 /// A terminal emulator that can be looked at.
 pub trait Emulator {
-    /// The attributes of ours that it knows.
+    /// Our emulator's attributes that this one knows, too.
     const KNOWN: Attributes;
 
     /// Whether the emulator tells kinds of underlines apart.
     const UNDERLINES: bool;
 
-    /// Creates one with a blank screen.
+    /// Creates an emulator with a blank screen.
     fn blank(size: Size) -> Self;
 
-    /// Applies bytes of the host.
+    /// Plays output of the host into the emulator.
     fn write(&mut self, bytes: &[u8]);
 
     /// Returns the picture that the emulator shows.
@@ -41,7 +41,7 @@ pub trait Oracle: Emulator {
     const WHO: Who;
 }
 
-/// Ours.
+/// Our emulator.
 #[derive(Debug)]
 pub struct Ours(Terminal);
 
@@ -51,7 +51,7 @@ impl Ours {
         numbered(self.0.screen().pen().background)
     }
 
-    /// Returns whether a wrap is pending: a copy shows it by wrapping.
+    /// Returns whether a wrap is pending. A copy of the terminal prints a character to find out.
     pub fn pending_wrap(&self) -> bool {
         let last = self.0.screen().size().columns() - 1;
         let mut probe = self.0.clone();
@@ -108,19 +108,19 @@ impl Emulator for Ours {
     }
 }
 
-/// Returns the colour by its number where it has a name: `vt100` does not tell them apart.
+/// Returns a colour of the palette by its number, because `vt100` does not tell named colours from numbered ones.
 fn numbered(color: Color) -> Color {
     color.palette_index().map_or(color, Color::Indexed)
 }
 
-/// `alacritty_terminal`.
+/// The emulator `alacritty_terminal`.
 pub struct Alacritty {
     term: Term<VoidListener>,
     parser: Processor,
 }
 
 impl Alacritty {
-    /// Creates one with a blank screen that keeps so many lines scrolled away.
+    /// Creates an emulator with a blank screen that keeps this many scrolled-away lines.
     pub fn with_history(size: Size, lines: usize) -> Self {
         let config = Config { scrolling_history: lines, ..Config::default() };
         let term = Term::new(config, &Dimensioned(size), VoidListener);
@@ -132,7 +132,7 @@ impl Alacritty {
         self.term.resize(Dimensioned(size));
     }
 
-    /// Returns the lines scrolled away, oldest first, each with whether it goes on in the next.
+    /// Returns the scrolled-away lines, oldest first. The flag tells whether a line goes on in the next one.
     pub fn history(&self) -> Vec<(Vec<Look>, bool)> {
         let grid = self.term.grid();
         let count = i32::try_from(grid.history_size()).expect("a bounded history");
@@ -170,7 +170,7 @@ impl Emulator for Alacritty {
         COMMON.with(Attributes::FAINT).with(Attributes::INVISIBLE).with(Attributes::STRIKE);
     const UNDERLINES: bool = true;
 
-    /// Without lines scrolled away.
+    /// Creates an emulator that keeps no scrolled-away lines.
     fn blank(size: Size) -> Self {
         Self::with_history(size, 0)
     }
@@ -233,7 +233,7 @@ fn look(cell: &term::cell::Cell) -> Look {
     Look { text, pen, wide: cell.flags.contains(Flags::WIDE_CHAR) }
 }
 
-/// The first sixteen of the palette have names there.
+/// Returns one of Alacritty's colours in our form. It has names for the first sixteen of the palette.
 fn alacritty_color(color: ansi::Color) -> Color {
     match color {
         ansi::Color::Named(NamedColor::Foreground | NamedColor::Background) => Color::Default,
@@ -245,7 +245,7 @@ fn alacritty_color(color: ansi::Color) -> Color {
     }
 }
 
-/// `vt100`, without lines scrolled away.
+/// The emulator `vt100`, which keeps no scrolled-away lines.
 pub struct Vt100(vt100::Parser);
 
 impl Oracle for Vt100 {

@@ -3,27 +3,27 @@
 /// A piece of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Function {
-    /// Characters; marks only behind what they belong to.
+    /// Text. Combining marks stand only behind characters that they belong to.
     Text(String),
     /// A C0 control.
     Control(u8),
-    /// `ESC` and what follows.
+    /// `ESC` and these bytes.
     Escape(&'static str),
-    /// A control sequence with up to two numbers; 0 is left out.
+    /// A control sequence with its final byte and up to two numbers; 0 stands for none.
     Csi(u8, u16, u16),
-    /// SGR with these parameters.
+    /// SGR with these parameters, which sets colours and attributes.
     Sgr(String),
-    /// DECSTBM, and the cursor to the corner.
+    /// DECSTBM with top and bottom margin, which also moves the cursor to the corner.
     Margins(u16, u16),
-    /// DECOM, and the cursor to the corner.
+    /// DECOM on or off, which also moves the cursor to the corner.
     Origin(bool),
-    /// DECAWM.
+    /// DECAWM on or off.
     Autowrap(bool),
-    /// IRM.
+    /// IRM on or off.
     Insert(bool),
-    /// DECTCEM.
+    /// DECTCEM on or off.
     CursorVisible(bool),
-    /// Mode 1049; to the alternate screen, the cursor goes to the corner.
+    /// Mode 1049 on or off. The switch to the alternate screen also moves the cursor to the corner.
     Alternate(bool),
 }
 

@@ -1,9 +1,9 @@
 //! Compares our terminal emulator with two independent ones, that of Alacritty and `vt100`.
 //!
-//! A [`Picture`] is what all of them show. A [`Pair`] feeds one of the two and ours the same stream, function by function.
-//! The one table, [`DIFFERENCES`], holds each [`Difference`] that is on purpose, and the comparison leaves these out. This
-//! is for tests only. It is a crate of its own because these two switch features of the crate vte on for everything that is
-//! built with them.
+//! A [`Picture`] is what any emulator shows, in one form. A [`Pair`] feeds ours and one of the other two the same
+//! stream, function by function. The table [`DIFFERENCES`] holds each [`Difference`] that is on purpose, which the
+//! comparison leaves out. This crate is for tests only. It is separate because the other two emulators switch on
+//! features of the crate vte for everything built with them.
 //!
 //! # Modules, from the bottom up
 //!

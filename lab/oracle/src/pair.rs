@@ -10,12 +10,12 @@ use crate::emulator::{Emulator, Oracle, Ours};
 use crate::function::Function;
 use crate::picture::Picture;
 
-/// Two emulators that take the same functions and show the same.
+/// Our emulator and another one, which take the same functions and must show the same picture.
 pub struct Pair<T> {
     ours: Ours,
     theirs: T,
     context: Context,
-    /// The bytes so far, for the message of a failure.
+    /// The bytes that both have taken so far, for the message of a failure.
     taken: Vec<u8>,
 }
 
@@ -27,11 +27,11 @@ impl<T: Oracle> Pair<T> {
         Self { ours, theirs: T::blank(size), context, taken: Vec::new() }
     }
 
-    /// Gives both a function, unless it is one that is done differently. Returns whether they took it.
+    /// Gives both emulators a function, unless a deliberate difference touches it. Returns whether they took it.
     ///
     /// # Errors
     ///
-    /// Returns [`Mismatch`] when they do not show the same after it.
+    /// Returns a [`Mismatch`] if they show different pictures after it.
     pub fn take(&mut self, function: &Function) -> Result<bool, Box<Mismatch>> {
         let differs = DIFFERENCES
             .iter()
@@ -57,13 +57,13 @@ impl<T: Oracle> Pair<T> {
     }
 }
 
-/// Two terminals that show different things.
+/// Two emulators that show different pictures.
 pub struct Mismatch {
     /// The function after which the two emulators differ.
     pub last: Function,
-    /// All bytes up to there.
+    /// All bytes up to this function, escaped.
     pub taken: String,
-    /// Our picture.
+    /// Our picture, without the attributes that the other emulator lacks.
     pub ours: Picture,
     /// The picture of the other emulator.
     pub theirs: Picture,

@@ -16,7 +16,7 @@ use core::fmt;
 
 use rove_terminal::{Attributes, Color, Pen, Underline};
 
-/// A cell.
+/// The look of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Look {
     /// The base character and what is combined with it.
@@ -28,12 +28,12 @@ pub struct Look {
 }
 
 impl Look {
-    /// Returns what the right half of a wide character looks like.
+    /// Returns the look of the right half of a wide character.
     pub(crate) fn right_half() -> Self {
         Self { text: String::new(), pen: Pen::default(), wide: false }
     }
 
-    /// Returns whether it is the right half of a wide character.
+    /// Returns whether this is the look of a wide character's right half.
     pub(crate) fn is_right_half(&self) -> bool {
         self.text.is_empty()
     }
@@ -53,8 +53,8 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// Returns it without the attributes that are not in `known`; all underlines are alike unless
-    /// `underlines` says that their kinds are known.
+    /// Returns the picture without the attributes that are not in `known`. Unless `underlines` is true, all kinds of
+    /// underlines become the same.
     #[must_use]
     pub fn limited_to(mut self, known: Attributes, underlines: bool) -> Self {
         for look in self.rows.iter_mut().flatten() {
@@ -70,8 +70,8 @@ impl Picture {
         self
     }
 
-    /// Returns whether the cell at `column` of `row` is the right half of a wide character; not
-    /// behind the last column.
+    /// Returns whether the cell at `column` of `row` is the right half of a wide character. There is none behind the
+    /// last column.
     pub fn is_right_half(&self, row: u16, column: u16) -> bool {
         let row = self.rows.get(usize::from(row));
         row.and_then(|row| row.get(usize::from(column))).is_some_and(Look::is_right_half)
@@ -95,7 +95,7 @@ pub(crate) const ATTRIBUTES: [Attributes; 8] = [
     Attributes::INVISIBLE,
 ];
 
-/// For failures: the text, then every cell that is painted.
+/// Shows the text and every painted cell, for messages of failed tests.
 impl fmt::Debug for Picture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { cursor, pending_wrap, cursor_visible, .. } = self;

@@ -1,4 +1,4 @@
-//! The table of differences says nothing that is no longer so.
+//! Each entry in the table of differences is shown by its stream.
 
 use rove_oracle::{Alacritty, DIFFERENCES, Emulator as _, Oracle, Ours, Vt100};
 use rove_terminal::Size;

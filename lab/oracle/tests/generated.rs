@@ -1,5 +1,5 @@
-//! Streams that programs could have sent, drawn at random: after every function ours shows what the
-//! others show, but for what the table of differences names.
+//! Random streams that programs could have sent. After every function our emulator must show the same as the others,
+//! but for the differences in the table.
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
@@ -7,8 +7,8 @@ use proptest::test_runner::TestRunner;
 use rove_oracle::{Alacritty, Function, Oracle, Pair, Vt100};
 use rove_terminal::Size;
 
-/// Streams a property is tried on. Chosen: both take a fifth of a second; they held for
-/// two hundred thousand.
+/// How many streams a property is tried on. Chosen: both properties take a fifth of a second. They held for two hundred
+/// thousand streams.
 const CASES: u32 = 192;
 
 fn text() -> impl Strategy<Value = Function> {

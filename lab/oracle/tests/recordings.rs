@@ -1,6 +1,5 @@
-//! Recorded sessions of real programs. Nothing can be left out of a recording, and the other two do
-//! some of it differently; so what ours shows must be what at least one of them shows, cell by cell,
-//! and the cursor likewise.
+//! Recorded sessions of real programs. No function of a recording can be left out, and the other two emulators differ
+//! from each other. So each cell of ours, and its cursor, must be the same in at least one of them.
 
 use std::path::Path;
 
@@ -34,8 +33,8 @@ impl Three {
         }
     }
 
-    /// Feeds all three. Before EL, a wrap that is pending is cancelled in the others by a CUF that goes
-    /// nowhere: the most common difference in what programs send (`top` fills a row, then erases).
+    /// Feeds all three. If a wrap is pending at EL, a CUF that cannot move cancels it in the other two. This is the
+    /// most common difference in programs' output: `top` fills a row, then erases.
     fn write(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -52,7 +51,7 @@ impl Three {
         }
     }
 
-    /// Returns where ours is alone with what it shows.
+    /// Returns the places where neither of the other two emulators shows the same as ours.
     fn alone(&self) -> Vec<String> {
         let [ours, alacritty, vt100] =
             [self.ours.picture(), self.alacritty.picture(), self.vt100.picture()]

@@ -13,13 +13,13 @@ const HISTORY_LINES: usize = 100_000;
 fn history(alacritty: &Alacritty) -> Vec<(Vec<Look>, bool)> {
     let mut lines = alacritty.history();
     for (cells, wraps) in &mut lines {
-        // Where a wide character found no room ours does not wrap, and the rows are two lines.
+        // Where a wide character did not fit at the end of a row, our emulator does not wrap: the rows are two lines.
         *wraps &= cells.last().is_some_and(|last| last.text != " ");
     }
     lines
 }
 
-/// A session without a network: a program's terminal, and the user's alacritty.
+/// A session without a network: the terminal of a program, the renderer, and the user's Alacritty.
 struct Session {
     host: Terminal,
     renderer: Renderer,
@@ -45,7 +45,7 @@ impl Session {
         Self { host, renderer, user }
     }
 
-    /// Shows a frame, with lines if they have come by now.
+    /// Shows the user a frame. If `with_lines`, the lines that have scrolled away by now come with it.
     fn show(&mut self, with_lines: bool) {
         let frame = self.host.snapshot();
         let mut lines: Vec<ScrollbackLine> = Vec::new();
@@ -78,10 +78,10 @@ fn program() -> impl Strategy<Value = String> {
     prop_oneof![
         6 => lines,
         1 => Just("\x1b[?1049h\x1b[2J\x1b[Heditor\r\n\n\n\n\n\n\n\n\n\n\n\x1b[?1049l".to_owned()),
-        // The screen holds text when it is erased: of an empty one alacritty keeps a line.
+        // The screen is erased while it holds text, because Alacritty keeps a line of an empty one.
         1 => Just("text\r\n\x1b[H\x1b[2J".to_owned()),
         1 => Just("\x1b[2H\x1b[J".to_owned()),
-        // An installer with its bar below the region.
+        // An installer writes lines above a bar that stands below the scrolling region.
         1 => "[a-z]{1,9}".prop_map(|word| format!("\x1b7\x1b[;4r\x1b8\x1b[4H{word}\r\n{word}\r\n\x1b[r\x1b[4H")),
     ]
 }
