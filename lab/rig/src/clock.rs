@@ -1,4 +1,4 @@
-//! The benchmark's only clock.
+//! The only clock of measurements and tests with real programs.
 
 use rove_units::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};

@@ -1,4 +1,4 @@
-//! The one limit on waiting, and tests that wait at once.
+//! The one limit on all waiting in real time, and tests that run side by side because they wait.
 
 use std::fmt::Debug;
 use std::sync::mpsc;
@@ -9,14 +9,14 @@ use rove_units::Duration;
 /// Chosen: far above anything a busy machine needs, so that no outcome and no figure depends on it.
 pub const HANG_GUARD: Duration = Duration::from_secs(120);
 
-/// How long to wait before something is looked at again. Chosen: others can use the processor.
+/// How long a wait sleeps until it looks again. Chosen: others can use the processor.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// Runs `work` in a thread and returns its result.
 ///
 /// # Panics
 ///
-/// Panics with `what` when it hangs.
+/// Panics with `what` if `work` takes longer than [`HANG_GUARD`], or panics.
 pub fn within_guard<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, result) = mpsc::channel();
     std::thread::spawn(move || {
@@ -29,11 +29,11 @@ pub fn within_guard<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Se
     }
 }
 
-/// Looks again and again until something is so.
+/// Looks again and again until `is_so` returns true.
 ///
 /// # Panics
 ///
-/// Panics with `what` when it never is.
+/// Panics with `what` if it is not so within [`HANG_GUARD`].
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let (_held, never) = mpsc::channel::<()>();
     for _ in 0..HANG_GUARD.as_millis() / LOOK_AGAIN.as_millis() {
@@ -45,8 +45,8 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     panic!("waited {HANG_GUARD:?} for {what}");
 }
 
-/// Runs `test` on all items at once, as most of a test's time is waiting. Each thread has its
-/// item's name, which a failure shows.
+/// Runs `test` on all items at once, each in a thread, as most of a test's time is waiting. The thread's name shows the
+/// item when a test fails.
 pub fn side_by_side<T: Debug + Send>(items: impl IntoIterator<Item = T>, test: impl Fn(T) + Sync) {
     std::thread::scope(|scope| {
         for item in items {

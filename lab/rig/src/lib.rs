@@ -5,7 +5,7 @@
 //!
 //! - `place` says where commands run, and `system` which programs a system has.
 //! - `session` is a server and its client, and `sshd` an ssh server with keys of its own.
-//! - `terminal` is the user's pty, and `window` is one with a picture.
+//! - `terminal` is the user's pty, and `window` is one whose output becomes a screen.
 //! - `tap` is a middlebox between a client and a server, which treats datagrams as a test wants.
 //! - `process` is a process and its usage, `guard` the one limit on waiting, `scratch` a folder of a run or a test, `ports` has ports that
 //!   stay closed or free, and `clock` is the clock of all of it.

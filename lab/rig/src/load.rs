@@ -1,4 +1,4 @@
-//! Floods of output: what they are made of, and what stands before and after them.
+//! Floods of output: their content, and the markers before and after them.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,10 @@ use anyhow::{Context, Result};
 
 use crate::scratch::Scratch;
 
-/// Printed when the program is ready for the flood. It is a single character, as a frame may end between two.
+/// The marker that the program prints before the flood. It is a single character, because a frame may end between two.
 pub const READY: &str = "\u{2600}";
 
-/// Printed after the flood: when it is on the user's terminal the flood is over.
+/// The marker that the program prints after the flood. When the user's terminal shows it, the flood is over.
 pub const OVER: &str = "\u{2603}";
 
 /// The content of a flood.
@@ -22,7 +22,7 @@ pub enum Load {
 }
 
 impl Load {
-    /// Returns at least this many bytes of it, no line or sequence cut.
+    /// Returns at least `len` bytes of this content, with no line or sequence cut.
     pub fn bytes(self, len: usize) -> Vec<u8> {
         let mut text = String::with_capacity(len + 100);
         let mut number = 0_u32;
@@ -44,7 +44,7 @@ impl Load {
     }
 }
 
-/// A program that pours a load when Return is typed, between the two markers, and then stays.
+/// A program that waits for Return, pours a load between the two markers, and then stays.
 #[derive(Debug)]
 pub struct Flood {
     /// The folder that holds the load, which may be a home.
@@ -54,7 +54,7 @@ pub struct Flood {
 }
 
 impl Flood {
-    /// Makes a load of at least this many bytes ready.
+    /// Writes a load of at least this many bytes to a file, which the program pours.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ impl Flood {
     fn in_file(scratch: Scratch, name: &str, load: &[u8]) -> Result<Self> {
         let file = scratch.keep(name, load)?;
         let file = file.to_str().context("the temporary folder's name is no UTF-8")?.to_owned();
-        // Without `&&`, a load that cannot be read would end at once, and count as fast.
+        // Without `&&`, a load that cannot be read would count as a very fast flood.
         let script = format!(
             "stty -echo; printf {READY}; read go; cat \"$1\" && printf '\\r\\n{OVER}'; read stay"
         );

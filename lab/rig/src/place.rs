@@ -8,10 +8,10 @@ use anyhow::{Context, Result};
 
 use rove_net::testbed::{End, Testbed};
 
-/// A network that commands run in.
+/// The network in which commands run.
 #[derive(Clone, Copy, Debug)]
 pub enum Place<'a> {
-    /// This computer's own, by its loopback address.
+    /// The network of this computer, with its loopback address.
     Here,
     /// An end of a testbed.
     At(&'a Testbed, End),
@@ -30,7 +30,7 @@ impl Place<'_> {
         }
     }
 
-    /// Returns the address that programs listen at.
+    /// Returns the address at which programs of this place listen.
     pub const fn address(&self) -> Ipv4Addr {
         match self {
             Self::Here => Ipv4Addr::LOCALHOST,

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use rustix::fd::OwnedFd;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, getsockname, socket};
 
-/// Ports below those that Linux gives out. Source: ip_local_port_range in the kernel's documentation, ip-sysctl.
+/// Ports below those that Linux chooses by itself. Source: ip_local_port_range in the kernel's ip-sysctl document.
 const PORTS: Range<u16> = 20_000..30_000;
 
 /// A TCP port of the loopback that refuses every connection. Nobody else gets it while this is held.
@@ -17,16 +17,16 @@ const PORTS: Range<u16> = 20_000..30_000;
 pub struct ClosedPort {
     /// The port.
     pub number: u16,
-    /// Bound, and never listening.
+    /// The socket that keeps the port. It is bound, but never listens.
     _socket: OwnedFd,
 }
 
 impl ClosedPort {
-    /// Takes one.
+    /// Holds a port that is free now.
     ///
     /// # Panics
     ///
-    /// Panics if the system has none, as all that a test calls here does.
+    /// Panics if the system has no free port: callers are tests.
     #[expect(clippy::new_without_default, reason = "a port is no default")]
     pub fn new() -> Self {
         let socket =
@@ -38,10 +38,10 @@ impl ClosedPort {
     }
 }
 
-/// Returns a free port, of TCP and of UDP, that the system gives to nobody who asks for any: it is still free seconds later.
+/// Returns a port, free for TCP and UDP, that the system never chooses by itself: it is still free seconds later.
 pub fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
-    // Tests of another process, which may run at the same time, look elsewhere.
+    // Test processes that run at the same time begin their search at other ports.
     let first = std::process::id().wrapping_mul(97) % u32::from(PORTS.end - PORTS.start);
     let first = u16::try_from(first).expect("a remainder");
     loop {
@@ -50,19 +50,19 @@ pub fn free_port() -> u16 {
         let v4 = SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
         let v6 = SocketAddr::from((Ipv6Addr::UNSPECIFIED, port));
         let is_free = |it| TcpListener::bind(it).is_ok() && UdpSocket::bind(it).is_ok();
-        // A computer may lack IPv6.
+        // If this computer lacks IPv6, the port need not be free there.
         if is_free(v4) && (is_free(v6) || UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).is_err()) {
             return port;
         }
     }
 }
 
-/// Leaves a socket at this path as a process does that was killed. Nobody has ever listened there: a child that another test
-/// has just forked would hold a listener for a moment.
+/// Leaves a dead socket at this path, as a killed process does. It never listened: otherwise a child that another test
+/// has just forked could hold a listener for a moment.
 ///
 /// # Panics
 ///
-/// Panics if the folder takes no socket.
+/// Panics if the folder does not take a socket.
 pub fn leave_dead_socket(path: &Path) {
     let socket =
         socket(AddressFamily::UNIX, SocketType::STREAM, None).expect("the system has sockets");

@@ -8,9 +8,9 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::guard::HANG_GUARD;
 
-/// A process, our child or not. It is sent a signal when this is dropped, if it has not ended by then.
+/// A process, not always a child of this one. If it still runs when this value is dropped, it gets a signal.
 ///
-/// It is held by descriptor, so a number used again can never hit a stranger.
+/// A descriptor holds the process, so that no other process with the same number can get the signal.
 #[derive(Debug)]
 pub struct Process {
     pid: u32,
@@ -19,11 +19,11 @@ pub struct Process {
 }
 
 impl Process {
-    /// Opens a handle to a running process, which is sent this signal at the end.
+    /// Opens a handle to a running process, which is sent `last_signal` when the handle is dropped.
     ///
     /// # Errors
     ///
-    /// Returns an error when there is none of this number.
+    /// Returns an error when there is no process with this number.
     pub fn open(pid: u32, last_signal: Signal) -> Result<Self> {
         Ok(Self { pid, pidfd: pidfd(pid)?, last_signal })
     }
@@ -37,7 +37,7 @@ impl Process {
         pidfd_send_signal(&self.pidfd, signal).expect("the process is there");
     }
 
-    /// Waits until the process has ended; returns whether it has within the guard.
+    /// Waits until the process has ended. Returns false if it has not within [`HANG_GUARD`].
     pub fn wait_gone(&self) -> bool {
         let is_gone = self.ends_within(HANG_GUARD);
         if !is_gone {
@@ -85,7 +85,7 @@ impl Process {
         Ok(ticks / rate)
     }
 
-    /// Returns the most memory held so far, in megabytes of 10^6 bytes.
+    /// Returns the process's peak of resident memory, in megabytes of 10^6 bytes.
     ///
     /// # Errors
     ///
@@ -98,14 +98,14 @@ impl Process {
 /// The usage of a process so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Usage {
-    /// How often it has gone to sleep by itself.
+    /// How often the process has gone to sleep by itself (voluntary context switches).
     pub switches: f64,
     /// The process's processor time in seconds, to the nanosecond.
     pub cpu_seconds: f64,
 }
 
 impl Usage {
-    /// Returns what has been used since `before`.
+    /// Returns the usage since `before`.
     pub fn since(self, before: Self) -> Self {
         Self {
             switches: self.switches - before.switches,
@@ -116,7 +116,7 @@ impl Usage {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It has usually ended by itself.
+        // The process has usually ended before.
         let _ = pidfd_send_signal(&self.pidfd, self.last_signal);
     }
 }
@@ -131,11 +131,11 @@ pub fn pidfd(pid: u32) -> Result<OwnedFd> {
     Ok(pidfd_open(pid, PidfdFlags::empty())?)
 }
 
-/// Returns what a process of one thread has used so far.
+/// Returns the usage so far of a process with a single thread.
 ///
 /// # Errors
 ///
-/// Returns an error when the process has ended, or the system does not count this.
+/// Returns an error when the process has ended, or the system does not count these.
 pub fn usage(pid: u32) -> Result<Usage> {
     let path = format!("/proc/{pid}/schedstat");
     let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
@@ -145,7 +145,7 @@ pub fn usage(pid: u32) -> Result<Usage> {
     Ok(Usage { switches, cpu_seconds })
 }
 
-/// Returns the processor time of all threads of a process, to the nanosecond, in seconds; `None` if it has ended.
+/// Returns the processor time of all threads of a process, to the nanosecond, in seconds. `None` if it has ended.
 pub fn threads_cpu_seconds(pid: u32) -> Option<f64> {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).ok()?;
     let of = |thread: std::fs::DirEntry| {
@@ -155,7 +155,7 @@ pub fn threads_cpu_seconds(pid: u32) -> Option<f64> {
     Some(threads.filter_map(Result::ok).filter_map(of).sum::<f64>() / 1e9)
 }
 
-/// Returns the memory a process holds, in megabytes of 10^6 bytes; what it shares counts by its share.
+/// Returns the resident memory of a process, in megabytes of 10^6 bytes. It counts its part of memory that it shares.
 ///
 /// # Errors
 ///
@@ -164,7 +164,7 @@ pub fn share_megabytes(pid: u32) -> Result<f64> {
     Ok(field(pid, "smaps_rollup", "Pss:")? * 1024.0 / 1e6)
 }
 
-/// Reads a number behind its name out of a file in `/proc/PID`.
+/// Reads the number behind a name in a file of `/proc/PID`.
 fn field(pid: u32, file: &str, name: &str) -> Result<f64> {
     let path = format!("/proc/{pid}/{file}");
     let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
@@ -176,7 +176,7 @@ fn number_behind(text: &str, name: &str) -> Option<f64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// Returns the most memory a process has held, in megabytes of 10^6 bytes.
+/// Returns a process's peak of resident memory, in megabytes of 10^6 bytes.
 ///
 /// # Errors
 ///
@@ -185,7 +185,7 @@ pub fn peak_megabytes(pid: u32) -> Result<f64> {
     Ok(field(pid, "status", "VmHWM:")? * 1024.0 / 1e6)
 }
 
-/// Reads user and system time out of `/proc/PID/stat`. The name before them may hold anything.
+/// Reads user and system time from `/proc/PID/stat`. The program's name, which comes first, may contain anything.
 fn cpu_ticks(stat: &str) -> Option<f64> {
     let (_, after_name) = stat.rsplit_once(')')?;
     let mut fields = after_name.split_whitespace().skip(11);

@@ -1,4 +1,4 @@
-//! A folder of a run or a test.
+//! A temporary folder of a run or a test.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -19,7 +19,7 @@ impl Scratch {
     ///
     /// # Panics
     ///
-    /// Panics if the temporary folder takes none, as all that a test calls here does.
+    /// Panics if the temporary folder takes no folder: callers are tests.
     #[expect(clippy::new_without_default, reason = "a folder is no default")]
     pub fn new() -> Self {
         Self::create().expect("the temporary folder takes a folder")
@@ -29,7 +29,7 @@ impl Scratch {
     ///
     /// # Errors
     ///
-    /// Returns why the temporary folder takes none.
+    /// Returns an error if the temporary folder takes no folder.
     pub fn create() -> Result<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         // macOS has a link on the way to its temporary folder.
@@ -40,7 +40,7 @@ impl Scratch {
             let path = parent.join(format!("rove-rig-{}-{number}", std::process::id()));
             match DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => return Ok(Self(path)),
-                // A process of the same number, which was killed or runs in another container, has left it.
+                // A killed process with the same number, or a process in another container, has left this folder.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => {
                     return Err(error).with_context(|| format!("cannot create {}", path.display()));
@@ -59,11 +59,11 @@ impl Scratch {
         self.0.join(name)
     }
 
-    /// Writes a new file into the folder, likewise for its owner only, and returns its path.
+    /// Writes a new file into the folder, which only its owner may read, and returns its path.
     ///
     /// # Errors
     ///
-    /// Returns why the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn keep(&self, name: &str, contents: &[u8]) -> Result<PathBuf> {
         let path = self.path(name);
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
@@ -72,7 +72,7 @@ impl Scratch {
         Ok(path)
     }
 
-    /// Writes a file of a test and the folders on the way to it, and returns its path.
+    /// Writes a file and the folders above it for a test, and returns its path.
     pub fn write(&self, name: &str, contents: &str) -> PathBuf {
         let path = self.way_to(name);
         fs::write(&path, contents).expect("the scratch folder takes files");
@@ -86,7 +86,7 @@ impl Scratch {
         path
     }
 
-    /// Makes the folders on the way to a file, and returns its path.
+    /// Makes the folders above a file, and returns the file's path.
     fn way_to(&self, name: &str) -> PathBuf {
         let path = self.path(name);
         let parent = path.parent().expect("a file is in a folder");
@@ -117,8 +117,8 @@ impl Drop for Scratch {
 
 /// Writes an executable script of a test.
 ///
-/// Another process does it. A descriptor of ours, open for writing, would for a moment be in the
-/// children that other tests fork just then, and a file that somebody may write cannot be executed.
+/// Another process writes it. If this process did, a child that another test forks at this moment would hold the open
+/// descriptor, and the system executes no file that somebody may still write.
 pub fn install_script(path: &Path, text: &str) {
     let status = Command::new("/bin/sh")
         .args(["-c", "printf %s \"$1\" >\"$2\" && chmod 755 \"$2\"", "sh", text])

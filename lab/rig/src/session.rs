@@ -17,8 +17,8 @@ use crate::terminal::Terminal;
 /// The shell's prompt, without the space at its end.
 pub const PROMPT: &str = "bench$";
 
-/// A shell that reads no file of this machine's. Its programs can be interrupted even if this run itself cannot, in the
-/// background of a script: servers and shells pass an ignored signal on.
+/// A shell that reads no file of this computer. Servers and shells pass an ignored SIGINT on, as of a script in the
+/// background. This command resets it, so that programs of the shell can be interrupted.
 pub const SHELL: [&str; 6] = ["env", "--default-signal", "bash", "--norc", "--noprofile", "-i"];
 
 /// Characters of a session key: 16 bytes in base64, without its padding.
@@ -38,7 +38,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// Returns what the server said instead of where it listens.
+    /// Returns an error with what the server has printed, if it does not say where it listens.
     pub fn start(system: &System, home: &Path, command: &[&str]) -> Result<Self> {
         Self::start_in(Place::Here, system, home, command)
     }
@@ -47,7 +47,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// As [`Server::start`].
+    /// Returns an error as [`Server::start`] does.
     pub fn start_in(
         place: Place<'_>,
         system: &System,
@@ -70,11 +70,11 @@ impl Server {
         Ok(Self { process: Process::open(pid, Signal::TERM)?, address, key })
     }
 
-    /// Opens a handle to the server that has printed this on standard error.
+    /// Opens a handle to the server whose process number is in its output on standard error.
     ///
     /// # Errors
     ///
-    /// Returns an error when it named no process that runs.
+    /// Returns an error when the output has no number of a running process.
     pub fn left_behind(stderr: &str) -> Result<Process> {
         let pid = pid_line(stderr).with_context(|| format!("no server in {stderr:?}"))?;
         Process::open(pid, Signal::TERM)
@@ -86,13 +86,13 @@ impl Server {
     }
 }
 
-/// A client on a terminal; ended when dropped.
+/// A client on a terminal. It is killed when it is dropped.
 #[derive(Debug)]
 pub struct Client(Child);
 
 impl Client {
-    /// Starts a client of `server` on this terminal. It predicts nothing: bytes and times are those of what the server
-    /// shows.
+    /// Starts a client of `server` on this terminal. It predicts nothing, so that bytes and times depend only on the
+    /// server's screens.
     ///
     /// # Errors
     ///
@@ -106,7 +106,7 @@ impl Client {
         Self::start_at(system, server, server.address, home, terminal)
     }
 
-    /// Starts a client of `server` on this terminal, by way of this address.
+    /// Starts a client that reaches `server` through this address, such as a middlebox's, on this terminal.
     ///
     /// # Errors
     ///
@@ -122,7 +122,7 @@ impl Client {
         Self::spawn(&mut call, (&server.key, address), Preference::Never, home, terminal)
     }
 
-    /// Starts a client of `server` at a place, which shows predictions by this preference.
+    /// Starts a client of `server` at a place. `preference` says when it shows predictions.
     ///
     /// # Errors
     ///
@@ -181,11 +181,11 @@ impl Client {
         self.0.id()
     }
 
-    /// Waits until the client has ended by itself, as its server's program has.
+    /// Waits until the client ends by itself, after its server's program has ended.
     ///
     /// # Errors
     ///
-    /// Returns an error when it does not.
+    /// Returns an error when the client does not end.
     pub fn wait(mut self, terminal: &mut Terminal) -> Result<()> {
         terminal.drain_until_exit(&mut self.0)
     }
@@ -193,13 +193,13 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // It has usually ended by itself.
+        // The client has usually ended before.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Gives a program an environment that is the same on every machine.
+/// Gives a program an environment that is the same on every computer.
 pub fn in_known_environment<'a>(command: &'a mut Command, home: &Path) -> &'a mut Command {
     command
         .env_clear()
@@ -213,21 +213,21 @@ pub fn in_known_environment<'a>(command: &'a mut Command, home: &Path) -> &'a mu
         .current_dir(home)
 }
 
-/// Returns port, key and process number of the server that has printed this.
+/// Returns port, key and process number in a server's output.
 pub fn announced(output: &Output) -> Option<(u16, String, u32)> {
     let stdout = String::from_utf8_lossy(&output.stdout);
     let (port, key) = connect_line(&stdout)?;
     Some((port, key.to_owned(), pid_line(&String::from_utf8_lossy(&output.stderr))?))
 }
 
-/// Returns port and key of the line `MOSH CONNECT port key`.
+/// Returns port and key in the line `MOSH CONNECT port key`.
 fn connect_line(stdout: &str) -> Option<(u16, &str)> {
     let rest = stdout.lines().find_map(|line| line.strip_prefix("MOSH CONNECT "))?;
     let (port, key) = rest.split_once(' ')?;
     (key.len() == KEY_LEN).then_some((port.parse().ok()?, key))
 }
 
-/// Returns the number in `pid = N`.
+/// Returns the number in the text `pid = N`.
 fn pid_line(stderr: &str) -> Option<u32> {
     let (_, rest) = stderr.split_once("pid = ")?;
     let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());

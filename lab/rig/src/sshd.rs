@@ -14,13 +14,13 @@ use rustix::net::{Shutdown, shutdown};
 use crate::place::Place;
 use crate::scratch::Scratch;
 
-/// Where sshd is on every Debian; it wants to be called by its whole path.
+/// The path of sshd on every Debian. It must be called by its whole path.
 pub const SSHD: &str = "/usr/sbin/sshd";
 
-/// Connections of one sshd, one after another or at once. Chosen: more than any measurement makes.
+/// Most connections of one sshd in its life. Chosen: more than any measurement makes.
 const CONNECTIONS_MAX: usize = 16;
 
-/// A far computer. It answers until it is dropped, one process per connection.
+/// An ssh server with keys of its own. It answers until it is dropped, with a process for each connection.
 #[derive(Debug)]
 pub struct Sshd {
     /// The folder with its keys and configurations, which may be a home.
@@ -29,40 +29,40 @@ pub struct Sshd {
     pub connections: Arc<Mutex<Vec<Child>>>,
     /// The socket of all its connections.
     pub listener: TcpListener,
-    /// `None` once it has been waited for.
+    /// The thread that accepts connections. `None` once it has been waited for.
     acceptor: Option<JoinHandle<()>>,
 }
 
 impl Sshd {
-    /// Starts one.
+    /// Starts a server at a free port of a place.
     ///
     /// # Errors
     ///
-    /// Returns what the system refuses.
+    /// Returns the system's refusal.
     pub fn start(place: Place<'_>) -> Result<Self> {
         Self::start_with(place, "")
     }
 
-    /// Starts one with these lines more in its configuration.
+    /// Starts a server with more lines in its configuration.
     ///
     /// # Errors
     ///
-    /// Returns what the system refuses.
+    /// Returns the system's refusal.
     pub fn start_with(place: Place<'_>, more: &str) -> Result<Self> {
         let scratch = Scratch::create()?;
         let listener = place.listen()?;
         let config = prepare(&scratch, listener.local_addr()?, more)?;
-        // Commands are made ready here: a testbed lends itself to no thread.
+        // The commands are prepared here, because a testbed cannot be passed to the thread.
         let command = |_| Ok(with_config(place.command(SSHD)?, &config));
         let commands = (0..CONNECTIONS_MAX).map(command).collect::<Result<Vec<_>>>()?;
         Self::serve(scratch, listener, commands.into_iter())
     }
 
-    /// Starts one in a [prepared](prepare) folder; each connection is served by the next of these commands.
+    /// Starts a server in a [prepared](prepare) folder. Each connection is served by the next of these commands.
     ///
     /// # Errors
     ///
-    /// As [`Sshd::start`].
+    /// Returns an error as [`Sshd::start`] does.
     pub fn serve(
         scratch: Scratch,
         listener: TcpListener,
@@ -79,10 +79,10 @@ impl Sshd {
                 let child = command.stderr(Stdio::null()).spawn();
                 all.lock().expect("no holder of the lock panics").extend(child);
             }
-            // An sshd in a testbed is killed with the thread that started it, so this one waits until nobody may connect.
+            // An sshd in a testbed is killed with the thread that started it, which stays until nobody may connect.
             while accepting.accept().is_ok() {}
             for child in all.lock().expect("no holder of the lock panics").iter_mut() {
-                // It has usually ended with its connection.
+                // The sshd has usually ended with its connection.
                 let _ = child.kill();
                 let _ = child.wait();
             }
@@ -91,19 +91,19 @@ impl Sshd {
         Ok(Self { scratch, connections, listener, acceptor })
     }
 
-    /// Returns the command line of an ssh that knows this computer as `far`.
+    /// Returns the command line of an ssh that knows this server as `far`.
     pub fn ssh(&self) -> String {
         format!("ssh -F {}", self.client_config().display())
     }
 
-    /// Returns the configuration of an ssh client that knows this computer as `far`.
+    /// Returns the configuration file of an ssh client that knows this server as `far`.
     pub fn client_config(&self) -> PathBuf {
         self.scratch.path("ssh_config")
     }
 
     /// Ends all connections, and accepts no other.
     pub fn end(&mut self) {
-        // The thread waits for a connection, which from now on fails.
+        // The thread waits in accept, which now fails.
         let _ = shutdown(&self.listener, Shutdown::Both);
         if let Some(acceptor) = self.acceptor.take() {
             let _ = acceptor.join();
@@ -117,12 +117,12 @@ impl Drop for Sshd {
     }
 }
 
-/// Makes the keys of an sshd at this address, and the configurations of both sides, the server's with these lines more.
-/// Returns the server's.
+/// Makes the keys of an sshd at this address, and the configurations of client and server. The server's gets `more`
+/// lines. Returns the server's.
 ///
 /// # Errors
 ///
-/// Returns what the system refuses.
+/// Returns the system's refusal.
 pub fn prepare(scratch: &Scratch, address: SocketAddr, more: &str) -> Result<PathBuf> {
     for name in ["host_key", "user_key"] {
         let made = Command::new("ssh-keygen")
@@ -132,7 +132,7 @@ pub fn prepare(scratch: &Scratch, address: SocketAddr, more: &str) -> Result<Pat
             .context("cannot start ssh-keygen")?;
         ensure!(made.success(), "ssh-keygen made no {name}");
     }
-    // As root, sshd wants this folder; the system makes it when it starts its own sshd.
+    // An sshd that runs as root wants this folder, which the system makes only for its own sshd.
     let _ = fs::create_dir_all("/run/sshd");
     let (folder, ip, port) = (scratch.folder().display(), address.ip(), address.port());
     let client = format!(
@@ -149,7 +149,7 @@ pub fn prepare(scratch: &Scratch, address: SocketAddr, more: &str) -> Result<Pat
     scratch.keep("sshd_config", server.as_bytes())
 }
 
-/// Lets the sshd of this command serve one connection by a configuration.
+/// Makes the sshd of this command serve a single connection by a configuration.
 pub fn with_config(mut sshd: Command, config: &Path) -> Command {
     sshd.arg("-i").arg("-f").arg(config);
     sshd

@@ -7,23 +7,23 @@ use anyhow::Result;
 
 use crate::place::Place;
 
-/// Runs the rest of a command line as an ordinary user, from root.
+/// The beginning of a command line, by which root runs the rest as an ordinary user.
 const AS_NOBODY: &[&str] =
     &["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--"];
 
 /// A server and its client.
 #[derive(Clone, Debug)]
 pub struct System {
-    /// The name in tables.
+    /// The name of the system in tables.
     pub name: &'static str,
-    /// The command that runs the server and the client, if there is one.
+    /// The command that runs the server and the client for another user. Empty if there is none.
     runner: &'static [&'static str],
     wrapper: PathBuf,
     server: Call,
     client: Call,
 }
 
-/// A program, and what comes first on its command line.
+/// A program, and the first words of its command line.
 #[derive(Clone, Debug)]
 struct Call {
     program: PathBuf,
@@ -52,20 +52,20 @@ impl System {
         }
     }
 
-    /// Returns the rove that this program is.
+    /// Returns the system that is the rove in this file.
     pub fn rove(name: &'static str, program: PathBuf) -> Self {
         let call = |args| Call { program: program.clone(), args };
         let (server, client) = (call(&["server"]), call(&["client"]));
         Self { name, runner: &[], wrapper: program, server, client }
     }
 
-    /// Returns the client of this system with the server of another one.
+    /// Returns a system of this system's client and another one's server.
     #[must_use]
     pub fn with_server_of(self, name: &'static str, other: Self) -> Self {
         Self { name, server: other.server, ..self }
     }
 
-    /// Returns the same system, whose server and client run as the user `nobody`. Only root can start it.
+    /// Returns the system with server and client run as the user `nobody`. Only root can start it.
     #[must_use]
     pub fn as_nobody(self) -> Self {
         Self { runner: AS_NOBODY, ..self }
@@ -84,18 +84,18 @@ impl System {
     ///
     /// # Errors
     ///
-    /// As [`System::server`].
+    /// Returns an error as [`System::server`] does.
     pub fn client(&self, place: Place<'_>) -> Result<Command> {
         self.client.at(place, self.runner)
     }
 
-    /// Returns the server's words for a shell.
+    /// Returns the beginning of the server's command line, as words for a shell.
     pub fn server_words(&self) -> String {
         let program = self.server.program.display().to_string();
         [&[program.as_str()], self.server.args].concat().join(" ")
     }
 
-    /// Returns the start of the command line that starts both ends.
+    /// Returns the beginning of the command line that starts both ends over ssh.
     pub fn wrapper(&self) -> Command {
         Command::new(&self.wrapper)
     }

@@ -1,4 +1,4 @@
-//! A middlebox that misbehaves: it drops and adds what a test tells it to, and forwards the rest.
+//! A middlebox for tests: it drops and adds datagrams as a test tells it, and forwards the others.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 
 use crate::guard::within_guard;
 
-/// Which way a datagram goes.
+/// The direction of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// From the client to the server.
@@ -28,23 +28,23 @@ impl Way {
     }
 }
 
-/// A datagram to be added.
+/// A datagram that the middlebox adds.
 #[derive(Debug)]
 pub struct Extra {
-    /// The end that the datagram is for.
+    /// The direction of the datagram: to the server or to the client.
     pub way: Way,
-    /// Whether it comes from a stranger's address instead of the path's own.
+    /// Whether it comes from an address of nobody in the session, and not from the middlebox's own.
     pub stranger: bool,
     /// The datagram's payload.
     pub payload: Vec<u8>,
 }
 
-/// The fate of a datagram.
+/// The middlebox's decision on a datagram.
 #[derive(Debug)]
 pub struct Treatment {
     /// Whether the datagram is forwarded.
     pub passes: bool,
-    /// Datagrams to be sent after this one.
+    /// Datagrams to be added after this one.
     pub extras: Vec<Extra>,
 }
 
@@ -57,14 +57,14 @@ pub struct Tap {
 }
 
 impl Treatment {
-    /// Returns that of a datagram that is forwarded or not, with nothing added.
+    /// Returns the decision to forward a datagram or not, and to add none.
     pub const fn passing(passes: bool) -> Self {
         Self { passes, extras: Vec::new() }
     }
 }
 
 impl Tap {
-    /// Starts a middlebox; `meddle` sees every datagram and decides what becomes of it.
+    /// Starts a middlebox. `meddle` sees every datagram and decides on it.
     ///
     /// # Errors
     ///
@@ -77,11 +77,11 @@ impl Tap {
         Self::between(bind()?, bind()?, server, meddle)
     }
 
-    /// Starts one between two sockets, which may be in different networks: the first faces the client, the other the server.
+    /// Starts a middlebox with two sockets, maybe in different networks: `near` faces the client, `far` the server.
     ///
     /// # Errors
     ///
-    /// As [`Tap::start`].
+    /// Returns the system's refusal of a socket.
     pub fn between(
         near: UdpSocket,
         far: UdpSocket,
@@ -115,7 +115,7 @@ impl Drop for Tap {
     fn drop(&mut self) {
         self.sockets.is_over.store(true, Ordering::Relaxed);
         for socket in [&self.sockets.near, &self.sockets.far] {
-            // Each of them sends itself something, which wakes its thread.
+            // Each socket sends itself a datagram, which wakes its thread.
             let _ = socket.local_addr().and_then(|own| socket.send_to(&[], own));
         }
         for thread in self.threads.drain(..) {
@@ -128,11 +128,11 @@ type Meddle = dyn FnMut(Way, &[u8]) -> Treatment + Send;
 
 #[derive(Debug)]
 struct Sockets {
-    /// Faces the client.
+    /// The socket that faces the client.
     near: UdpSocket,
-    /// Faces the server.
+    /// The socket that faces the server.
     far: UdpSocket,
-    /// Belongs to neither.
+    /// A socket at an address that neither end knows.
     stranger: UdpSocket,
     server: SocketAddr,
     client: Mutex<Option<SocketAddr>>,
@@ -171,7 +171,7 @@ impl Sockets {
         };
         let socket = if stranger { &self.stranger } else { own };
         if let Some(target) = target {
-            // A refusal is the other end's, and nobody here hears of it.
+            // Nobody here needs to know that an end refuses datagrams.
             let _ = socket.send_to(payload, target);
         }
     }

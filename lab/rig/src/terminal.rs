@@ -51,7 +51,7 @@ impl Terminal {
         Ok(self.slave.try_clone()?.into())
     }
 
-    /// Types.
+    /// Types these keys.
     ///
     /// # Errors
     ///
@@ -65,11 +65,11 @@ impl Terminal {
         &self.master
     }
 
-    /// Reads what programs have written; waits for it until `deadline` and then returns `None`.
+    /// Reads the output of programs. Waits for it until `deadline`, and then returns `None`.
     ///
     /// # Errors
     ///
-    /// Returns what the system says.
+    /// Returns the system's refusal.
     pub fn read(&mut self, deadline: Instant) -> Result<Option<&[u8]>> {
         let left = deadline.saturating_since(clock::now());
         let mut ready = [PollFd::new(&self.master, PollFlags::IN)];
@@ -80,12 +80,12 @@ impl Terminal {
         Ok(Some(&self.buffer[..count]))
     }
 
-    /// Reads until what has come ends in `marker`. Costs next to nothing per byte, so that it
-    /// can stand for a terminal with no emulator behind it.
+    /// Reads until the output ends in `marker`. It costs next to nothing per byte, so that it can stand for a terminal
+    /// without an emulator.
     ///
     /// # Errors
     ///
-    /// Returns an error when nothing comes any more.
+    /// Returns an error when no more output comes.
     pub fn read_up_to(&mut self, marker: &str) -> Result<()> {
         let mut tail = Vec::new();
         while !tail.ends_with(marker.as_bytes()) {
@@ -99,7 +99,7 @@ impl Terminal {
         Ok(())
     }
 
-    /// Reads until `marker` has come, whatever follows it.
+    /// Reads until `marker` has come, whatever comes after it.
     ///
     /// # Errors
     ///
@@ -118,11 +118,11 @@ impl Terminal {
         Ok(())
     }
 
-    /// Reads what a program says while it leaves, and waits for its end.
+    /// Reads the last output of a program that ends, and waits for its end.
     ///
     /// # Errors
     ///
-    /// Returns an error when it does not end.
+    /// Returns an error when the program does not end.
     pub fn drain_until_exit(&mut self, child: &mut Child) -> Result<()> {
         let end = process::pidfd(child.id())?;
         let guard = Timespec::try_from(HANG_GUARD)?;

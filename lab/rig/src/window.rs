@@ -1,4 +1,4 @@
-//! The user's terminal with a picture, for a script that waits for what it shows.
+//! The user's terminal with a screen, for a script that waits for what the screen shows.
 
 use anyhow::{Result, bail};
 use rove_terminal::{Screen, Size, Terminal as Emulator};
@@ -10,33 +10,33 @@ use crate::terminal::Terminal;
 
 /// A terminal that somebody types at and whose screen is read.
 pub trait Observed {
-    /// Returns what the user sees.
+    /// Returns the screen that the user sees.
     fn screen(&self) -> &Screen;
 
-    /// Types.
+    /// Types these keys.
     ///
     /// # Errors
     ///
     /// Returns the system's refusal.
     fn send(&mut self, keys: &[u8]) -> Result<()>;
 
-    /// Looks on until something is drawn, at most until `deadline`.
+    /// Waits until something is drawn, at most until `deadline`.
     ///
     /// # Errors
     ///
-    /// Returns what the system says.
+    /// Returns the system's refusal.
     fn look(&mut self, deadline: Instant) -> Result<()>;
 
-    /// Returns how long something expected may take.
+    /// Returns how long an expected picture may take.
     fn patience(&self) -> Duration {
         HANG_GUARD
     }
 
-    /// Looks on until `deadline`.
+    /// Waits until `deadline`, and reads what is drawn meanwhile.
     ///
     /// # Errors
     ///
-    /// As [`Observed::look`].
+    /// Returns an error as [`Observed::look`] does.
     fn watch(&mut self, deadline: Instant) -> Result<()> {
         while clock::now() < deadline {
             self.look(deadline)?;
@@ -44,11 +44,11 @@ pub trait Observed {
         Ok(())
     }
 
-    /// Looks on until the picture is as `wanted`.
+    /// Waits until `wanted` returns true for the screen.
     ///
     /// # Errors
     ///
-    /// As [`Observed::look`], or an error with the last rows of the picture when it never is.
+    /// Returns an error as [`Observed::look`] does, or one with the screen's last rows if `wanted` is never true.
     fn wait_for(&mut self, what: &str, wanted: impl Fn(&Screen) -> bool) -> Result<()> {
         let deadline = clock::now() + self.patience();
         while !wanted(self.screen()) {
@@ -65,7 +65,7 @@ pub trait Observed {
     }
 }
 
-/// A terminal, and what is on it.
+/// A terminal, and an emulator that draws its output.
 #[derive(Debug)]
 pub struct Window {
     /// The pty.
@@ -83,11 +83,11 @@ impl Window {
         Ok(Self { terminal: Terminal::open(size)?, emulator: Emulator::host(size) })
     }
 
-    /// Draws what programs have written, and returns when it was there; waits for it until `deadline` and then returns `None`.
+    /// Draws new output of programs, and returns when it came. Waits for it until `deadline`, and then returns `None`.
     ///
     /// # Errors
     ///
-    /// Returns what the system says.
+    /// Returns the system's refusal.
     pub fn read(&mut self, deadline: Instant) -> Result<Option<Instant>> {
         let Some(bytes) = self.terminal.read(deadline)? else { return Ok(None) };
         let now = clock::now();

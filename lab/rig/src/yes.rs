@@ -1,4 +1,4 @@
-//! Ctrl-C under `yes`: how long until the prompt is there again.
+//! Ctrl-C under `yes`: how long until the prompt is on the screen again.
 
 use anyhow::Result;
 use rove_terminal::Screen;
@@ -12,21 +12,21 @@ use crate::window::{Observed, shows_prompt};
 /// interval fits in between.
 const RUN_MILLIS: [u64; 2] = [300, 550];
 
-/// Starts `yes` and waits until the screen is full of it.
+/// Starts `yes` and waits until the screen is full of its lines.
 ///
 /// # Errors
 ///
-/// As [`Observed::wait_for`].
+/// Returns an error as [`Observed::wait_for`] does.
 pub fn start_yes(terminal: &mut impl Observed) -> Result<()> {
     terminal.send(b"yes\r")?;
     terminal.wait_for("a screen full of y", is_full_of_y)
 }
 
-/// Types Ctrl-C; returns how long it took until the prompt.
+/// Types Ctrl-C, and returns how long it took until the prompt.
 ///
 /// # Errors
 ///
-/// As [`Observed::wait_for`].
+/// Returns an error as [`Observed::wait_for`] does.
 pub fn stop_yes(terminal: &mut impl Observed) -> Result<Duration> {
     let start = clock::now();
     terminal.send(b"\x03")?;
@@ -38,16 +38,16 @@ pub fn stop_yes(terminal: &mut impl Observed) -> Result<Duration> {
 ///
 /// # Errors
 ///
-/// As [`Observed::wait_for`].
+/// Returns an error as [`Observed::wait_for`] does.
 pub fn wait_for_prompt(terminal: &mut impl Observed) -> Result<()> {
     terminal.wait_for("the prompt", |screen| shows_prompt(screen, PROMPT))
 }
 
-/// Interrupts `yes` so often, each time at its own moment between two frames; returns how long each prompt took.
+/// Interrupts `yes` `count` times, each at another moment between two frames. Returns how long each prompt took.
 ///
 /// # Errors
 ///
-/// As [`Observed::wait_for`].
+/// Returns an error as [`Observed::wait_for`] does.
 pub fn interrupt(terminal: &mut impl Observed, count: u64) -> Result<Vec<Duration>> {
     let chance = Seed::new(1).stream("interruptions");
     let [least, most] = RUN_MILLIS;
@@ -61,8 +61,8 @@ pub fn interrupt(terminal: &mut impl Observed, count: u64) -> Result<Vec<Duratio
     Ok(waits)
 }
 
-/// Returns whether `yes` is all that is shown. Output that an earlier one has left above the prompt does not count: a shell
-/// that is about to start a program may miss a Ctrl-C.
+/// Returns whether the screen shows nothing but lines of `yes`. The output of an earlier `yes` has a prompt below it,
+/// and does not count: a shell that is just starting a program may miss a Ctrl-C.
 fn is_full_of_y(screen: &Screen) -> bool {
     let last = screen.size().rows() - 1;
     (0..last).all(|row| screen.row_text(row) == "y")
