@@ -1,4 +1,4 @@
-//! Files that nobody but their owner may read, files that are there whole or not at all, and names of directories.
+//! Files that only their owner may read, files that are written whole or not at all, and directories of options.
 
 use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions};
@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
-/// Creates a file for what somebody types, passwords among it: nobody but its owner may read it, whatever the umask is. A file that is there already, with whatever
-/// rights, is refused.
+/// Creates a file for typed text, which may include passwords: only its owner may read it, whatever the umask is. A
+/// file that exists already, with whatever rights, is refused.
 ///
 /// # Errors
 ///
@@ -32,13 +32,13 @@ pub fn write_whole<T: AsRef<[u8]> + ?Sized>(file: &Path, text: &T) -> Result<()>
     let unfinished = unfinished(file);
     let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, file));
     if written.is_err() {
-        // A part of a file is of no use to anybody, least of all on a full disk.
+        // The beginning of a file is of no use to anybody, least of all on a full disk.
         let _ = fs::remove_file(&unfinished);
     }
     written.with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// Fails if [`write_whole`] would: to be asked before long work, whose result would be lost.
+/// Fails if [`write_whole`] would fail. To be called ahead of long work, whose result would be lost.
 ///
 /// # Errors
 ///
@@ -64,24 +64,24 @@ fn target(name: &Path) -> Cow<'_, Path> {
     }
 }
 
-/// Returns whether a name is that of something that no file may take the place of, such as /dev/null or /dev/stdout.
+/// Returns whether a name is that of a device, a pipe or a link, such as /dev/null, which no file may replace.
 fn is_no_file(name: &Path) -> bool {
     name.symlink_metadata().is_ok_and(|it| !it.is_file() && !it.is_dir())
 }
 
-/// Returns the name of a file's part in this process.
+/// Returns the name that a file has while this process writes it.
 fn unfinished(file: &Path) -> PathBuf {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     file.with_file_name(format!("{name}.{}.unfinished", std::process::id()))
 }
 
-/// Returns how clap reads the directory of an option that a variable of the environment may name: an empty name is none, as of a
-/// variable that is empty.
+/// Returns a parser for directories of options with an environment variable. It lets an empty name pass, because an
+/// empty variable counts as none.
 pub fn directory() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().map(PathBuf::from)
 }
 
-/// Returns a directory whose name is not empty.
+/// Returns the directory, unless its name is empty.
 pub fn named<D: AsRef<Path>>(directory: Option<D>) -> Option<D> {
     directory.filter(|directory| !directory.as_ref().as_os_str().is_empty())
 }

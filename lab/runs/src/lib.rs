@@ -3,8 +3,8 @@
 //! # Modules
 //!
 //! - `parallel` uses all processors of this computer, and `ray` those of others.
-//! - `statistics` are of times and of repeated runs, and `report` is their tables.
-//! - `shown` is the way to the terminal, and `files` writes files whole, or for their owner alone.
+//! - `statistics` computes figures of times and of repeated runs, and `report` makes tables of them.
+//! - `shown` writes safely to the terminal, and `files` writes files whole, or for their owner alone.
 
 #![forbid(unsafe_code)]
 

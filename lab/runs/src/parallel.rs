@@ -17,8 +17,8 @@ pub enum Engine {
     Ray,
 }
 
-/// Does `work` on each item, on all processors; the results are in the order of the items. `progress` is told how many are
-/// done, after each.
+/// Does `work` on each item, on all processors. The results are in the order of the items. After each item `progress`
+/// gets the number of items done.
 pub fn map<T: Sync, R: Send>(
     items: &[T],
     work: impl Fn(&T) -> R + Sync,
@@ -27,7 +27,7 @@ pub fn map<T: Sync, R: Send>(
     map_on(processors(), items, work, progress)
 }
 
-/// Does the same with work that may fail, until it fails.
+/// Does as [`map`] does, but with work that may fail. After a failure no further item is begun.
 ///
 /// # Errors
 ///
@@ -57,7 +57,7 @@ pub fn processors() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Does the same on so many threads.
+/// Does as [`map`] does, but on this many threads.
 pub fn map_on<T: Sync, R: Send>(
     threads: usize,
     items: &[T],
@@ -87,12 +87,12 @@ pub fn map_on<T: Sync, R: Send>(
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Tells a person who waits how many of all runs are done, in a line that goes when all are.
+/// Shows a person how many of all runs are done, in a line that disappears when all are.
 pub fn tell_progress(of: &str, done: usize, all: usize) {
     tell_progress_in("runs", of, done, all);
 }
 
-/// Tells the same of other parts of the work than runs.
+/// Does as [`tell_progress`] does, for parts of work that are not runs.
 pub fn tell_progress_in(parts: &str, of: &str, done: usize, all: usize) {
     if io::stderr().is_terminal() {
         let end = if done == all { "\r\x1b[K" } else { "" };
@@ -125,7 +125,7 @@ mod tests {
             if *item == 3 {
                 return Err("the disk is full");
             }
-            // The other workers must not end the list while the one that fails stands still.
+            // Were it not for this wait, the other workers could finish the list while the failing one stands still.
             if *item > 3 {
                 thread::park_timeout(Duration::from_millis(1));
             }

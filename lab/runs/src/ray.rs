@@ -1,8 +1,8 @@
-//! Ray: workers on other processors, maybe of other computers, that do tasks. A line protocol serves all callers.
+//! Ray: workers on other processors, maybe of other computers, that do tasks. All callers use one line protocol.
 //!
-//! A script in Python spreads tasks over workers: this program, with words that the caller names. An order is a line of terms, a
-//! line for each task, and an empty line for the script. Answers come in any order, each with its task's number.
-//! Numbers read as they were written: an answer is that of a thread, to the last bit.
+//! A script in Python spreads tasks over workers. A worker is this program, with words that the caller names. An order
+//! to the script is a line of terms, a line for each task, and an empty line. Answers come in any order, each with its
+//! task's number. Numbers read as they were written, so that an answer is the same to the last bit as that of a thread.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -23,9 +23,9 @@ const LINE_BYTES_MAX: u64 = 33_554_432;
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Message<M, T> {
-    /// Everything that the tasks after it have in common.
+    /// The part that all later tasks have in common.
     Terms(M),
-    /// A task, with its number.
+    /// A task with its number.
     Task(usize, T),
 }
 
@@ -37,18 +37,18 @@ struct Answer<R> {
     result: R,
 }
 
-/// Workers that have been started.
+/// Workers that are ready for tasks.
 #[derive(Debug)]
 pub struct Pool {
-    /// The workers, as people tell them apart: a computer and a process each.
+    /// The names of the workers: a computer and a process number each.
     pub names: Vec<String>,
     program: Mutex<Program>,
 }
 
-/// The program that spreads tasks. Its fields are dropped in their order: it ends when its input does, or when nobody reads its output.
+/// The script that spreads tasks. Fields are dropped in order: it ends with its input, or when nobody reads its output.
 #[derive(Debug)]
 struct Program {
-    /// `None` during an order, and after one that has failed.
+    /// The script's input. `None` during an order, and after an order that has failed.
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     child: Awaited,
@@ -59,7 +59,7 @@ struct Program {
 struct Awaited(Child);
 
 impl Pool {
-    /// Starts workers on Ray: so many, or one for each processor of the cluster. Each is this program with `words`, and calls [`work`].
+    /// Starts workers on Ray: `workers`, or one for each processor. Each runs this program with `words`, for [`work`].
     ///
     /// # Errors
     ///
@@ -73,7 +73,7 @@ impl Pool {
         )
     }
 
-    /// Starts a program that spreads tasks, and waits until its workers are ready.
+    /// Starts the program of the script, and waits until its workers are ready.
     fn of(mut command: Command) -> Result<Self> {
         let name = command.get_program().to_string_lossy().into_owned();
         let mut child = (command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn())
@@ -87,11 +87,11 @@ impl Pool {
         Ok(Self { names, program: Mutex::new(program) })
     }
 
-    /// Does tasks on these terms; returns their results in the order of the tasks. `each` is told of every result as soon as it is there.
+    /// Does tasks on these terms. Returns the results in the order of the tasks. `each` gets every result as it comes.
     ///
     /// # Errors
     ///
-    /// Returns an error if there are no more workers, if their answers are none, or if `each` fails.
+    /// Returns an error if no workers are left, if an answer is invalid, or if `each` fails.
     pub fn run<R: DeserializeOwned>(
         &self,
         terms: &impl Serialize,
@@ -100,10 +100,10 @@ impl Pool {
     ) -> Result<Vec<R>> {
         let order = order(terms, tasks)? + "\n";
         let mut program = self.program.lock().expect("nobody panics while holding this");
-        // After a failure it is gone: answers that are still to come are not taken for those of another order.
+        // After a failure the input is gone, so that late answers are never taken for those of another order.
         let mut input = program.input.take().context("its program has ended")?;
         if input.write_all(order.as_bytes()).and_then(|()| input.flush()).is_err() {
-            // The program has said why, or ended without a word.
+            // The script has written the reason, or has ended without one.
             return Err(program.next_line().map_or_else(|reason| reason, |line| strange(&line)));
         }
         let mut results: Vec<Option<R>> = tasks.iter().map(|_| None).collect();
@@ -121,7 +121,7 @@ impl Pool {
 }
 
 impl Program {
-    /// Returns the next line of the program, or the reason why there is none.
+    /// Returns the script's next line, or the reason why there is none.
     fn next_line(&mut self) -> Result<String> {
         let mut line = String::new();
         let read = self.output.read_line(&mut line)?;
@@ -143,12 +143,12 @@ impl Drop for Awaited {
     }
 }
 
-/// Does the work of a worker: answers each task that `input` brings, in order, until it ends. `prepare` reads terms, and `perform` does a
-/// task on the last ones.
+/// Does the work of a worker: answers each task that `input` brings, in order, until it ends. `prepare` reads terms,
+/// and `perform` does a task on the newest terms.
 ///
 /// # Errors
 ///
-/// Returns an error at the first line that is no message, asks for what cannot be, or cannot be answered.
+/// Returns an error at the first line that is no message or asks for the impossible, or if an answer cannot be written.
 pub fn work<M: DeserializeOwned, P, T: DeserializeOwned, R: Serialize>(
     mut input: impl BufRead,
     mut output: impl Write,
@@ -182,11 +182,11 @@ pub fn work<M: DeserializeOwned, P, T: DeserializeOwned, R: Serialize>(
     Ok(())
 }
 
-/// Returns the lines of terms and of tasks, numbered from 0, as a worker reads them.
+/// Returns the lines of an order as a worker reads them: the terms, and the tasks, numbered from 0.
 ///
 /// # Errors
 ///
-/// Returns an error if JSON has no form for a part of them.
+/// Returns an error if a part of them has no form in JSON.
 pub fn order<M: Serialize, T: Serialize>(terms: &M, tasks: &[T]) -> Result<String> {
     let tasks = tasks.iter().enumerate().map(|(number, task)| Message::Task(number, task));
     let mut lines = String::new();
@@ -197,7 +197,7 @@ pub fn order<M: Serialize, T: Serialize>(terms: &M, tasks: &[T]) -> Result<Strin
     Ok(lines)
 }
 
-/// Returns the error of a line that is no answer to what was asked.
+/// Returns the error of a line that is no answer to the order.
 fn strange(line: &str) -> Error {
     let begin: String = line.chars().take(60).collect();
     anyhow!("{begin:?} is no answer to a task")
@@ -223,7 +223,7 @@ mod tests {
         Ok(terms + task)
     }
 
-    /// Reads an order, as a shell has it.
+    /// Reads a whole order, in the shell's language.
     const READ: &str = "while read -r line && [ -n \"$line\" ]; do :; done;";
 
     #[test]
@@ -265,7 +265,7 @@ mod tests {
         assert!(error.contains("has ended: exit status: 3"), "{error}");
     }
 
-    /// Stands for the package: each call is done at once, in this process.
+    /// Stands for the package `ray`: each call is done at once, in this process.
     const RAY: &str = "\
 import types
 
@@ -301,7 +301,7 @@ class exceptions:
         let folder = std::env::temp_dir().join(format!("rove-runs-ray-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");
         std::fs::write(folder.join("ray.py"), RAY).expect("a file");
-        // More than a pipe holds.
+        // This output is more than a pipe holds.
         let loud = "yes | head -c 200000 >&2; read -r _; ";
         let start = |script: String| {
             let file = folder.join("worker");

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-/// Most digits behind the point. Chosen: a run has its numbers in millionths.
+/// Most digits behind the point. Chosen: runs have their numbers in millionths.
 const DIGITS_MAX: usize = 6;
 
 /// Returns rows as indented JSON, with the names of each object in alphabetical order.
@@ -13,15 +13,15 @@ pub fn json(rows: &impl Serialize) -> String {
 
 /// Returns the heading of a table with a layout.
 ///
-/// A layout is the table's columns in order: the heading with `_` for blanks, `<` (to the left) or `>` (to the right), the width, `=`, and
-/// the field of a row, such as `all.latency_ms.p50`, or several with `+` between them. `:` comes before the digits behind the point, after
-/// `+` for a sign and before `%` or `k` (thousands). `?` comes before a field that is 0 where there is nothing to say. A `|` stands
-/// between groups of columns.
+/// A layout lists the columns: the heading with `_` for blanks, `<` (text to the left) or `>` (to the right), the
+/// width, `=`, and the field of a row, such as `all.latency_ms.p50`, or several joined by `+`. Behind `:` come `+` for
+/// a sign, the digits behind the point, and `%` or `k` (thousands). Behind `?` comes a field that is 0 if the column
+/// shows a dash. A `|` separates groups of columns.
 pub fn heading(layout: &str) -> String {
     columns(layout, |name, _| name.replace('_', " "))
 }
 
-/// Returns the line of a row in such a table. A text that is wider than its column moves the rest of the line.
+/// Returns the line of a row in such a table. A text that is wider than its column shifts the rest of the line.
 pub fn line(layout: &str, row: &impl Serialize) -> String {
     let row = value(row);
     columns(layout, |_, cell| {
@@ -38,7 +38,7 @@ pub fn line(layout: &str, row: &impl Serialize) -> String {
     })
 }
 
-/// Returns a line with what `cell` makes of the heading of each column, and of what follows its width.
+/// Returns a line that has, for each column, the text that `cell` makes of its heading and its fields.
 fn columns(layout: &str, cell: impl Fn(&str, &str) -> String) -> String {
     let texts = layout.split(' ').map(|column| {
         let Some((name, rest)) = column.split_once(['<', '>']) else { return column.to_owned() };
@@ -50,7 +50,7 @@ fn columns(layout: &str, cell: impl Fn(&str, &str) -> String) -> String {
     texts.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns a row as a value, whose text is JSON in a single line with the names in alphabetical order.
+/// Returns a row as a JSON value, whose text is a single line with the names in alphabetical order.
 pub fn value(row: &impl Serialize) -> Value {
     serde_json::to_value(row).expect("the names of a row's fields are texts")
 }
@@ -59,7 +59,7 @@ fn field<'a>(row: &'a Value, path: &str) -> &'a Value {
     path.split('.').fold(row, |row, name| &row[name])
 }
 
-/// Returns the text of a field. A time that is not there is one of something that was never seen.
+/// Returns the text of a field. A missing number is a time that never came: `never`.
 fn text(value: &Value, format: &str) -> String {
     let digits = format.trim_start_matches('+').trim_end_matches(['%', 'k']).parse::<usize>();
     let unit = if format.ends_with('%') { "%" } else { "" };
@@ -87,7 +87,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Creates a table of the texts of rows. A row may have fewer or more of them than there are headings.
+    /// Creates a table of rows of texts. A row may have fewer or more texts than there are headings.
     pub fn new(
         headings: impl IntoIterator<Item: Into<String>>,
         rows: impl IntoIterator<Item = Vec<String>>,
@@ -96,7 +96,7 @@ impl Table {
         Self { headings, rows: rows.into_iter().collect() }
     }
 
-    /// Returns it as text: the first column to the left, the others to the right with `least` characters at least.
+    /// Returns the table as text. The first column is to the left, the others to the right and at least `least` wide.
     pub fn text(&self, least: usize) -> String {
         let rows = || core::iter::once(&self.headings).chain(&self.rows);
         let columns = rows().map(Vec::len).max().unwrap_or_default();
@@ -115,13 +115,13 @@ impl Table {
     }
 }
 
-/// Returns a number with a digit behind the point, or a dash for none.
+/// Returns a number with a digit behind the point, or a dash for `None`.
 pub fn number(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1}"))
 }
 
-/// Returns a share of a whole with so many digits behind the point, or with as many more as tell it from nothing and from the whole: 99.99 %
-/// are not all.
+/// Returns a share of a whole in percent, with so many digits behind the point. There are more digits if it would look
+/// like nothing or like the whole: 99.99 % are not all.
 pub fn share(number: f64, whole: f64, digits: usize) -> String {
     let is_true = |digits: &usize| {
         let is_it = |end: f64| format!("{number:.digits$}") == format!("{end:.digits$}");

@@ -1,14 +1,14 @@
 //! Standard output and standard error, as commands write to them.
 //!
-//! Scenarios, recordings, tables and priors come from strangers, and their texts and names are in what is shown, as
-//! they are in complaints about them. All of that takes this way, so that nothing in it acts on the terminal.
+//! Scenarios, recordings, tables and priors come from strangers. Their texts and names stand in output and in errors.
+//! All of that is escaped here, so that nothing in it acts on the terminal.
 
 use std::io::{self, Stderr, StdoutLock, Write};
 
 use anyhow::anyhow;
 use rove_terminal::escaped;
 
-/// Text on its way to somebody's terminal: each line is [`escaped`]. JSON keeps its meaning.
+/// A writer of text for somebody's terminal, which [`escaped`]s each line. JSON keeps its meaning.
 #[derive(Debug)]
 pub struct Shown<W: Write> {
     output: W,
@@ -26,7 +26,7 @@ pub fn stderr() -> Shown<Stderr> {
     Shown::new(io::stderr())
 }
 
-/// Says why standard output has refused what was to be shown.
+/// Returns the error of standard output as a sentence.
 pub fn refused(error: io::Error) -> anyhow::Error {
     match error.kind() {
         io::ErrorKind::BrokenPipe => {
@@ -36,11 +36,11 @@ pub fn refused(error: io::Error) -> anyhow::Error {
     }
 }
 
-/// Says what is wrong with standard output, if something is.
+/// Turns a refusal of standard output into a sentence.
 ///
 /// # Errors
 ///
-/// Returns the refusal as a sentence.
+/// Returns the refusal, unless there is none.
 pub fn written(result: io::Result<()>) -> anyhow::Result<()> {
     result.map_err(refused)
 }
@@ -50,7 +50,7 @@ impl<W: Write> Shown<W> {
         Self { output, line: Vec::new() }
     }
 
-    /// Writes what there is of the line.
+    /// Writes the gathered part of a line, escaped.
     fn write_line(&mut self) -> io::Result<()> {
         let line = std::mem::take(&mut self.line);
         self.output.write_all(escaped(&String::from_utf8_lossy(&line)).as_bytes())
@@ -78,7 +78,7 @@ impl<W: Write> Write for Shown<W> {
 
 impl<W: Write> Drop for Shown<W> {
     fn drop(&mut self) {
-        // A reader that has gone away wants nothing more.
+        // A failure means that the reader has gone.
         let _ = self.flush();
     }
 }

@@ -1,16 +1,16 @@
-//! Statistics of times, with what was never answered as the slowest of all, and of the figures of several rounds.
+//! Statistics of times, where one that never came is slower than all others, and of the figures of several rounds.
 
 use std::collections::BTreeMap;
 
 use rove_units::{Seed, Stream};
 
-/// An answer that comes sooner is instant, in ms.
+/// An answer that takes less is instant, in ms.
 pub const INSTANT: f64 = 5.0;
 
 /// Resamplings of a confidence interval. Chosen: the interval's ends move by less than a hundredth of its width.
 const RESAMPLINGS: u64 = 1_000;
 
-/// Times in ascending order.
+/// Times in ms, in ascending order, and the number of those that never came.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Times {
     sorted: Vec<f64>,
@@ -24,61 +24,61 @@ impl Times {
         Self { sorted: times, missing }
     }
 
-    /// Adds the times of others.
+    /// Adds the times of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.sorted.extend(&other.sorted);
         self.sorted.sort_by(f64::total_cmp);
         self.missing += other.missing;
     }
 
-    /// Returns those that are known, the smallest first.
+    /// Returns the times that came, the shortest first.
     pub fn known(&self) -> &[f64] {
         &self.sorted
     }
 
-    /// Returns how many there are of which none is known.
+    /// Returns how many times never came.
     pub const fn missing(&self) -> u64 {
         self.missing
     }
 
-    /// Returns how many there are in all.
+    /// Returns how many times there are, with those that never came.
     pub fn count(&self) -> u64 {
         u64::try_from(self.sorted.len()).unwrap_or(u64::MAX) + self.missing
     }
 
-    /// Returns the mean of those that are known; `None` of none.
+    /// Returns the mean of the times that came. `None` without any.
     pub fn mean(&self) -> Option<f64> {
         mean(&self.sorted)
     }
 
-    /// Returns the standard deviation of those that are known (the population's); `None` of none.
+    /// Returns the standard deviation (of the population) of the times that came. `None` without any.
     pub fn deviation(&self) -> Option<f64> {
         let mean = self.mean()?;
         let squares: Vec<f64> = self.sorted.iter().map(|time| (time - mean).powi(2)).collect();
         Some(self::mean(&squares)?.sqrt())
     }
 
-    /// Returns the time that `percent` of all do not exceed; `None` if such a one was never known, or there is none.
+    /// Returns the time that `percent` of all do not exceed. `None` if that is one that never came, or there are none.
     pub fn quantile(&self, percent: u64) -> Option<f64> {
         rank(&self.sorted, self.missing, percent)
     }
 
-    /// Returns several such times by their names, such as `p50`.
+    /// Returns several quantiles by their names, such as `p50`.
     pub fn quantiles(&self, percents: &[u64]) -> BTreeMap<String, Option<f64>> {
         percents.iter().map(|it| (format!("p{it}"), self.quantile(*it))).collect()
     }
 
-    /// Returns how many are instant.
+    /// Returns how many times are instant.
     pub fn instant(&self) -> usize {
         self.sorted.partition_point(|time| *time < INSTANT)
     }
 
-    /// Returns their share of all, in percent; 0 of none.
+    /// Returns the percentage of all times that are instant; 0 without times.
     pub fn instant_percent(&self) -> f64 {
         self.share_below(INSTANT)
     }
 
-    /// Returns the share of all that are below a time, in percent; 0 of none.
+    /// Returns the percentage of all times that are below `limit`; 0 without times.
     pub fn share_below(&self, limit: f64) -> f64 {
         let below = self.sorted.partition_point(|time| *time < limit);
         percent(below, usize::try_from(self.count()).unwrap_or(usize::MAX))
@@ -86,7 +86,7 @@ impl Times {
 }
 
 impl FromIterator<Option<f64>> for Times {
-    /// Sorts times in ms, of which some are not known.
+    /// Sorts times in ms. `None` is a time that never came.
     fn from_iter<I: IntoIterator<Item = Option<f64>>>(times: I) -> Self {
         let mut missing = 0;
         let known =
@@ -96,8 +96,8 @@ impl FromIterator<Option<f64>> for Times {
     }
 }
 
-/// Returns the value that `percent` of all do not exceed: the nearest rank. `sorted` has the least ones in ascending order, and so many
-/// `missing` ones are larger. `None` if it is one of these, or there is none.
+/// Returns the value that `percent` of all do not exceed: the nearest rank. `sorted` has the known values in ascending
+/// order, and `missing` more values are larger. `None` if the value is one of these, or there are none.
 pub fn rank<T: Copy>(sorted: &[T], missing: u64, percent: u64) -> Option<T> {
     debug_assert!(percent <= 100, "{percent} % are more than all");
     let count = u64::try_from(sorted.len()).ok()? + missing;
@@ -105,7 +105,7 @@ pub fn rank<T: Copy>(sorted: &[T], missing: u64, percent: u64) -> Option<T> {
     sorted.get(usize::try_from(rank - 1).ok()?).copied()
 }
 
-/// Returns the middle one of the figures, the mean of the middle two of an even number; no number of none.
+/// Returns the median of figures: of an even number the mean of the middle two, and NaN without any.
 pub fn median(figures: &[f64]) -> f64 {
     let mut sorted = figures.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -117,17 +117,17 @@ pub fn median(figures: &[f64]) -> f64 {
     }
 }
 
-/// Returns the figure that `percent` of all do not exceed; no number of none.
+/// Returns the figure that `percent` of all do not exceed; NaN without figures.
 pub fn quantile(figures: &[f64], percent: u64) -> f64 {
     Times::new(figures.to_vec(), 0).quantile(percent).unwrap_or(f64::NAN)
 }
 
-/// Returns the median of each round's ratio. An influence that slows a whole round down cancels out.
+/// Returns the median of the rounds' ratios of ours to theirs. An influence that slows a whole round down cancels out.
 pub fn ratio(ours: &[f64], theirs: &[f64]) -> f64 {
     paired(ours, theirs, |ours, theirs| ours / theirs)
 }
 
-/// Returns the median of how much more ours is in each round.
+/// Returns the median over the rounds of how much ours exceeds theirs.
 pub fn excess(ours: &[f64], theirs: &[f64]) -> f64 {
     paired(ours, theirs, |ours, theirs| ours - theirs)
 }
@@ -139,16 +139,16 @@ fn paired(ours: &[f64], theirs: &[f64], compare: fn(f64, f64) -> f64) -> f64 {
     median(&rounds)
 }
 
-/// Returns the 95 % interval of the mean of seeds' means, by resampling the seeds and never the samples within them;
-/// `None` of fewer than two seeds. The same means have the same interval. Source: Efron, *Bootstrap methods* (1979), the
-/// percentile interval.
+/// Returns the 95 % interval of the mean over seeds, given each seed's mean. It draws seeds again, and never samples
+/// within them. `None` for fewer than two seeds. The same means give the same interval. Source: Efron, *Bootstrap
+/// methods* (1979), the percentile interval.
 pub fn interval(means: &[f64]) -> Option<[f64; 2]> {
     let of = |drawn: &[usize]| mean(&drawn.iter().map(|run| means[*run]).collect::<Vec<_>>());
     resampled(means.len(), |drawn| of(drawn).expect("there are runs"))
 }
 
-/// Returns the 95 % interval of a statistic of the times of all runs together, as of [`interval`]: with the times of a run that is drawn
-/// twice, each of them is there twice. `None` if an end of the interval was never known.
+/// Returns the 95 % interval of a statistic of the times of all runs together, by the method of [`interval`]. All times
+/// of a run that is drawn twice count twice. `None` if the upper end is a time that never came.
 pub fn pooled_interval(
     runs: &[&Times],
     statistic: impl Fn(&Times) -> Option<f64>,
@@ -156,14 +156,14 @@ pub fn pooled_interval(
     let of = |drawn: &[usize]| {
         let known = drawn.iter().flat_map(|run| runs[*run].known().iter().copied()).collect();
         let missing = drawn.iter().map(|run| runs[*run].missing()).sum();
-        // A time that was never known is the greatest of all.
+        // A time that never came is the greatest of all.
         statistic(&Times::new(known, missing)).unwrap_or(f64::INFINITY)
     };
     resampled(runs.len(), of).filter(|[_, high]| high.is_finite())
 }
 
-/// Returns the ratio of two means, and its 95 % interval as of [`interval`]: runs with the same seed stand at the same place of
-/// both, and are drawn together. `None` of no runs, and where the second mean is 0; no interval of one.
+/// Returns the ratio of two means, and its 95 % interval as of [`interval`]. Runs with one seed have the same place in
+/// both, and are drawn together. `None` without runs, or if the second mean is 0; no interval of one run.
 pub fn paired_ratio(of: &[f64], to: &[f64]) -> Option<(f64, Option<[f64; 2]>)> {
     assert_eq!(of.len(), to.len(), "runs come in pairs");
     let ratio = Some(mean(of)? / mean(to)?).filter(|ratio| ratio.is_finite())?;
@@ -172,8 +172,8 @@ pub fn paired_ratio(of: &[f64], to: &[f64]) -> Option<(f64, Option<[f64; 2]>)> {
     Some((ratio, range.filter(|ends| ends.iter().all(|end| end.is_finite()))))
 }
 
-/// Returns the interval in which 95 % of a figure lie that is computed from as many runs, drawn by their numbers from all;
-/// `None` of fewer than two.
+/// Returns the interval that holds 95 % of a figure's values, each computed from as many runs, drawn at random from
+/// all. `None` for fewer than two runs.
 fn resampled(runs: usize, figure: impl Fn(&[usize]) -> f64) -> Option<[f64; 2]> {
     if runs < 2 {
         return None;
@@ -192,19 +192,19 @@ fn resampled(runs: usize, figure: impl Fn(&[usize]) -> f64) -> Option<[f64; 2]> 
     Some([at(25), at(974)])
 }
 
-/// Returns the mean; `None` of no figures.
+/// Returns the mean of numbers. `None` without any.
 #[expect(clippy::cast_precision_loss, reason = "fewer samples than 2^52")]
 pub fn mean(of: &[f64]) -> Option<f64> {
     (!of.is_empty()).then(|| of.iter().sum::<f64>() / of.len() as f64)
 }
 
-/// Returns a share in percent; 0 of nothing.
+/// Returns a part of a whole in percent; 0 if the whole is 0.
 #[expect(clippy::cast_precision_loss, reason = "fewer samples than 2^52")]
 pub fn percent(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }
 }
 
-/// Returns a number as the nearest whole one; 0 of one below, and of none.
+/// Returns a number rounded to the nearest whole one; 0 for a negative one and for NaN.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
