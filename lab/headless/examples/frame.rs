@@ -15,7 +15,7 @@ use rove_terminal::Terminal;
 /// Frames per round. Chosen: a tenth of a second or so, and odd, so that there is a median.
 const FRAMES: usize = 10_001;
 
-/// The change of the screen between two frames.
+/// A function that changes the screen between two frames.
 type Change = fn(&mut Terminal, frame: usize);
 
 const KINDS: [(&str, Change); 3] =
@@ -33,7 +33,7 @@ fn main() {
     }
 }
 
-/// Returns the median time of a frame with its change.
+/// Returns the median time of a frame after this change, in microseconds.
 fn microseconds(change: Change) -> f64 {
     let mut terminal = prompting_terminal();
     let mut shown = published(&terminal);

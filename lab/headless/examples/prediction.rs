@@ -1,8 +1,8 @@
 //! The cost of predictions to a client, for `cargo xtask bench prediction`.
 //!
-//! A user types on a far host, whose answers follow some keys behind. Printed are medians in microseconds, for each engine:
-//! of a key with the frame that shows it, and of a screen with the frame that judges by it. The scenarios are a command
-//! line a few keys ahead, and those that cost most. The figures of every round are JSON.
+//! A user types on a far host, whose answers come some keys later. For each engine, two medians are printed in
+//! microseconds: of a key with the frame that shows it, and of a screen with the frame that judges by it. The scenarios
+//! are a command line a few keys ahead, and those that cost most. The figures of every round are JSON.
 
 mod measure;
 
@@ -13,10 +13,10 @@ use rove_predict::{MakeEngine, Network, Prediction, Preference};
 use rove_terminal::InputNum;
 use rove_units::{Duration, Instant};
 
-/// From one key to the next. Chosen: so that the keys on their way are half a second old.
+/// Time between two keys. Chosen: the oldest unanswered key is then half a second old.
 const PACE: Duration = Duration::from_millis(100);
 
-/// The interval between frames of such a path.
+/// The interval between a server's frames over such a path.
 const INTERVAL: Duration = Duration::from_millis(250);
 
 const ENGINES: [(&str, Option<MakeEngine>); 2] =
@@ -24,26 +24,26 @@ const ENGINES: [(&str, Option<MakeEngine>); 2] =
 
 /// The behaviour of a user.
 struct Scenario {
-    /// The measured event: a key, and a screen that answers one.
+    /// The names of the measured events: a key, and a screen that answers keys.
     names: [&'static str; 2],
-    /// How many keys are on their way.
+    /// How many keys are on their way to the host.
     ahead: usize,
-    /// How many one screen answers.
+    /// How many keys a screen answers.
     at_once: usize,
     /// Keys per round: a second or so, and odd, so that there is a median.
     keys: usize,
-    /// How the program begins.
+    /// The program's first output.
     start: &'static str,
-    /// Returns what is read at once from the user's terminal, by how often something was.
+    /// Returns the bytes of the read with this number from the user's terminal.
     key: fn(usize) -> String,
-    /// Returns what the program writes for it.
+    /// Returns the program's output that answers these bytes.
     answer: fn(&str) -> String,
-    /// Whether most of it is shown ahead.
+    /// Whether the engine shows most of the keys ahead of their answers.
     is_shown: bool,
 }
 
 const SCENARIOS: [Scenario; 4] = [
-    // Half a second of quick typing.
+    // A user who types quickly is half a second ahead.
     Scenario {
         names: ["a key", "a screen"],
         ahead: 5,
@@ -64,7 +64,7 @@ const SCENARIOS: [Scenario; 4] = [
         answer: echo,
         is_shown: true,
     },
-    // As many characters as fit on the line.
+    // A paste of as many characters as fit on the line.
     Scenario {
         names: ["a paste of 190", "a screen with 190"],
         ahead: 0,
@@ -78,7 +78,7 @@ const SCENARIOS: [Scenario; 4] = [
         answer: |key| echo(key.trim_start_matches("\x1b[200~").trim_end_matches("\x1b[201~")),
         is_shown: false,
     },
-    // A program that takes arrows for something else has had no time to answer, and then answers many.
+    // The program takes arrows for something else. It has had no time to answer, and then answers many keys at once.
     Scenario {
         names: ["an unknown key", "a screen that answers 60"],
         ahead: 0,
@@ -91,7 +91,7 @@ const SCENARIOS: [Scenario; 4] = [
     },
 ];
 
-/// Returns one key of lines of this length, of which the last is Enter.
+/// Returns the key with this number, in lines of `length` keys that end with Enter.
 fn line_key(number: usize, length: usize) -> String {
     let words = "git commit --message 'say what it does' src/engine.rs | head -n 20; ";
     match number % length {
@@ -121,7 +121,7 @@ fn main() {
     }
 }
 
-/// Returns the median microseconds of a key and of a screen.
+/// Returns the median microseconds of a key and of a screen with this engine.
 fn play(engine: Option<MakeEngine>, scenario: &Scenario) -> [f64; 2] {
     let mut host = full_terminal();
     let prediction = Prediction { engine, preference: Preference::Always, ..Prediction::default() };
@@ -144,7 +144,7 @@ fn play(engine: Option<MakeEngine>, scenario: &Scenario) -> [f64; 2] {
         }
         predicted += usize::from(frame != screen);
         sent += 1;
-        // After Enter the user reads.
+        // After Enter the user reads, so that no key is on its way.
         let (ahead, at_once) = match key.as_str() {
             "\r" => (0, 1),
             _ => (scenario.ahead, scenario.at_once),

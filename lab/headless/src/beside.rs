@@ -1,4 +1,4 @@
-//! Streams beside a session: a layer at each end, whose packets go after the session's datagrams.
+//! Streams beside a session: each end has a layer of streams, whose packets are sent after the session's datagrams.
 
 use core::net::SocketAddr;
 
@@ -12,12 +12,12 @@ use rove_units::Instant;
 use crate::client_end::{ClientEnd, User};
 use crate::server_end::{Program, ServerEnd};
 
-/// An end of a session that may carry packets of streams.
+/// An end of a session that can carry the packets of streams.
 pub trait Carries: End {
-    /// The end's side of the layer.
+    /// The side that this end has in the layer of streams.
     const SIDE: Side;
 
-    /// Returns the way of packets. `None` unless both ends have offered streams.
+    /// Returns the means by which the session sends and receives packets. `None` unless both ends have offered streams.
     fn carriage(&mut self) -> Option<Carriage<'_>>;
 }
 
@@ -39,7 +39,7 @@ impl<P: Program> Carries for ServerEnd<P> {
 
 /// The owner of an end's streams.
 pub trait Owner {
-    /// Lets the owner read and write. Called when streams may be used, and after each event.
+    /// Lets the owner read and write. It is called once both ends have agreed on streams, and then after each event.
     fn turn(&mut self, now: Instant, mux: &mut Mux);
 }
 
@@ -51,7 +51,7 @@ pub struct Beside<E, O> {
     pub streams: Streams,
     /// The owner of the streams.
     pub owner: O,
-    /// How many packets were sent.
+    /// How many packets of streams this end has sent.
     pub packets: u64,
     is_agreed: bool,
 }
@@ -67,12 +67,12 @@ impl<E: Carries, O: Owner> Beside<E, O> {
         Self::new(end, owner, Streams::controlled(E::SIDE, controller, Instant::ZERO))
     }
 
-    /// Returns whether both ends are known to have offered streams.
+    /// Returns whether this end knows that both ends have offered streams.
     pub const fn is_agreed(&self) -> bool {
         self.is_agreed
     }
 
-    /// Hands the packets that have arrived to the layer.
+    /// Hands packets that the session has received to the layer of streams.
     fn receive(&mut self, now: Instant) {
         if let Some(carriage) = self.end.carriage() {
             self.is_agreed = true;
@@ -93,7 +93,7 @@ impl<E: Carries, O: Owner> End for Beside<E, O> {
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
-        // The session's datagrams never wait for a packet.
+        // The session's datagrams come first: they never wait for a packet.
         if let Some(transmit) = self.end.poll_transmit(now) {
             return Some(transmit);
         }

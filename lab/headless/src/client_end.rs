@@ -10,7 +10,7 @@ use rove_units::Instant;
 
 use crate::traffic::Traffic;
 
-/// A user does one thing at a time.
+/// An action of a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {
     /// Bytes that the user's terminal hands to the client at once.
@@ -19,12 +19,12 @@ pub enum Act {
     Resize(Size),
 }
 
-/// A user, and what is to be measured at the client end.
+/// A user at the client end, who also measures what happens there.
 pub trait User {
-    /// Returns what the user does now; asked again, after the terminal has shown what came of it, until `None`.
+    /// Returns the user's next action. After the terminal has shown the result it is asked again, until `None`.
     fn next_act(&mut self, now: Instant, client: &Client, terminal: &Terminal) -> Option<Act>;
 
-    /// Returns when [`User::next_act`] is to be asked, if nothing happens before.
+    /// Returns when [`User::next_act`] is to be asked if nothing happens sooner.
     fn poll_timeout(&self, _client: &Client) -> Option<Instant> {
         None
     }
@@ -34,8 +34,8 @@ pub trait User {
         true
     }
 
-    /// Handles a frame that the terminal has shown. The caller then drops the answers, copies and notifications that are left in
-    /// the terminal.
+    /// Handles a frame that the terminal has shown. Answers, copies and notifications that this call leaves in the
+    /// terminal are then dropped.
     fn handle_frame(&mut self, _now: Instant, _client: &Client, _terminal: &mut Terminal) {}
 
     /// Handles a datagram that the client has accepted, or the reason why it was refused.
@@ -47,11 +47,11 @@ pub trait User {
     ) {
     }
 
-    /// Handles an event by which the client asks its driver for something. Ports need no answer: the virtual path has none.
+    /// Handles a request of the client to its driver. A request for another port needs no answer: the path has none.
     fn handle_event(&mut self, _event: ClientEvent) {}
 }
 
-/// A user who does nothing: whoever drives the session may type.
+/// A user who does nothing. The code that drives the session may still type.
 impl User for () {
     fn next_act(&mut self, _: Instant, _: &Client, _: &Terminal) -> Option<Act> {
         None
@@ -64,11 +64,11 @@ pub struct ClientEnd<U> {
     pub client: Client,
     /// The terminal that the user looks at.
     pub terminal: Terminal,
-    /// The one who types and looks.
+    /// The user, who types at and looks at the terminal.
     pub user: U,
     /// Datagrams that the client has sent.
     pub traffic: Traffic,
-    /// Datagrams that have come to it.
+    /// Datagrams that the client has received.
     pub received: Traffic,
 }
 
@@ -80,25 +80,25 @@ impl<U: User> ClientEnd<U> {
         Self { client, terminal, user, traffic: Traffic::default(), received: Traffic::default() }
     }
 
-    /// Returns a row's text as the user sees it.
+    /// Returns the text of a row on the user's terminal.
     pub fn row_text(&self, row: u16) -> String {
         self.terminal.screen().row_text(row)
     }
 
-    /// Returns whether the user sees the text of the host's screen as far as the client knows it.
+    /// Returns whether the user's terminal has the text of the host's screen, as far as the client knows that screen.
     pub fn shows_host_text(&self) -> bool {
         let (host, shown) = (self.client.screen(), self.terminal.screen());
         (0..host.size().rows()).all(|row| host.row_text(row) == shown.row_text(row))
     }
 
-    /// Gives the user's terminal back and takes it again at the next turn, as a client does that is suspended and
-    /// continued.
+    /// Lets the client give the terminal back to the user, and take it again at the next turn. A client does that when
+    /// it is suspended and continued.
     pub fn close_terminal(&mut self, now: Instant) {
         let closing = self.client.close_terminal();
         self.write(now, &closing);
     }
 
-    /// Lets the user do what is due now, and the terminal show what comes of it.
+    /// Lets the user do everything that is due now, and the terminal show the results.
     fn act(&mut self, now: Instant) {
         loop {
             self.show(now);
@@ -127,7 +127,7 @@ impl<U: User> ClientEnd<U> {
     fn write(&mut self, now: Instant, output: &[u8]) {
         self.terminal.write(output);
         self.user.handle_frame(now, &self.client, &mut self.terminal);
-        // Anything that the user left there would pile up.
+        // The user's part is over: without this, the rest would pile up.
         self.terminal.take_replies();
         self.terminal.take_copied();
         drop(self.terminal.take_notifications());

@@ -1,4 +1,4 @@
-//! Configurations of the two ends, with everything off that a session without a person has no use for.
+//! Configurations of the two ends. They switch off all that needs a person at the terminal.
 
 use rove_link::net::RIGHT_ADDRESS;
 use rove_session::{ClientConfig, Prediction, Preference, Running, ServerConfig};
@@ -9,12 +9,12 @@ use rove_units::{Instant, Seed};
 use crate::client_end::{ClientEnd, User};
 use crate::server_end::{Program, ServerEnd};
 
-/// Returns the key of every session in virtual time: nobody listens.
+/// Returns the key of every session in virtual time, which may be known because nobody listens.
 pub fn key() -> Key {
     Key::from_bytes(*b"rove in a bottle")
 }
 
-/// Returns a config that offers all that a rove understands.
+/// Returns a config that offers all the capabilities that rove understands.
 #[must_use]
 pub fn rove(config: Config) -> Config {
     Config { capabilities: Some(rove_session::CAPABILITIES), ..config }
@@ -55,7 +55,7 @@ pub fn server_config(transport: Config, seed: Seed) -> ServerConfig {
     }
 }
 
-/// Creates both ends of a session, given what changes the configs of their transports. Nobody asks the client for its status.
+/// Creates both ends of a session. `transport` changes the configs of their transports. The client offers no status.
 pub fn ends<U: User, P: Program>(
     transport: impl Fn(Config) -> Config,
     prediction: Prediction,

@@ -1,4 +1,4 @@
-//! A session beside which a stream copies: a user who types without a pause, a program that echoes, and a copy without an end.
+//! A session with an endless copy by a stream, a user who types all the time, and a program that echoes.
 
 use rove_congestion::Controller;
 use rove_session::Client;
@@ -15,19 +15,19 @@ use crate::server_end::{Echo, ServerEnd};
 /// Keys of a line, which Enter ends. Chosen: a line of the terminal has room for them.
 const LINE: usize = 60;
 
-/// Most keys that a [`Typist`] types: the terminal shows all of them at the end.
+/// Most keys that a [`Typist`] types. Chosen: the terminal shows all of them at the end.
 const KEYS: usize = 20 * LINE;
 
-/// Bytes that a copy offers at once. Chosen: more than a stream has room for in most turns.
+/// Bytes that the writing side offers a stream at once. Chosen: more than the stream has room for in most turns.
 const OFFERED: usize = 65_536;
 
-/// The client's end: a user who types, and the side of the copy that reads.
+/// The client's end: a user who types, and the reading side of the copy.
 pub type CopyingClient = Beside<ClientEnd<Typist>, Copy>;
 
-/// The server's end: a program that echoes, and the side of the copy that writes once [`Copy::writes`] is set.
+/// The server's end: a program that echoes, and the side of the copy that writes if [`Copy::writes`] is set.
 pub type CopyingServer = Beside<ServerEnd<Echo>, Copy>;
 
-/// Returns a config that offers streams beside all that a rove understands.
+/// Returns a config that offers streams, and all else that rove understands.
 #[must_use]
 pub fn with_streams(config: Config) -> Config {
     let config = rove(config);
@@ -60,7 +60,7 @@ pub struct Typist {
 }
 
 impl Typist {
-    /// Creates a user who types from `start` until `end`, four keys a second in the mean.
+    /// Creates a user who types from `start` to `end`, with a mean of four keys a second.
     pub fn new(start: Instant, end: Instant, seed: Seed) -> Self {
         let pauses = seed.stream("typist.pauses");
         Self { next: start, end, pauses, typed: Vec::new(), delays: Vec::new() }
@@ -71,7 +71,7 @@ impl Typist {
         &self.delays
     }
 
-    /// Returns how long the keys without an echo have waited until now.
+    /// Returns how long each key without an echo has waited until now.
     pub fn waiting(&self, now: Instant) -> impl Iterator<Item = Duration> + '_ {
         self.typed.iter().skip(self.delays.len()).map(move |at| now.saturating_since(*at))
     }
@@ -107,7 +107,7 @@ impl User for Typist {
     }
 }
 
-/// A side of a copy by a stream: writes without an end, if asked to, and reads all that comes.
+/// A side of a copy by a stream. It reads all that comes, and writes without end if `writes` is set.
 #[derive(Debug, Default)]
 pub struct Copy {
     /// Whether this side writes.
@@ -117,7 +117,7 @@ pub struct Copy {
 }
 
 impl Copy {
-    /// Returns how many bytes have come.
+    /// Returns how many bytes this side has read.
     pub const fn read(&self) -> u64 {
         self.read
     }

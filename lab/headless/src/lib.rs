@@ -1,15 +1,15 @@
 //! Whole sessions without a machine: the client and the server that ship, over a virtual network.
 //!
-//! [`ClientEnd`] is a client with a terminal in memory and a [`User`]. [`ServerEnd`] is a server with a [`Program`] on its pty.
-//! Joined by a [`Net`] they run in virtual time. Tests, the swarm simulation, the fuzzers and the laboratory each bring a
-//! user and a program of their own, which do and record what is measured.
+//! [`ClientEnd`] is a client with a terminal in memory and a [`User`]. [`ServerEnd`] is a server with a [`Program`] on
+//! its pty. Joined by a [`Net`] they run in virtual time. Tests, the swarm simulation, the fuzzers and the laboratory
+//! each bring a user and a program of their own, which act and record the measurements.
 //!
 //! # Modules
 //!
 //! - `client_end` and `server_end` are the two ends.
 //! - `beside` puts streams beside either end. `copying` is a session beside which a stream copies.
-//! - `traffic` counts what they send.
-//! - `config` switches everything off that nobody looks at.
+//! - `traffic` counts the datagrams that they send.
+//! - `config` switches off all that only a person needs.
 //!
 //! [`Net`]: rove_link::net::Net
 

@@ -9,22 +9,22 @@ use rove_units::Instant;
 
 use crate::traffic::Traffic;
 
-/// A program on the pty, and what is to be measured at the server end.
+/// A program on the pty, which also measures what happens at the server end.
 pub trait Program {
-    /// Lets the program read what has come ([`Server::host_input`], [`Server::consume_host_input`]) and write what is
-    /// due ([`Server::handle_host_output`]).
+    /// Lets the program read its input ([`Server::host_input`], [`Server::consume_host_input`]), and write the output
+    /// that is due ([`Server::handle_host_output`]).
     fn turn(&mut self, now: Instant, server: &mut Server);
 
-    /// Returns when [`Program::turn`] is to be called, if nothing happens before.
+    /// Returns when [`Program::turn`] is to be called if nothing happens sooner.
     fn poll_timeout(&self) -> Option<Instant> {
         None
     }
 
-    /// Handles an event by which the server asks its driver for something.
+    /// Handles a request of the server to its driver.
     fn handle_event(&mut self, _event: ServerEvent) {}
 }
 
-/// A program that writes these bytes and then what was typed. Enter begins a line.
+/// A program that writes these bytes, then the keys it reads, each time that it reads some. Enter begins a line.
 #[derive(Clone, Copy, Debug)]
 pub struct Echo(pub &'static [u8]);
 
@@ -58,7 +58,7 @@ impl<P: Program> ServerEnd<P> {
 
 impl<P: Program> End for ServerEnd<P> {
     fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
-        // The path forges nothing; a datagram that comes twice or too late is the transport's matter.
+        // The path forges nothing. The transport itself handles a datagram that comes twice or too late.
         let _ = self.server.handle_datagram(now, source, Ecn::Capable, payload);
     }
 

@@ -5,14 +5,14 @@ use rove_units::{Bytes, Instant};
 /// Bytes that IPv4 and UDP put before a payload. Source: RFC 791, RFC 768.
 pub const HEADERS: Bytes = Bytes::new(28);
 
-/// Datagrams sent from some instant on.
+/// Counts of the datagrams that an end has sent, or received, since an instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// From when on they count.
+    /// The instant from which datagrams count.
     pub from: Instant,
-    /// How many.
+    /// The number of datagrams.
     pub datagrams: u64,
-    /// Their UDP payloads.
+    /// The bytes of their UDP payloads.
     pub payload: Bytes,
 }
 
@@ -22,7 +22,7 @@ impl Traffic {
         Bytes::new(self.payload.get() + self.datagrams * HEADERS.get())
     }
 
-    /// Returns both together.
+    /// Returns the sum of two counts, with the instant of the first.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {

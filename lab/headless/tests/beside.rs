@@ -12,14 +12,14 @@ use rove_link::LinkConfig;
 use rove_link::net::Net;
 use rove_units::{BitRate, Bytes, Duration, Instant, Seed};
 
-/// How long the session settles, the user types, and the last echoes may take: some 300 keys.
+/// How long the session settles, the user types (some 300 keys), and the run waits for the last echoes.
 const TIMES: [Duration; 3] =
     [Duration::from_secs(5), Duration::from_secs(75), Duration::from_secs(10)];
 
-/// The size of a full packet's payload, as the ends begin.
+/// The payload of a full packet that the ends assume at first.
 const PACKET: Bytes = Bytes::new(1_176);
 
-/// Returns the 95th percentile of the delays of keys in ms, and the copy's Mbit/s, and the packets of both ends.
+/// Returns the 95th percentile of keys' delays in ms, the copy's Mbit/s, and the number of packets from both ends.
 fn run(
     link: &LinkConfig,
     copies: bool,

@@ -27,7 +27,7 @@ impl Program for Idle {
     }
 }
 
-/// An end that counts the packets of streams which it sends, and the datagrams that it hears.
+/// An end that counts the packets of streams that it sends, and the datagrams that it receives.
 struct Counting<E> {
     end: E,
     packets: usize,
@@ -97,7 +97,7 @@ fn is_done(left: &Left, right: &Right) -> bool {
     left.end.owner.is_ended && right.end.owner.is_ended
 }
 
-/// Asserts that both directions bring everything within `limit`.
+/// Asserts that the copies in both directions are complete within `limit`.
 fn finish(net: &mut Net<Left, Right>, limit: u64) {
     assert!(
         net.run_until(Duration::from_secs(limit), is_done),

@@ -17,7 +17,7 @@ use rove_units::{BitRate, Bytes, Duration, Instant, Seed};
 /// The round trip of these sessions.
 const RTT: Duration = Duration::from_millis(20);
 
-/// Within which time a key is answered. Source: SECURITY.md.
+/// Most time until a key is answered. Source: SECURITY.md.
 const ANSWERED_WITHIN: Duration = Duration::from_millis(50);
 
 /// An owner that opens a copy, and reads all that comes.
@@ -25,7 +25,7 @@ const ANSWERED_WITHIN: Duration = Duration::from_millis(50);
 struct Honest {
     id: Option<StreamId>,
     is_closed: bool,
-    /// How many streams of the peer it has accepted.
+    /// How many streams of the peer this owner has accepted.
     accepted: u64,
 }
 
@@ -56,10 +56,10 @@ impl Owner for Honest {
     }
 }
 
-/// Returns the bytes of the packet of a number. The attacker is at this side.
+/// A function that returns the bytes of a packet by its number. The attacker is at this side.
 type Attack = fn(Side, u64) -> Vec<u8>;
 
-/// An end whose packets hold what an attacker chooses, as many as go each millisecond.
+/// An end that sends packets with an attacker's bytes, as many in each millisecond as the link carries.
 struct Attacker<E> {
     end: E,
     side: Side,
@@ -70,7 +70,7 @@ struct Attacker<E> {
     is_agreed: bool,
 }
 
-/// Packets of each millisecond: a link of 60 Mbit/s.
+/// How many packets the attacker sends in a millisecond: 60 Mbit/s.
 const PACKETS: u32 = 6;
 
 impl<E: Carries> End for Attacker<E> {
@@ -132,7 +132,7 @@ const fn other(side: Side) -> Side {
     }
 }
 
-/// The attacks: the name, the least number of streams that it opens, and the bytes of each packet.
+/// The attacks: the name, the least number of streams that the attack opens, and the function that makes each packet.
 #[rustfmt::skip]
 const ATTACKS: [(&str, u64, Attack); 12] = [
     ("an acknowledgment of a packet that was never sent", 0, |_, _| {
@@ -158,7 +158,7 @@ const ATTACKS: [(&str, u64, Attack); 12] = [
     ("no time and no frame", 0, |_, number| vec![0; usize::try_from(number % 4).expect("below 4")]),
 ];
 
-/// Types keys and returns the longest time until one was shown.
+/// Types keys, and returns the longest time until the client showed one.
 fn slowest<L: End, R: End>(
     net: &mut Net<L, R>,
     type_key: impl Fn(&mut Net<L, R>),
@@ -252,7 +252,7 @@ fn keys_are_answered_in_time_whatever_a_hostile_client_sends_as_streams() {
 /// Bytes of the copy beside streams that nobody reads.
 const COPY: u64 = 3_000_000;
 
-/// Opens streams that fill up, and later a copy. Reads nothing but the copy, whose stream is the last one that there may be.
+/// Opens streams that nobody reads, which fill up, and later a copy, on the last allowed stream. It reads only that.
 #[derive(Default)]
 struct Crowd {
     /// How many streams to fill before the copy.
@@ -295,7 +295,7 @@ impl Owner for Crowd {
             match event {
                 Event::Writable(id) => self.fill(mux, id),
                 Event::Incoming => while mux.accept().is_some() {},
-                // The client's first streams are not read, whatever comes.
+                // The streams that the client opened first are never read.
                 Event::Readable(id) if id.get() / 2 > self.unread as u64 => {
                     let mut buffer = [0; 4_096];
                     while let Ok(Read::Bytes(count)) = mux.read(now, id, &mut buffer) {
@@ -308,7 +308,7 @@ impl Owner for Crowd {
     }
 }
 
-/// Returns how long a copy takes beside so many streams that nobody reads, and the slowest key beside both.
+/// Returns how long a copy takes beside so many unread streams, and the longest time of a key beside both.
 fn beside(unread: usize) -> (Duration, Duration) {
     let seed = Seed::new(6);
     let (client, server) = ends(seed);
@@ -329,7 +329,7 @@ fn beside(unread: usize) -> (Duration, Duration) {
     let begin = net.now();
     assert!(net.run_until(Duration::from_secs(60), |_, right| right.owner.read == COPY));
     let copied = net.now().saturating_since(begin);
-    // Another copy goes on beside the keys.
+    // Another copy begins, so that the keys share the path with it.
     net.left.owner.written = 0;
     let again = net.left.owner.copy.expect("it was opened");
     net.left.owner.fill(&mut net.left.streams.mux, again);

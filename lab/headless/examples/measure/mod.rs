@@ -2,7 +2,7 @@
 
 use rove_terminal::{Size, Terminal};
 
-/// A large window.
+/// The columns of a large window.
 pub(crate) const COLUMNS: u16 = 200;
 pub(crate) const ROWS: u16 = 60;
 
@@ -28,7 +28,7 @@ pub(crate) fn full_terminal() -> Terminal {
     terminal
 }
 
-/// Returns what some work results in, and its microseconds.
+/// Runs some work, and returns its result and the microseconds that it took.
 pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
     let start = std::time::Instant::now();

@@ -1,4 +1,4 @@
-//! A session with a copy each way outlasts changes of its network, and goes on as soon as anything carries datagrams.
+//! A session with a copy each way outlasts changes of its network. It goes on as soon as UDP or ssh carries datagrams.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -13,7 +13,7 @@ const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// How a computer's network has changed.
+/// The kind of a change of the client's network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     /// UDP is there, and the system has reported the change.
@@ -34,7 +34,7 @@ impl Kind {
     }
 }
 
-/// How much later than a round trip after the return of the network a session went on.
+/// How long a session took to go on after its network was back, beyond a round trip.
 #[derive(Clone, Copy, Debug)]
 struct Late {
     kind: Kind,
@@ -42,7 +42,7 @@ struct Late {
     streams: Duration,
 }
 
-/// Returns the state of UDP over IPv4 and IPv6 after a change. At least one family works in four cases of six.
+/// Returns the state of UDP over IPv4 and IPv6 for a draw from 0 to 5. In four of six cases at least one works.
 const fn ways(draw: u64) -> [world::Way; 2] {
     match draw {
         0 => [Silent; 2],
@@ -53,7 +53,7 @@ const fn ways(draw: u64) -> [world::Way; 2] {
     }
 }
 
-/// Runs a session through so many changes.
+/// Runs a session through this many changes of its network.
 fn run(number: u64, changes: u64) -> (Vec<Late>, usize) {
     let draws = Seed::new(number).stream("changes");
     let rtt = ms([20, 54, 150, 300][usize::try_from(number % 4).expect("below 4")]);
@@ -74,7 +74,7 @@ fn run(number: u64, changes: u64) -> (Vec<Late>, usize) {
             if at(3, 2) == 0 {
                 world.type_key();
             }
-            // 2 to 600 s, short times as often as long ones.
+            // Outages take 2 to 600 s. Each doubling of the time is as likely as any other.
             let dark = (2_000 + at(4, 2_700)) << at(8, 8);
             world.run_for(ms(dark.min(600_000)));
         }
@@ -88,7 +88,7 @@ fn run(number: u64, changes: u64) -> (Vec<Late>, usize) {
         };
         let way_at = world.now;
         world.type_key();
-        // Bytes that were on their way do not count.
+        // Bytes that were already on their way do not show that streams go on.
         let limit = ms(300_000);
         world.run_for(rtt / 2);
         let before = [world.client.owner.read, world.server.owner.read];
@@ -124,13 +124,13 @@ fn run(number: u64, changes: u64) -> (Vec<Late>, usize) {
     (late, world.logins)
 }
 
-/// Changes of network in each of which a session recovers. `ROVE_NETWORK_CHANGES` sets another number.
+/// How many changes of network a session must outlast. `ROVE_NETWORK_CHANGES` sets another number.
 const CHANGES: u64 = 200;
 
-/// How much later than a round trip keys and copies should go on, in milliseconds.
+/// How long keys and copies should take to go on at most, beyond a round trip, in milliseconds.
 const SHOULD: [u64; 2] = [100, 200];
 
-/// How much later they go on at most, in milliseconds, and the least share that goes on as it should, in percent.
+/// How long they may take at most, in milliseconds, and the least percentage of changes that must keep to `SHOULD`.
 const MUST: [(u64, usize); 2] = [(150, 99), (400, 97)];
 
 /// Prints a table of docs/results/stream-paths.md.

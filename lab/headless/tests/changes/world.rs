@@ -1,4 +1,4 @@
-//! A computer whose network changes: UDP of two families behind a NAT, and ssh as the driver of a session starts it.
+//! A computer whose network changes: UDP of two families behind a NAT, and ssh as a session's driver starts it.
 
 use core::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -16,7 +16,7 @@ use crate::common::Copier;
 /// How long a login of ssh takes.
 const LOGIN: Duration = Duration::from_millis(400);
 
-/// How long a login waits in vain. Source: `bootstrap/tunnel/standby.rs`.
+/// How long a login waits for a host that does not answer. Source: `bootstrap/tunnel/standby.rs`.
 const LOGIN_MAX: Duration = Duration::from_millis(5_000);
 
 /// Least time between two logins. Source: `bootstrap/tunnel/standby.rs`.
@@ -28,29 +28,29 @@ const TURNS_PER_INSTANT_MAX: u32 = 100_000;
 /// Bytes that ssh holds before it takes no more. Source: docs/wire.md, section 8.
 const PIPE_MAX: Bytes = Bytes::new(65_536);
 
-/// The way of datagrams of one address family.
+/// The state of UDP of one address family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     Open,
-    /// Nothing passes, and nothing says so.
+    /// Datagrams are lost, and no error says so.
     Silent,
-    /// The system has no route, and says so.
+    /// The system has no route, and refuses datagrams with an error.
     NoRoute,
 }
 
-/// The packets that the computer's network carries.
+/// The state of the client's network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Network {
     /// UDP by IPv4 and by IPv6.
     pub(crate) ways: [Way; 2],
-    /// Whether connections of ssh are made and live.
+    /// Whether the network carries connections of ssh.
     pub(crate) ssh: bool,
-    /// The port of the client that the server sees, which a NAT may change.
+    /// The client's port that the server sees, which a NAT may change.
     pub(crate) port: u16,
 }
 
 impl Network {
-    /// Everything is open.
+    /// A network that carries everything.
     pub(crate) const OPEN: Self = Self { ways: [Way::Open; 2], ssh: true, port: 1 };
 
     fn client(self, is_v6: bool) -> SocketAddr {
@@ -65,12 +65,12 @@ impl Network {
     }
 }
 
-/// Returns the server's address of IPv6.
+/// Returns the server's IPv6 address.
 fn server_v6() -> SocketAddr {
     SocketAddr::from((Ipv6Addr::new(0x2001, 0xdb8, 0, 1, 0, 0, 0, 1), 60_001))
 }
 
-/// A datagram on its way.
+/// A datagram in a link.
 #[derive(Clone, Debug)]
 struct Datagram {
     source: SocketAddr,
@@ -84,7 +84,7 @@ impl AsRef<[u8]> for Datagram {
     }
 }
 
-/// Both directions of a way.
+/// The links of UDP or of ssh in both directions.
 struct Links {
     up: Link<Datagram>,
     down: Link<Datagram>,
@@ -101,11 +101,11 @@ impl Links {
     }
 }
 
-/// A login of ssh under way.
+/// A login of ssh that has not ended yet.
 #[derive(Clone, Copy, Debug)]
 struct Login {
     since: Instant,
-    /// Whether the network has failed since.
+    /// Whether the network has failed since the login began.
     is_cut: bool,
 }
 
@@ -115,7 +115,7 @@ impl Login {
     }
 }
 
-/// The ssh that carries datagrams.
+/// An ssh that carries datagrams.
 struct Ssh {
     links: Links,
     is_alive: bool,
@@ -129,7 +129,7 @@ pub(crate) struct World {
     pub(crate) network: Network,
     /// How often ssh has logged in.
     pub(crate) logins: usize,
-    /// When either end first heard the other one after the newest change.
+    /// When an end first heard the other one after the newest change. `None` until then.
     pub(crate) heard_at: Option<Instant>,
     udp: Links,
     ssh: Option<Ssh>,
@@ -141,7 +141,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Begins a session with this round trip.
+    /// Begins a session over paths with this round trip.
     pub(crate) fn new(seed: u64, rtt: Duration) -> Self {
         let seed = Seed::new(seed);
         let config = client_config(with_streams(Config::client()), seed);
@@ -181,7 +181,7 @@ impl World {
         }
     }
 
-    /// Changes what the network carries. The system reports that if it `is_told`.
+    /// Changes the network. If the session `is_told`, the system reports the change to the client.
     pub(crate) fn change(&mut self, network: Network, is_told: bool) {
         if !network.ssh || network.port != self.network.port {
             self.ssh.iter_mut().for_each(|ssh| ssh.is_alive = false);
@@ -193,7 +193,7 @@ impl World {
         }
     }
 
-    /// Returns whether anything carries datagrams both ways.
+    /// Returns whether UDP or ssh carries datagrams both ways.
     pub(crate) fn has_way(&self) -> bool {
         self.has_udp() || self.ssh.as_ref().is_some_and(|ssh| ssh.is_alive)
     }
@@ -203,7 +203,7 @@ impl World {
         self.network.ways.contains(&Way::Open)
     }
 
-    /// Types a letter.
+    /// Types a letter at the client.
     pub(crate) fn type_key(&mut self) {
         self.typed += 1;
         self.client.end.client.handle_input(self.now, b"k");
@@ -216,7 +216,7 @@ impl World {
         rows.map(|row| screen.row_text(row).matches('k').count()).sum::<usize>() == self.typed
     }
 
-    /// Runs until `done` or for at most `limit`; returns whether it was done.
+    /// Runs until `done` or for at most `limit`. Returns whether it was done.
     pub(crate) fn run_until(&mut self, limit: Duration, done: impl Fn(&Self) -> bool) -> bool {
         let deadline = self.now + limit;
         let mut turns = 0;
@@ -236,7 +236,7 @@ impl World {
         }
     }
 
-    /// Runs for this long.
+    /// Runs the world for this long.
     pub(crate) fn run_for(&mut self, span: Duration) {
         self.run_until(span, |_| false);
     }
@@ -255,7 +255,7 @@ impl World {
         times.into_iter().flatten().min()
     }
 
-    /// Returns when the driver starts another ssh.
+    /// Returns when the client's driver starts the next login of ssh.
     fn login_at(&self) -> Option<Instant> {
         let client = &self.client.end.client;
         let wanted_at = match (&self.login, &self.ssh) {
@@ -298,7 +298,7 @@ impl World {
         }
     }
 
-    /// Does what the client's driver does about ssh.
+    /// Starts and ends ssh as the client's driver does.
     fn drive(&mut self) {
         let now = self.now;
         let client = &mut self.client.end.client;

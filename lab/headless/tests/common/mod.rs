@@ -4,7 +4,7 @@ use rove_headless::Owner;
 use rove_streams::{Event, Mux, Read, StreamId};
 use rove_units::Instant;
 
-/// Writes so many bytes and their end, and compares what it reads with what the other one writes.
+/// Writes this many bytes and their end, and compares the bytes that it reads with those that the other end writes.
 #[derive(Default)]
 pub(crate) struct Copier {
     writes: u64,
