@@ -5,11 +5,11 @@ use rove_units::{Duration, Instant};
 
 use rove_predict::overlay::Content;
 
-/// Most different texts that are remembered of a cell. Chosen: more than are typed and erased again in a round trip;
-/// with more, the cell earns no credit at all.
+/// Most different texts that are remembered of a cell. Chosen: more than a user types and erases again in a round trip.
+/// A cell with more texts earns no credit.
 pub(crate) const ORIGINALS_MAX: usize = 8;
 
-/// The number of an epoch: predictions that are dropped together, and shown once one of them is confirmed.
+/// The number of an epoch. All predictions of an epoch are dropped together, and shown once one of them is confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Epoch(pub(crate) u64);
 
@@ -36,7 +36,7 @@ impl Stamp {
     }
 }
 
-/// A screen's verdict on a prediction.
+/// The verdict of a new screen on a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Validity {
     /// The prediction cannot be judged yet.
@@ -57,7 +57,7 @@ pub(crate) struct CellPrediction {
     originals: Originals,
 }
 
-/// The texts that a cell had, or was predicted to have, before.
+/// The texts that a cell had, or was predicted to have, before its present prediction.
 #[derive(Clone, Debug, Default)]
 struct Originals {
     texts: Vec<Text>,
@@ -92,7 +92,7 @@ impl CellPrediction {
         self.stamp = None;
     }
 
-    /// Predicts `content` for a cell where the screen now has `shown`. `None` is an unknown content.
+    /// Predicts `content` for a cell that has the glyph `shown` on the screen. `None` stands for an unknown content.
     pub(crate) fn renew(&mut self, stamp: Stamp, shown: &Glyph, content: Option<Content>) {
         if self.predicted().is_some_and(|content| !content.is_unknown) {
             self.originals.add(Text::of(&self.content.glyph));
@@ -112,7 +112,7 @@ impl CellPrediction {
         *self = Self { stamp: Some(stamp), ..Self::default() };
     }
 
-    /// Judges the prediction for the cell at `at`. `None` if there is none.
+    /// Judges the prediction for this cell, which is at `at`. `None` if there is no prediction.
     pub(crate) fn validity(
         &self,
         at: Position,
@@ -174,7 +174,7 @@ mod tests {
         Some(Content { is_unknown: false, glyph: glyph(c) })
     }
 
-    /// Judges a prediction of `content` with deadline 2 over `shown`, on a screen with `now` there.
+    /// Judges a prediction of `content` over `shown` by a screen with `now`. The prediction's deadline is input 2.
     fn judged(shown: char, content: Option<Content>, now: char, ack: u64) -> Option<Validity> {
         let mut cell = CellPrediction::default();
         cell.renew(stamp(2), &glyph(shown), content);
@@ -233,7 +233,7 @@ mod tests {
         cell.renew(stamp(2), &glyph('a'), known('c'));
         cell.renew(stamp(3), &glyph('a'), known('b'));
         assert_eq!(cell.validity(at, &screen('b'), InputNum::new(3)), Some(Validity::NoCredit));
-        // A prediction after one that is settled, or was none, starts again.
+        // A prediction starts again after one that was judged or dropped.
         cell.deactivate();
         cell.renew(stamp(4), &glyph('c'), known('b'));
         assert_eq!(cell.validity(at, &screen('b'), InputNum::new(4)), Some(Validity::Correct));

@@ -1,4 +1,4 @@
-//! Judging predictions by a screen: which are confirmed, which are dropped, and what follows from it.
+//! Judging predictions by a new screen: the confirmed ones, the dropped ones, and the consequences for the others.
 
 use core::ops::ControlFlow;
 
@@ -28,7 +28,7 @@ impl Stock {
         self.cull_cursors(screen);
     }
 
-    /// Judges the cells; stops early once all predictions are dropped.
+    /// Judges the cells of all rows. It stops early if a wrong cell drops all predictions.
     fn cull_cells(&mut self, now: Instant, screen: &Screen) -> ControlFlow<()> {
         for index in 0..self.rows.len() {
             for column in 0..self.size.columns() {
@@ -91,7 +91,7 @@ impl Stock {
         debug_assert!(epochs.is_sorted(), "cursors stand in the order of their epochs");
     }
 
-    /// Drops a tentative epoch and those after it; the cursor is then predicted where the screen has it.
+    /// Drops a tentative epoch and all later ones. A new prediction then places the cursor where the screen has it.
     fn kill_epoch(&mut self, now: Instant, screen: &Screen, epoch: Epoch) {
         self.cursors.retain(|cursor| cursor.stamp.epoch < epoch);
         let (cursor, stamp) = (screen.cursor(), self.stamp(now));
@@ -107,7 +107,7 @@ impl Stock {
 }
 
 impl PredictedRow {
-    /// Gives the predicted cells from `column` on the colours of the confirmed one.
+    /// Gives the predicted cells from `column` on the pen of the cell that was confirmed there.
     fn repaint(&mut self, column: u16, pen: Pen) {
         for cell in &mut self.cells[usize::from(column)..] {
             let cell = &mut cell.content.glyph.cell;

@@ -30,7 +30,7 @@ impl Stock {
         }
     }
 
-    /// Returns the newest prediction of the cursor; makes one if there is none in this epoch.
+    /// Returns the newest prediction of the cursor. If this epoch has none, makes one.
     fn ensure_cursor(&mut self, now: Instant, shown: &Screen) -> &mut CursorPrediction {
         let newest = self.cursors.last();
         if newest.is_none_or(|cursor| cursor.stamp.epoch != self.epoch) {
@@ -88,7 +88,7 @@ impl Stock {
         let glyph_at = |column| glyph(shown, at.row, column);
         let cells = &mut self.row(at.row).cells;
         if overwrites {
-            // A fault of stock, which reads the cursor of the screen instead of the predicted one.
+            // Stock has this fault: it reads the cursor of the screen instead of the predicted one.
             let cursor = shown.cursor();
             let under = glyph(shown, cursor.row, cursor.column);
             let content = Content { is_unknown: false, glyph: character(' ', under.cell.pen) };
@@ -96,7 +96,7 @@ impl Stock {
             return;
         }
         for column in at.column..columns {
-            // Text that moves into the last columns is unknown, as it may come from the next line.
+            // Text that moves into the last columns is unknown, because it may come from the next line.
             let right = column + 1;
             let content = (right + 1 < columns).then(|| {
                 let known = cells[usize::from(right)].predicted().cloned();

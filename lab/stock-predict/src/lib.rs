@@ -1,5 +1,5 @@
-//! The prediction engine of stock Mosh, rule by rule as Mosh 1.4.0 was observed to follow them, its faults included: the
-//! measure for any better engine. The laboratory passes it in where rove has its own ([`Prediction::engine`]).
+//! The prediction engine of stock Mosh, rule by rule as Mosh 1.4.0 was observed to follow them, with its faults. Better
+//! engines are measured by it. In the laboratory it takes the place of rove's own ([`Prediction::engine`]).
 //!
 //! Predictions are made in *epochs*. The predictions of an epoch are *tentative* until one of them is confirmed: kept
 //! and judged, but not shown. A key that may change the screen in unknown ways begins a new epoch. So the first letter
@@ -25,8 +25,8 @@ use self::cursor::CursorPrediction;
 /// Most bytes read at once that count as typed, and not pasted. Source: Mosh 1.4.0 as observed.
 const KEYS_MAX: usize = 100;
 
-/// Most cells in rows with predictions; beyond it, all predictions are dropped. Chosen: 800 lines of 80 columns typed
-/// without an answer, and some megabytes at most.
+/// Most cells in rows with predictions. With more, all predictions are dropped. Chosen: 800 lines of 80 columns, typed
+/// without an answer, and at most some megabytes.
 const CELLS_MAX: usize = 65_536;
 
 /// Most predictions of the cursor, one for each epoch; with more, all predictions are dropped. Chosen: 256 lines, or
@@ -48,7 +48,7 @@ struct Stock {
     overwrites: bool,
     /// The epoch of predictions made now.
     epoch: Epoch,
-    /// The newest epoch with a confirmed prediction. Predictions of later ones are tentative.
+    /// The newest epoch with a confirmed prediction. Predictions of later epochs are tentative.
     confirmed: Epoch,
     /// The predictions of the cursor, the newest last.
     cursors: Vec<CursorPrediction>,
@@ -57,10 +57,10 @@ struct Stock {
     reader: ActionReader,
     last_byte: Option<u8>,
     network: Network,
-    /// The newest input that had been sent when the newest keys were typed.
+    /// The newest input that the client had sent when the newest keys were typed.
     sent: InputNum,
-    /// The newest frame that was made. Predictions start from what the user sees, and are judged by it when a key is
-    /// typed. Stock includes its notices in this frame, which are not part of any screen.
+    /// The newest frame that the engine made. When a key is typed, predictions start from this frame and are judged by
+    /// it, as the user sees it. Stock's frame includes its notices, which are on no screen of the host.
     shown: Screen,
     /// The size of the newest screen.
     size: Size,
@@ -169,7 +169,7 @@ impl Engine for Stock {
                 self.epoch = self.confirmed;
             }
             self.cull(now, &shown);
-            // This is the other form of a cursor key (SS3), which the program may have asked for.
+            // This byte begins the other form of a cursor key (SS3), which the program may have asked for.
             let is_ss3 = self.last_byte == Some(0x1b) && byte == b'O';
             self.last_byte = Some(byte);
             self.reader.read(if is_ss3 { b'[' } else { byte }, &mut actions);
@@ -207,7 +207,7 @@ impl Engine for Stock {
         !self.cursors.is_empty() || self.rows.iter().any(PredictedRow::is_active)
     }
 
-    /// Stock itself checks every 50 ms while there is a prediction.
+    /// Stock itself looks every 50 ms while there is a prediction.
     fn poll_timeout(&self) -> Option<Instant> {
         let stamps = self.rows.iter().flat_map(|row| &row.cells).filter_map(|cell| cell.stamp);
         stamps.filter_map(|stamp| Policy::next_glitch(stamp.at, self.looked_at)).min()
