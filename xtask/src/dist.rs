@@ -1,8 +1,8 @@
-//! `cargo xtask dist`: a program, and the files that people install from: an archive, a Debian package, a Homebrew formula, a
-//! bill of materials and checksums. `--target` and `--all` make them for other systems, `--lab` makes the same of the laboratory.
+//! `cargo xtask dist`: a program, and files from which people install it: an archive, a Debian package, a Homebrew
+//! formula, a bill of materials, checksums. `--target` and `--all` are for other systems, `--lab` for the laboratory.
 //!
-//! All of it is the same to the byte wherever it is built, by the same toolchain and from the same sources.
-//! `--twice` builds it in a second place and compares.
+//! With the same toolchain and the same sources, every byte of them is the same wherever they are built. `--twice`
+//! builds them in a second place and compares.
 
 mod archive;
 mod build;
@@ -66,7 +66,7 @@ pub(crate) struct Options {
     sources: Option<PathBuf>,
 }
 
-/// Makes everything, in the folder `dist` of the target folder.
+/// Makes all files that the options ask for, in the folder `dist` of the target folder.
 ///
 /// # Errors
 ///
@@ -81,10 +81,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     let targets = Target::choose(&options.targets, options.all)?;
     require(&targets, options.install)?;
-    // All that follows is without a network, and this program is built from few crates of others.
+    // From here on nothing uses the network. This program itself is built from few crates of others.
     run::command(Command::new("cargo").args(["fetch", "--quiet", "--locked"]).current_dir(&root))?;
     let here = Place::here(&root)?;
-    // Before the first build, so that an edit in between makes no difference.
+    // The copy is made ahead of the first build, so that an edit meanwhile makes no difference.
     let there = options.twice.then(|| Place::copy(&here)).transpose()?;
     let products: &[Product] = if options.lab { &[ROVE, LAB] } else { &[ROVE] };
     let sums = make(&here, products, &targets, options.url.as_deref())?;
@@ -99,7 +99,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     there.remove()
 }
 
-/// Checks that everything is there for these targets. Pages and completions are printed by the program for this computer.
+/// Checks that all programs and targets are there. Pages and completions come from the program for this computer.
 fn require(targets: &[Target], install: bool) -> Result<()> {
     let host = Target::host();
     let triples: Vec<_> = targets.iter().chain([&host]).map(|it| it.triple.as_str()).collect();
@@ -112,7 +112,7 @@ fn require(targets: &[Target], install: bool) -> Result<()> {
     needs.require("dist", install)
 }
 
-/// Makes everything in a place; returns the checksums.
+/// Makes the files of all products in a place. Returns their checksums.
 fn make(
     place: &Place,
     products: &[Product],
@@ -142,7 +142,7 @@ fn make(
     checksums(&dist)
 }
 
-/// Makes a program, its archive and, for Linux, its Debian package. A copy of `rove` has the name that `rove install` looks for.
+/// Makes an archive of a program and, for Linux, a Debian package. `rove install` looks for the copy that it makes.
 fn pack(place: &Place, product: &Product, speaker: &Path) -> Result<()> {
     let (name, target) = (product.program, place.target());
     println!("== {name}: {}", target.name);

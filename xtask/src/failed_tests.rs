@@ -11,10 +11,10 @@ use std::time::Duration;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct FailedTests(Vec<String>);
 
-/// Returns the name of the test or of the program whose failure a line tells.
+/// Returns the name of a test or a program, if a line of output says that it has failed.
 fn failure(line: &str) -> Option<String> {
     let test = line.strip_prefix("test ").and_then(|line| line.strip_suffix(" ... FAILED"));
-    // A program that a signal ended has printed nothing about the test that it was in.
+    // If a signal ends a program, the program's output does not name the test that ran. The line names the program.
     let program = line.contains("(signal: ").then(|| line.trim());
     let name = test.or(program)?;
     Some(name.trim_start_matches("process didn't exit successfully: ").to_owned())
@@ -26,11 +26,11 @@ impl fmt::Display for FailedTests {
     }
 }
 
-/// Longest wait for the output's end after the command's. Chosen: the output is read within milliseconds. A process
-/// that a test left behind may keep it open.
+/// Longest wait for the end of the output after the command's end. Chosen: output is read within milliseconds, but a
+/// process that a test left behind may keep it open.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Runs a command of tests, and passes on each line that it prints. Failures of tests come before those of programs.
+/// Runs a command of tests, and passes its output on. Failed tests come ahead of failed programs in the result.
 ///
 /// # Errors
 ///
@@ -57,7 +57,7 @@ fn run_into(
     Ok((status, failed))
 }
 
-/// Copies lines in a thread. Returns the failures in them. Reads on if `to` takes no more.
+/// Copies lines to `to` in a thread, which goes on if `to` fails. The receiver gets the failures in the lines.
 fn pass_on(
     from: impl Read + Send + 'static,
     mut to: impl Write + Send + 'static,

@@ -1,8 +1,8 @@
 //! `cargo xtask fresh`: the gate in a new Debian root that holds only Rust and a C linker.
 //!
-//! Programs installed on a developer's machine hide that the tests need them. The root is made by `mmdebstrap`, the
-//! toolchain and the crates already fetched come from this machine, the sources from a clone of the last commit.
-//! `aarch64` makes a root for another processor and runs tests there.
+//! Programs installed on a developer's computer can hide that tests need them. `mmdebstrap` makes the root. The
+//! toolchain and the fetched crates come from this computer, the sources from a clone of the last commit. `aarch64`
+//! makes a root for another processor and runs tests there.
 
 mod aarch64;
 mod options;
@@ -23,10 +23,10 @@ use crate::{packages, systems, workspace};
 const PROGRAMS: [(&str, &str); 3] =
     [("mmdebstrap", "mmdebstrap"), ("git", "git"), ("unshare", "util-linux")];
 
-/// The packages beside Debian's essential ones: the C linker with its headers, and what HTTPS needs to fetch crates.
+/// The packages beside Debian's essential ones: a C linker with its headers, and certificates for fetching crates.
 const PACKAGES: &str = "gcc,libc6-dev,ca-certificates";
 
-/// Where the toolchain and the sources stand in the root.
+/// The paths of the toolchain and of the sources in the root.
 const TOOLCHAIN: &str = "opt/rust";
 const SOURCES: &str = "srv/rove";
 
@@ -36,7 +36,7 @@ const SOURCES: &str = "srv/rove";
 ///
 /// Returns an error when the caller is not root, a program is missing, the root cannot be made, or the command fails.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    // The root borrows this toolchain, and has no rustup that could give it targets.
+    // The root has this toolchain, but no rustup that could add targets to it.
     let targets = if options.target.is_some() { Vec::new() } else { systems::targets() };
     let needs = Needs { programs: &PROGRAMS, targets: &targets, ..Needs::default() };
     needs.require("fresh", options.install)?;
@@ -65,10 +65,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     result
 }
 
-/// Makes a root for this processor, with the sources and all that fetches crates.
+/// Makes a root for this processor, with the sources and with the settings by which cargo fetches crates.
 fn own_root(folder: &Path, suite: &str) -> Result<()> {
     make_root(folder, suite, PACKAGES, &[], |mut command| succeed(&mut command))?;
-    // Crates that this machine has fetched need not be fetched again, and its registry settings hold there.
+    // The root gets the crates that this computer has fetched, and its settings for the registry.
     let cargo_home =
         packages::cargo_home().context("HOME is not set, so cargo's folder is not known")?;
     for part in ["config.toml", "registry/index", "registry/cache"] {

@@ -14,11 +14,11 @@ use crate::{dist, failed_tests, packages, portable, systems, tidy, workspace};
 /// The program that checks licences and sources of dependencies.
 const DENY: (&str, &str) = ("cargo-deny", "0.20.2");
 
-/// Tests run at once. Chosen: the end-to-end tests wait more than they compute; on two processors they
-/// use half of two processors with twelve threads. With sixteen, logins took longer than rove lets them.
+/// How many tests run at once. Chosen: end-to-end tests mostly wait. With twelve threads they use half of two
+/// processors; with sixteen, logins took longer than rove allows.
 const TEST_THREADS: &str = "12";
 
-/// Where the properties' random cases begin, unless the caller says: what fails here fails again.
+/// The seed of the properties' random cases, unless the caller sets one: a failure then repeats.
 const PROPTEST_SEED: (&str, &str) = ("PROPTEST_RNG_SEED", "1");
 
 enum Outcome {
@@ -53,7 +53,7 @@ pub(crate) fn run(install: bool) -> Result<()> {
         ..Needs::default()
     };
     needs.require("test", install)?;
-    // Tests leave half of two processors idle. This step fills them, and no other step waits for it.
+    // Tests leave half of two processors idle, which this step uses meanwhile. No other step needs its result.
     let systems_root = root.clone();
     let systems = thread::spawn(move || timed("systems", systems_check, &systems_root));
     let steps: [(&str, Step); 8] = [
@@ -75,7 +75,7 @@ pub(crate) fn run(install: bool) -> Result<()> {
     report(&summary)
 }
 
-/// The result of a step: its name, how many seconds it took, and its outcome.
+/// A step that has run: its name, the seconds that it took, and its outcome.
 type Ran = (&'static str, u64, Outcome);
 
 /// Prints the results of all steps.
@@ -92,7 +92,7 @@ fn report(summary: &[Ran]) -> Result<()> {
     Ok(())
 }
 
-/// Runs a step.
+/// Runs a step, and measures its time.
 fn timed(name: &'static str, step: Step, root: &Path) -> Ran {
     #[expect(clippy::disallowed_methods, reason = "how long it took is only printed")]
     let start = Instant::now();
@@ -101,8 +101,8 @@ fn timed(name: &'static str, step: Step, root: &Path) -> Ran {
     (name, start.elapsed().as_secs(), outcome)
 }
 
-/// Runs the end-to-end tests on a static release: musl has another allocator and other start-up code than glibc,
-/// a release another stack than the build of the gate.
+/// Runs the end-to-end tests on a static release. Its musl differs from glibc in allocator and start-up code, and a
+/// release in its stack from the gate's build.
 ///
 /// # Errors
 ///
@@ -121,7 +121,7 @@ pub(crate) fn run_static(install: bool) -> Result<()> {
     }
 }
 
-/// Runs the whole suite with the branches of macOS and the BSDs.
+/// Runs all tests of the workspace with the branches that macOS and the BSDs take.
 ///
 /// # Errors
 ///
@@ -168,7 +168,7 @@ fn deny(root: &Path) -> Outcome {
 fn systems_check(root: &Path) -> Outcome {
     let outcomes = systems::checks(root).map(|mut check| match check.output() {
         Ok(output) if output.status.success() => Outcome::Passed,
-        // A message of this step would stand among those of the others.
+        // Output is held until the step ends: otherwise it would be mixed with that of other steps.
         Ok(output) => {
             eprintln!("{}", String::from_utf8_lossy(&output.stderr));
             Outcome::Failed(output.status.to_string())
@@ -194,7 +194,7 @@ fn run_tests(command: &mut Command, root: &Path) -> Outcome {
         command.env(name, seed);
     }
     command.env("INSTA_UPDATE", "no").current_dir(root);
-    // A run prints thousands of lines, and many readers see the last ones only: the summary repeats the names.
+    // A run prints thousands of lines, of which many readers see only the last. So the summary names the failed tests.
     match failed_tests::run(command) {
         Ok((status, _)) if status.success() => Outcome::Passed,
         Ok((status, failed)) => Outcome::Failed(format!("{status}{failed}")),
@@ -206,15 +206,15 @@ fn portable_modules(root: &Path) -> Outcome {
     run_tests(&mut portable::modules(root), root)
 }
 
-/// Runs `cargo xtask sim` by the program that the step `tests` has built. Alone, cargo would compile the laboratory again,
-/// with the features of fewer crates.
+/// Runs `cargo xtask sim` by the program that the step `tests` has built. Built alone, it would have other features of
+/// some crates, and cargo would compile the laboratory again.
 fn simulation(root: &Path) -> Outcome {
     let program = workspace::target(root).join("debug/rove-trials");
     run_command(Command::new(program).args(["sim", "--seeds", "1000"]).current_dir(root))
 }
 
 fn cargo(root: &Path, args: &[&str]) -> Outcome {
-    // Snapshots are compared and never rewritten by the gate.
+    // The gate compares snapshots, and never rewrites them.
     run_command(Command::new("cargo").args(args).env("INSTA_UPDATE", "no").current_dir(root))
 }
 

@@ -20,7 +20,7 @@ use limits::Limits;
 use row::{Row, TABLES};
 use rows::PARTS;
 
-/// Prints all figures with their limits, or as JSON with the places of flaws.
+/// Prints all figures with their limits as tables, or as JSON with the place of each flaw.
 ///
 /// # Errors
 ///
@@ -35,7 +35,7 @@ pub(crate) fn run(root: &Path, is_json: bool) -> Result<()> {
     Ok(())
 }
 
-/// Returns what is beyond its limit.
+/// Returns a sentence for each figure beyond its limit.
 ///
 /// # Errors
 ///
@@ -51,7 +51,7 @@ fn read(root: &Path) -> Result<(Vec<Row>, Limits)> {
     Ok((rows::rows(root, &words)?, Limits::read(&read(limits::FILE)?)?))
 }
 
-/// Returns a table of figures with a line for each row that has any of them.
+/// Returns a table of these figures. It has a line for each row with at least one of them.
 fn table(figures: &[(&str, &str)], rows: &[Row], limits: &Limits) -> String {
     let line = |name: &str, cells: Vec<String>| {
         let cells = cells.iter().map(|cell| format!("{cell:>17}"));
@@ -69,7 +69,7 @@ fn table(figures: &[(&str, &str)], rows: &[Row], limits: &Limits) -> String {
     text
 }
 
-/// Returns an object for each row.
+/// Returns a JSON object for each row.
 fn json(rows: &[Row]) -> Value {
     let json = |row: &Row| json!({"figures": row.figures, "places": row.places});
     rows.iter().map(|row| (row.name.clone(), json(row))).collect()

@@ -1,7 +1,7 @@
 //! `cargo xtask limits`: docs/limits.md, a table of all limits, from the constants themselves.
 //!
-//! Name, value, place and meaning of a row come from the source. The last column, the behaviour beyond
-//! a limit, is written in the table by hand, and kept.
+//! Name, value, place and meaning of a row come from the source. The last column says what happens beyond a limit:
+//! people write it in the table, and the command keeps it.
 
 mod value;
 
@@ -14,10 +14,10 @@ use anyhow::{Context, Result};
 use crate::workspace::tracked_files;
 use value::Value;
 
-/// Where the table stands.
+/// The path of the table.
 const TABLE: &str = concat!("docs", "/limits.md");
 
-/// The head of the table.
+/// The headings of the table.
 const HEADING: &str = "| limit | value | where | what it is | beyond it |\n|---|---|---|---|---|\n";
 
 /// The text above the table.
@@ -30,10 +30,10 @@ is written here, and stays when the table is made anew. `cargo xtask tidy` fails
 
 ";
 
-/// Crates that do not ship.
+/// Crates that the table leaves out, because they do not ship.
 const BESIDE: [&str; 2] = ["oracle", "trials"];
 
-/// A limit as the source has it.
+/// A limit as the source states it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Limit {
     name: String,
@@ -43,11 +43,11 @@ struct Limit {
     meaning: String,
 }
 
-/// Writes the table anew. The last column of limits that are still there stays.
+/// Writes the table anew. Rows of known limits keep their last column.
 ///
 /// # Errors
 ///
-/// Returns an error when a file cannot be read or written, or a constant is beyond the reader.
+/// Returns an error when a file cannot be read or written, or the value of a constant cannot be computed.
 pub(crate) fn write(root: &Path) -> Result<()> {
     let old = fs::read_to_string(root.join(TABLE)).unwrap_or_default();
     fs::write(root.join(TABLE), table(root, &old)?).context("cannot write the table of limits")
@@ -57,7 +57,7 @@ pub(crate) fn write(root: &Path) -> Result<()> {
 ///
 /// # Errors
 ///
-/// Returns an error when a file cannot be read, or a constant is beyond the reader.
+/// Returns an error when a file cannot be read, or the value of a constant cannot be computed.
 pub(crate) fn check(root: &Path, findings: &mut Vec<String>) -> Result<()> {
     let old = fs::read_to_string(root.join(TABLE)).unwrap_or_default();
     if table(root, &old)? != old {
@@ -69,7 +69,7 @@ pub(crate) fn check(root: &Path, findings: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the whole page, what is said in `old` of what happens beyond each limit included.
+/// Returns the whole page. Last columns come from the old page.
 fn table(root: &Path, old: &str) -> Result<String> {
     let said: Vec<_> = old.lines().filter_map(beyond).collect();
     let mut sources = BTreeMap::new();
@@ -93,7 +93,7 @@ fn table(root: &Path, old: &str) -> Result<String> {
     Ok(page)
 }
 
-/// Returns what was said of a limit; of one that has moved, if no other bears its name.
+/// Returns the last column of a limit: of the row with its name and place, or of the only row with its name.
 fn kept<'a>(said: &[((&str, &str), &'a str)], name: &str, place: &str) -> &'a str {
     let of_name: Vec<_> = said.iter().filter(|row| row.0.0 == name).collect();
     let here = of_name.iter().find(|row| row.0.1 == place);
@@ -103,14 +103,14 @@ fn kept<'a>(said: &[((&str, &str), &'a str)], name: &str, place: &str) -> &'a st
     }
 }
 
-/// Returns name and place of a row, and what it says of what happens beyond.
+/// Returns a row's name and place, and its last column.
 fn beyond(row: &str) -> Option<((&str, &str), &str)> {
     let cells: Vec<&str> = row.strip_prefix("| `")?.strip_suffix(" |")?.split(" | ").collect();
     let &[name, _, place, _, beyond] = cells.as_slice() else { return None };
     Some(((name.trim_end_matches('`'), place.trim_matches('`')), beyond))
 }
 
-/// Returns whether a file is part of what ships.
+/// Returns whether the table has the constants of a file.
 fn is_source(path: &Path) -> bool {
     let is_test = path.file_stem().is_some_and(|stem| stem == "tests" || stem == "properties");
     let parts: Vec<_> = path.iter().collect();
@@ -120,7 +120,7 @@ fn is_source(path: &Path) -> bool {
             if (half == "crates" || half == "lab") && !BESIDE.iter().any(|beside| name == *beside) && src == "src")
 }
 
-/// Returns a file's path without what all have in common.
+/// Returns the path of a file in the table: without the first folder and without `src`.
 fn place(path: &Path) -> String {
     path.iter().skip(1).filter(|part| *part != "src").collect::<PathBuf>().display().to_string()
 }
@@ -143,7 +143,7 @@ fn limits(source: &str) -> Vec<Limit> {
     found
 }
 
-/// Reads a line that declares a constant.
+/// Reads the declaration of a constant from a line. `comment` is the comment above it.
 fn constant(line: &str, comment: &str) -> Option<Limit> {
     let at = line.find("const ")?;
     let is_declaration = line[..at].is_empty() || line.starts_with("pub");
@@ -165,14 +165,14 @@ fn first_sentence(comment: &str) -> String {
 }
 
 impl Limit {
-    /// Returns whether it belongs into the table: a bound of something, or on how long it lasts.
+    /// Returns whether the table has this constant: a bound of something, or on how long something lasts.
     fn is_listed(&self) -> bool {
         let is_limit = self.name.ends_with("_MAX") || self.name.ends_with("_TIMEOUT");
         let is_kind = self.name.contains("_MAX_");
         (is_limit || is_kind) && !self.kind.starts_with(['&', '[']) && self.kind != "Self"
     }
 
-    /// Works the value out. A name stands for a constant of the same file, or else of other files that agree on it.
+    /// Computes the value. A name is a constant of the same file, or else one of other files, which must agree on it.
     fn value(&self, neighbours: &[Self], all: &BTreeMap<PathBuf, Vec<Self>>) -> Option<Value> {
         let lookup = |name: &str| {
             let of_name = |limits: &[Self]| limits.iter().find(|limit| limit.name == name).cloned();

@@ -5,12 +5,12 @@
 //! - `gate` runs every check in order, and `failed_tests` names the tests that failed. `needs` finds and installs what a
 //!   check requires. `packages` lists the Debian packages of tests. `systems` compiles for macOS, FreeBSD, Android and
 //!   Windows. `portable` tests the branches of macOS and the BSDs on Linux. `wine` tests the program for Windows on Linux.
-//! - `tidy` checks the habits that no other tool checks. `limits` makes docs/limits.md from the constants, and `reference` a
-//!   page of the laboratory's files from its types. `house` measures code and prose.
+//! - `tidy` checks rules that no other tool checks. `limits` makes docs/limits.md from constants, and `reference` a
+//! page on the laboratory's files from types. `house` measures code and prose.
 //! - `results` measures the tables of docs/results. `workspace` knows the files of the tree.
 //! - `fresh` runs the gate in a new Debian `root`, or tests in one for `aarch64`. Its `options` are words of the command line.
-//! - `dist` builds a `product` for a `target` and what is made of it: `stage`, `archive`, `deb`, `formula`, `notices` and `sbom`.
-//!   `sizes` tells how large that is.
+//! - `dist` builds a `product` for a `target`, and makes from it: `stage`, `archive`, `deb`, `formula`, `notices` and
+//! `sbom`. `sizes` prints how large they are.
 
 mod dist;
 mod failed_tests;
@@ -87,7 +87,7 @@ enum Command {
     Bench(Passed),
 }
 
-/// Words for a program of the workspace that is compiled only if it is called.
+/// Command-line words for a program of the workspace that is compiled only when it is called.
 #[derive(clap::Args)]
 struct Passed {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]

@@ -1,5 +1,5 @@
-//! The needs of a command beside the pinned toolchain and a C linker: programs of Debian packages, cargo's own programs,
-//! a program from a package of Python, and targets of the compiler.
+//! The needs of a command beside the pinned toolchain and a C linker. They are programs of Debian packages, programs of
+//! cargo, a program from a Python package, and targets of the compiler.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -16,22 +16,22 @@ pub(crate) struct Needs<'a> {
     pub(crate) programs: &'a [(&'static str, &'static str)],
     /// Programs of cargo, each with the version that the project uses.
     pub(crate) cargo_programs: &'a [(&'static str, &'static str)],
-    /// A program from a package of Python.
+    /// The program from a Python package, if the command needs one.
     pub(crate) python_program: Option<PythonProgram>,
     /// Targets whose standard library the compiler needs.
     pub(crate) targets: &'a [&'a str],
 }
 
-/// A program that comes in a package of Python, with the version that the project uses. It lies in the target folder.
+/// A program in a Python package, with the project's version of it. The package is installed in the target folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PythonProgram {
     pub(crate) package: &'static str,
     pub(crate) version: &'static str,
-    /// The program in the folder of the package.
+    /// The path of the program within the package's folder.
     pub(crate) program: &'static str,
 }
 
-/// A step that installs what is missing. Its text is the command for a shell.
+/// A step that installs something missing. Its text is a command for a shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
     Debian(Vec<&'static str>),
@@ -41,7 +41,7 @@ enum Step {
 }
 
 impl Needs<'_> {
-    /// Checks that everything is there; installs what is missing if `install`, or if `CI=true`.
+    /// Checks that everything is there. If `install` is set, or `CI=true`, installs what is missing.
     ///
     /// # Errors
     ///
@@ -75,7 +75,7 @@ impl Needs<'_> {
         let debian = (!packages.is_empty()).then_some(Step::Debian(packages));
         let cargo = (!programs.is_empty()).then_some(Step::Cargo(programs));
         let targets = targets.map(|target| Step::Target((*target).to_owned()));
-        // cargo's programs are compiled, perhaps with a package's.
+        // Debian packages come first, because programs of cargo may need one to be compiled.
         debian.into_iter().chain(cargo).chain(python.map(Step::Python)).chain(targets).collect()
     }
 }
@@ -86,7 +86,7 @@ impl Step {
             Self::Debian(packages) => return packages::install(packages),
             Self::Cargo(programs) => {
                 let programs = programs.iter().map(String::as_str);
-                // Without optimisation: they run for seconds, and would compile for minutes more.
+                // Without optimisation: the programs run for seconds, and would take minutes more to compile.
                 ("cargo", ["install", "--locked", "--debug"].into_iter().chain(programs).collect())
             }
             Self::Python(_) => ("python3", Vec::new()),
@@ -132,7 +132,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// Returns where the program of a package of Python is.
+/// Returns the path of a program from a Python package.
 pub(crate) fn path_of(program: &PythonProgram) -> PathBuf {
     folder_of(program).join(program.program)
 }
@@ -142,7 +142,7 @@ fn folder_of(program: &PythonProgram) -> PathBuf {
     folder.join("python").join(format!("{}-{}", program.package, program.version))
 }
 
-/// Returns the sentence that names what is missing.
+/// Returns a text that lists what is missing, with the commands that install it.
 fn advice(command: &str, missing: &[Step]) -> String {
     let lines: String = missing.iter().map(|step| format!("\n  {step}")).collect();
     format!(
@@ -151,7 +151,7 @@ fn advice(command: &str, missing: &[Step]) -> String {
     )
 }
 
-/// Returns whether the compiler has the standard library for a target, wherever the toolchain came from.
+/// Returns whether the compiler has the standard library for a target, however the toolchain was installed.
 fn has_target(target: &str) -> bool {
     let library = Command::new("rustc")
         .args(["--print", "target-libdir", "--target", target])

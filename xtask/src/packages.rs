@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 
-/// A program the tests run, and the Debian package that brings it. Programs that every Debian has are left out.
+/// Programs that tests run, each with the Debian package that brings it. Programs that every Debian has are left out.
 pub(crate) const PROGRAMS: [(&str, &str); 51] = [
     ("mosh", "mosh"),
     ("mosh-client", "mosh"),
@@ -46,9 +46,9 @@ pub(crate) const PROGRAMS: [(&str, &str); 51] = [
     ("sudo", "sudo"),
     ("tcsh", "tcsh"),
     ("/usr/bin/python3", "python3"),
-    // Files that packages bring. A terminal description has no program.
+    // These entries are files of packages. A terminal description has no program.
     ("/usr/share/terminfo/x/xterm-direct", "ncurses-term"),
-    // Debian's Python finds this one, another in PATH does not.
+    // Only Debian's own Python finds this package, not another Python in PATH.
     ("/usr/lib/python3/dist-packages/prompt_toolkit/__init__.py", "python3-prompt-toolkit"),
     ("node", "nodejs"),
     ("emacs", "emacs-nox"),
@@ -62,7 +62,7 @@ pub(crate) const PROGRAMS: [(&str, &str); 51] = [
     ("ruby", "ruby"),
 ];
 
-/// Where programs are looked for beside PATH: an ordinary user's PATH lacks the sbin folders.
+/// Folders beside PATH in which programs are looked for, because an ordinary user's PATH lacks them.
 const SBIN: [&str; 3] = ["/usr/sbin", "/usr/local/sbin", "/sbin"];
 
 /// Installs packages.
@@ -88,7 +88,7 @@ pub(crate) fn missing(programs: &[(&'static str, &'static str)]) -> Vec<&'static
     packages
 }
 
-/// Returns whether a program is installed, where users or cargo find it.
+/// Returns whether a program is installed: in PATH, in [`SBIN`], or in cargo's folder.
 pub(crate) fn is_installed(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
@@ -97,17 +97,17 @@ pub(crate) fn is_installed(program: &str) -> bool {
         .any(|folder| folder.join(program).is_file())
 }
 
-/// Returns cargo's own folder, if one can be told.
+/// Returns cargo's own folder. `None` if neither CARGO_HOME nor HOME is set.
 pub(crate) fn cargo_home() -> Option<PathBuf> {
     let named = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     named.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")))
 }
 
 fn apt_get(args: &[&str]) -> Result<()> {
-    // A user who is not root is asked by sudo, if there is one.
+    // A user who is not root needs sudo, which asks for a password.
     let words = if is_root() { &["apt-get"][..] } else { &["sudo", "apt-get"] };
     let mut command = Command::new(words[0]);
-    // The computer's own updates may hold the lock.
+    // The system's automatic updates may hold apt's lock for some minutes.
     command.args(&words[1..]).args(["-o", "DPkg::Lock::Timeout=300"]).args(args);
     match command.env("DEBIAN_FRONTEND", "noninteractive").status() {
         Ok(status) if status.success() => Ok(()),

@@ -5,31 +5,31 @@ use std::process::Command;
 
 use crate::workspace;
 
-/// The compiler for the workspace's own crates. The crates of others are those of the other steps.
+/// A compiler that sets the flag for the workspace's own crates. Crates of others stay as they were compiled.
 const COMPILER: &str = "xtask/src/portable-rustc.sh";
 
-/// The end-to-end modules whose processes take other branches: those that the gate runs.
+/// The end-to-end modules that the gate runs with these branches: those whose processes take them.
 const MODULES: [&str; 6] =
     ["interop::", "life::", "logins::", "network::", "path_size::", "sessions::"];
 
-/// Tests of abilities that only Linux has. docs/platforms.md gives the reasons.
+/// Tests of abilities that only Linux has. docs/platforms.md gives the reasons. These tests are left out.
 const LINUX_ONLY: [&str; 2] = [
     "a_viewer_sees_and_does_not_type_and_the_owner_sees_it_come_and_go",
     "nobody_looks_into_client_and_server_and_their_shell_is_an_ordinary_process",
 ];
 
-/// Returns the command for the whole suite.
+/// Returns the command that runs all tests of the workspace.
 pub(crate) fn suite(root: &Path) -> Command {
     let mut command = test(root);
     command.args(["--no-fail-fast", "--"]);
     skip(command)
 }
 
-/// Returns the command for the end-to-end modules.
+/// Returns the command that runs the end-to-end modules.
 pub(crate) fn modules(root: &Path) -> Command {
     let mut command = test(root);
     command.args(["--test", "e2e", "--"]).args(MODULES);
-    // The tests wait more than they compute, and unoptimised they are compiled in 23 s of a processor. Crates of others keep
+    // These tests mostly wait, so they need no optimisation: compiling takes 23 s of a processor. Crates of others keep
     // their own setting.
     command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0").env("CARGO_PROFILE_DEV_DEBUG", "0");
     command.env("CARGO_INCREMENTAL", "0");
@@ -39,10 +39,10 @@ pub(crate) fn modules(root: &Path) -> Command {
 fn test(root: &Path) -> Command {
     let target = workspace::target(root);
     let mut command = Command::new("cargo");
-    // The whole workspace is named in either case, so that crates of others have the features that they have in other steps.
+    // Both commands name the whole workspace, so that crates of others have the same features as in other steps.
     command.args(["test", "--locked", "--workspace"]);
     command.env("RUSTC_WORKSPACE_WRAPPER", root.join(COMPILER));
-    // Programs get a folder of their own, while cargo shares what it has compiled of others' crates.
+    // The tested programs get a target folder of their own. Cargo shares the compiled crates of others.
     command.env("CARGO_TARGET_DIR", target.join("portable"));
     command.env("CARGO_BUILD_BUILD_DIR", target);
     command

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// Where the page stands.
+/// The path of the page.
 const PAGE: &str = concat!("docs", "/results/lab-reference.md");
 
 /// The text above the tables.
@@ -80,7 +80,7 @@ fn page(root: &Path) -> Result<String> {
     Ok(page)
 }
 
-/// Returns a table of rows, whose values have types or not.
+/// Returns a table of rows. If no row has a type, neither has the table a column of types.
 fn table(rows: &[Row]) -> String {
     if rows.iter().all(|row| row.kind.is_empty()) {
         return "| word | meaning |\n|---|---|\n".to_owned() + &lines(rows, Row::of_word);
@@ -92,7 +92,7 @@ fn lines(rows: &[Row], line: fn(&Row) -> String) -> String {
     rows.iter().map(line).collect()
 }
 
-/// A field or a variant.
+/// A row of a table: a field or a variant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Row {
     name: String,
@@ -100,7 +100,7 @@ struct Row {
     meaning: String,
 }
 
-/// Returns the rows of a struct with named fields or of an enum. Attributes of serde and clap decide their names.
+/// Returns the rows of a struct with named fields, or of an enum. Names follow the attributes of serde and clap.
 fn rows(source: &str, name: &str) -> Option<Vec<Row>> {
     let lines: Vec<&str> = source.lines().collect();
     let heads = [format!("struct {name} {{"), format!("enum {name} {{")];
@@ -134,7 +134,7 @@ impl Row {
         format!("| `{}` | {} | {} |\n", self.name, self.kind, self.meaning)
     }
 
-    /// Reads a field or a variant, unless its attributes leave it out.
+    /// Reads a field or a variant from a line. `None` if its attributes leave it out.
     fn read(line: &str, attributes: &str, is_enum: bool, is_kebab: bool) -> Option<Self> {
         if attributes.contains("skip)") || attributes.contains("flatten") {
             return None;
@@ -151,12 +151,12 @@ impl Row {
     }
 }
 
-/// Returns a comment in one line, which breaks no table and has no links.
+/// Returns a comment as a single line without links, which fits into a table.
 fn cleaned(comment: &[&str]) -> String {
     comment.join(" ").replace('|', "\\|").replace("[`", "`").replace("`]", "`")
 }
 
-/// Returns a line without what says who may see the item.
+/// Returns a line without the visibility (`pub` or the like) at its beginning.
 fn bare(line: &str) -> &str {
     line.trim_start_matches("pub(crate) ")
         .trim_start_matches("pub(super) ")
@@ -188,7 +188,7 @@ fn plain(kind: &str) -> String {
     .to_owned()
 }
 
-/// Returns a name of Rust in the case of files: `MeanByValue` and `mean_by_value` are `mean-by-value`.
+/// Returns a Rust name in the form of files: `MeanByValue` and `mean_by_value` become `mean-by-value`.
 fn kebab(name: &str) -> String {
     let mut kebab = String::new();
     for letter in name.chars() {

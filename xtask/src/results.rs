@@ -7,14 +7,14 @@ use std::thread::available_parallelism;
 
 use anyhow::{Context, Result, ensure};
 
-/// Stands for the directory of recordings in a command line: the word, and the variable that names it.
+/// Stands for the directory of recordings in a command line; and the variable that names the directory.
 const TRACES: &str = "$ROVE_TRACES";
 const TRACES_VARIABLE: &str = "ROVE_TRACES";
 
 /// Where the files stand.
 const FOLDER: &str = concat!("docs", "/results");
 
-/// A name, a command line, and the words that it ends in, one run for each.
+/// A table: the name, a command line, and its last words, with a run of the command for each of them.
 type Table = (&'static str, &'static str, &'static [&'static str]);
 
 /// All tables, each of which takes less than six minutes on two cores, without compiling.
@@ -103,7 +103,7 @@ pub(crate) fn write(root: &Path, names: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Fails if a table is of recordings and there is no directory of them. A full run would only find this out after an hour.
+/// Fails if a table needs recordings without a directory. A full run would find this out only after an hour.
 fn require_traces(tables: &[&Table], traces: &str) -> Result<()> {
     let lacks = |(_, command, _): &&&Table| traces.is_empty() && command.contains(TRACES);
     let names: Vec<&str> = tables.iter().filter(lacks).map(|(name, ..)| *name).collect();
@@ -117,7 +117,7 @@ fn lines((_, command, ends): &Table) -> impl Iterator<Item = String> {
     ends.iter().map(move |end| format!("{command} {end}").trim_end().to_owned())
 }
 
-/// Returns of which commit a table is, and of what computer.
+/// Returns a line that names the commit and the computer of a table.
 fn head(root: &Path) -> Result<String> {
     let commit = run(root, "git log -1 --format=%h --abbrev=12 -- crates lab Cargo.lock")?;
     let changes = run(root, "git status --porcelain -- crates lab Cargo.lock")?;
@@ -130,7 +130,7 @@ fn head(root: &Path) -> Result<String> {
     Ok(format!("Commit {}{changed}; {model}, {cores} cores, {kernel}.", commit.trim()))
 }
 
-/// Runs a command line, in which rove-lab is the release build and `$ROVE_TRACES` the variable. Returns what it prints.
+/// Runs a command line, and returns its output. `rove-lab` is the release build, and `$ROVE_TRACES` the variable.
 fn run(root: &Path, line: &str) -> Result<String> {
     eprintln!("xtask: {line}");
     let traces = std::env::var(TRACES_VARIABLE).unwrap_or_default();
@@ -143,7 +143,7 @@ fn run(root: &Path, line: &str) -> Result<String> {
     String::from_utf8(output.stdout).context("a table is not text")
 }
 
-/// Returns the words of a command line. A directory is in a single word, whatever its name is.
+/// Returns the words of a command line. The directory of recordings is a single word, even with blanks in its name.
 fn words(line: &str, traces: &str) -> Vec<String> {
     let line = line.replace("rove-lab ", "cargo run --quiet --locked --release -p rove-lab -- ");
     line.split_whitespace().map(|word| word.replace(TRACES, traces)).collect()

@@ -1,4 +1,4 @@
-//! The check that the programs compile without a warning for the systems that nobody builds them on here.
+//! The check that programs compile without a warning for systems on which the project is not built here.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,16 +14,16 @@ const PROGRAM_TARGETS: [&str; 5] = [
     "aarch64-linux-android",
 ];
 
-/// The target of the cores alone. It has no operating system, so the cores ask none.
+/// The target for which the cores are compiled alone. It has no operating system, which shows that cores use none.
 const CORE_TARGET: &str = "wasm32-unknown-unknown";
 
-/// The target of the cores and of the one program that there is for Windows.
+/// The target for Windows: of the cores, and of the program that runs there.
 pub(crate) const WINDOWS_TARGET: &str = "x86_64-pc-windows-gnu";
 
 /// The packages of the programs, the product's first.
 const PROGRAMS: [&str; 2] = ["rove-shell", "rove-lab"];
 
-/// The crates that do no I/O, in the order they build on each other.
+/// The crates that do no I/O. Each builds only on earlier ones.
 const CORES: [&str; 11] = [
     "rove-units",
     "rove-ssp",
@@ -43,7 +43,7 @@ pub(crate) fn targets() -> Vec<&'static str> {
     [PROGRAM_TARGETS.as_slice(), &[CORE_TARGET, WINDOWS_TARGET]].concat()
 }
 
-/// Returns the three checks, at the lowest priority. The targets of a check share macros and build scripts.
+/// Returns the commands of the three checks, at the lowest priority. Targets of one check share their macros.
 pub(crate) fn checks(root: &Path) -> [Command; 3] {
     let of_windows = [CORES.as_slice(), &PROGRAMS[..1]].concat();
     [
@@ -56,12 +56,12 @@ pub(crate) fn checks(root: &Path) -> [Command; 3] {
 fn check(root: &Path, packages: &[&str], targets: &[&str]) -> Command {
     let mut command = Command::new("nice");
     command.args(["-n", "19", "cargo", "check", "--quiet", "--locked", "--keep-going"]);
-    // cargo lets nobody else build in the same folder.
+    // Cargo locks its folder, so the checks have one of their own.
     command.arg("--target-dir").arg(workspace::target(root).join("systems"));
     command.current_dir(root);
     command.args(packages.iter().flat_map(|package| ["--package", package]));
     command.args(targets.iter().flat_map(|target| ["--target", target]));
-    // With `--target`, the flags are not for macros and build scripts.
+    // With `--target`, cargo does not pass these flags to macros and build scripts.
     command.env("RUSTFLAGS", "-D warnings");
     command
 }

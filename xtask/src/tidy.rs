@@ -1,5 +1,5 @@
-//! The habits that no other tool checks: sizes, names, module docs, the dependency graph, and the maps of the crates. It also
-//! checks documents cited, tests promised, the table of limits and the reference, the figures of `house`, stray words.
+//! Rules that no other tool checks: sizes, names, module docs, the dependency graph, and the crates' maps. It also
+//! checks cited documents, promised tests, the tables of limits and of files, `house`, and stray words.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,11 +10,11 @@ use anyhow::{Context, Result, bail};
 use crate::workspace::tracked_files;
 use crate::{house, limits, reference};
 
-/// A file beyond this is split. Tests in their own file count for themselves.
+/// Most lines of a file. A longer one must be split. A file's tests count only if they are in a file of their own.
 const FILE_LINES_MAX: usize = 700;
 
-/// Which of our crates each crate may build on. Chosen: the map in ARCHITECTURE.md. Spaces separate names. No crate of
-/// the product builds on the laboratory, but for the links of `demo`.
+/// The crates that each crate may depend on, separated by spaces. Chosen: the map in ARCHITECTURE.md. No crate of the
+/// product depends on the laboratory, except for the links of `demo`.
 const MAY_DEPEND_ON: [(&str, &str); 30] = [
     ("crates/units", ""),
     ("crates/ssp", "units"),
@@ -60,22 +60,22 @@ const MAY_DEPEND_ON: [(&str, &str); 30] = [
         "fuzz",
         "units ssp terminal predict congestion streams session control bootstrap stock-predict link headless oracle shell",
     ),
-    // Packaging compiles nothing of what it packs twice, and the gate starts before anything builds.
+    // xtask depends on none, so that packaging compiles nothing twice, and the gate starts ahead of any build.
     ("xtask", ""),
 ];
 
-/// The sections of a manifest that name what a crate builds on.
+/// The sections of a manifest that list dependencies.
 const DEPENDENCIES: [&str; 3] =
     ["[dependencies]", "[target.'cfg(unix)'.dependencies]", "[target.'cfg(windows)'.dependencies]"];
 
 /// The crates whose `src/sys.rs` may hold `unsafe`. All others forbid it.
 const UNSAFE_CRATES: [&str; 4] = ["crates/host", "crates/platform", "crates/rove", "lab/net"];
 
-/// The file of the prediction engine itself beside `replay.rs`. No other file of it may import the engine or give it methods.
+/// The engine's own file beside `replay.rs`. No other file of the prediction engine may import it or give it methods.
 const ENGINE_FILE: &str = "crates/predict/src/replay/judge.rs";
 
-/// The models of the prediction engine, each with its files. A model imports no other one; the numbers of `ruler` are part of
-/// two.
+/// The models of the prediction engine, each with its files. A model must not import another one. The numbers of
+/// `ruler` are part of two models.
 const MODELS: [(&str, &[&str]); 10] = [
     ("prompts", &["context"]),
     ("ends of modes", &["exit"]),
@@ -137,7 +137,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     bail!("{} findings", findings.len());
 }
 
-/// The project speaks of itself alone, and is finished where it stands.
+/// Finds paths of a developer's computer, notes of unfinished work, and ignored tests: the project has none.
 fn check_words(path: &Path, text: &str, findings: &mut Vec<String>) {
     // Spelled in pieces, so that this list does not find itself.
     let banned = [
@@ -157,7 +157,7 @@ fn check_words(path: &Path, text: &str, findings: &mut Vec<String>) {
     }
 }
 
-/// Each cited document must be there.
+/// Checks that each cited document exists.
 fn check_citations(root: &Path, path: &Path, text: &str, findings: &mut Vec<String>) {
     for (number, line) in (1..).zip(text.lines()) {
         // Spelled in pieces, so that this line cites nothing.
@@ -172,7 +172,7 @@ fn check_citations(root: &Path, path: &Path, text: &str, findings: &mut Vec<Stri
     }
 }
 
-/// Each test that SECURITY.md names for a promise is there, and it names each file with unsafe code.
+/// Checks that SECURITY.md names only tests that exist, and names each file with unsafe code.
 fn check_promises(root: &Path, findings: &mut Vec<String>) -> Result<()> {
     let promises =
         fs::read_to_string(root.join("SECURITY.md")).context("there is no SECURITY.md")?;
@@ -201,7 +201,7 @@ fn tests_named(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2).filter(is_name)
 }
 
-/// The models of the prediction engine do not know it.
+/// Checks that no model of the prediction engine imports the engine.
 fn check_engine(root: &Path, findings: &mut Vec<String>) -> Result<()> {
     let mut sources = Vec::new();
     for path in tracked_files(root)? {
@@ -219,7 +219,7 @@ fn check_engine(root: &Path, findings: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// Looks for knots in sources, each of which has a path and its code.
+/// Finds forbidden imports in sources, each a path and its code.
 fn find_knots(sources: &[(String, String)], findings: &mut Vec<String>) {
     for (path, code) in sources {
         let is_part = path.starts_with("crates/predict/src/replay/");
@@ -235,7 +235,7 @@ fn find_knots(sources: &[(String, String)], findings: &mut Vec<String>) {
     }
 }
 
-/// Looks for models in the imports of a file that is to know none but its own.
+/// Finds imports of models in a file that may import only its own model's files.
 fn find_imported_models(path: &str, code: &str, findings: &mut Vec<String>) {
     let stem = path.rsplit('/').next().and_then(|name| name.strip_suffix(".rs"));
     let own = MODELS.iter().find(|(_, files)| stem.is_some_and(|stem| files.contains(&stem)));
@@ -245,7 +245,7 @@ fn find_imported_models(path: &str, code: &str, findings: &mut Vec<String>) {
     }
     for line in code.lines().filter_map(|line| line.strip_prefix("use crate::replay::")) {
         let modules = line.trim_start_matches('{').split([',', ' ', ':', ';', '}']);
-        // The first part of a single path is a module; so is each part of a list.
+        // In a single path, the first part is a module. In a list, each part is one.
         let count = if line.starts_with('{') { usize::MAX } else { 1 };
         for module in modules.take(count) {
             let other = MODELS.iter().find(|(_, files)| files.contains(&module));
@@ -257,7 +257,7 @@ fn find_imported_models(path: &str, code: &str, findings: &mut Vec<String>) {
     }
 }
 
-/// ARCHITECTURE.md has a line for each crate, and the head of each crate's root file is the map of its modules.
+/// Checks that ARCHITECTURE.md has a line for each crate, and each crate's root file a map of its modules at its head.
 fn check_code_map(root: &Path, findings: &mut Vec<String>) -> Result<()> {
     let overview =
         fs::read_to_string(root.join("ARCHITECTURE.md")).context("there is no code map")?;
@@ -281,7 +281,7 @@ fn check_code_map(root: &Path, findings: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// Compares the head of a crate's root file with the modules that the file declares, and with the crate's files.
+/// Compares the map at the head of a crate's root file with the file's modules, and with the crate's files.
 fn find_map_faults(path: &str, text: &str, files: &[&str], findings: &mut Vec<String>) {
     let is_module =
         |word: &&str| !word.is_empty() && word.bytes().all(|c| c.is_ascii_lowercase() || c == b'_');
@@ -298,7 +298,7 @@ fn find_map_faults(path: &str, text: &str, files: &[&str], findings: &mut Vec<St
     }
 }
 
-/// Returns the module that a line declares, if it declares one in a file of its own.
+/// Returns the module that a line declares, if the module has a file of its own.
 fn declared_module(line: &str) -> Option<&str> {
     let declaration = line.trim_start_matches("pub(crate) ").trim_start_matches("pub ");
     declaration.strip_prefix("mod ")?.strip_suffix(';')

@@ -1,4 +1,4 @@
-//! `cargo xtask wine`: builds the program for Windows here. Wine runs it in tests.
+//! `cargo xtask wine`: builds the program for Windows on Linux, and runs its tests with Wine.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +14,7 @@ const PROGRAMS: [(&str, &str); 2] = [("wine", "wine"), (COMPILER, "gcc-mingw-w64
 /// The C compiler, which also links the program.
 const COMPILER: &str = "x86_64-w64-mingw32-gcc-posix";
 
-/// A library of Windows that Wine 8 lacks. It stands beside the program.
+/// A library of Windows that Wine 8 lacks. This command builds it and puts it beside the program.
 const LIBRARY: &str = "bcryptprimitives.dll";
 
 /// The variable that tells the tests where the program is.
@@ -29,7 +29,7 @@ pub(crate) fn run(install: bool) -> Result<()> {
     let needs = Needs { programs: &PROGRAMS, targets: &[WINDOWS_TARGET], ..Needs::default() };
     needs.require("wine", install)?;
     let root = workspace::root();
-    // cargo lets nobody else build in the same folder.
+    // Cargo locks its folder, so this build has one of its own.
     let target = workspace::target(&root).join("wine");
     let mut build = cargo(&root, &["build", "--package", "rove-shell", "--bin", "rove"]);
     build.args(["--target", WINDOWS_TARGET]).arg("--target-dir").arg(&target);
@@ -45,7 +45,7 @@ pub(crate) fn run(install: bool) -> Result<()> {
     compile(LIBRARY, "bcryptprimitives.c", &["-shared", "-ladvapi32"])?;
     compile("ssh.exe", "ssh.c", &["-lws2_32"])?;
     let program = folder.join("rove.exe");
-    // Wine makes its folder once, at the first start of a program.
+    // The first start of any program makes Wine's folder, so one starts ahead of the tests.
     let mut first = Command::new("wine");
     first.arg(&program).arg("--version").env("WINEPREFIX", folder.join("wine-prefix"));
     succeed(first.env("WINEDEBUG", "-all"))?;

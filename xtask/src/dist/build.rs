@@ -1,4 +1,4 @@
-//! A program, without a trace of where they were built.
+//! Builds a program that has no trace of the folders in which it was built.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub(super) const ROVE_BYTES_MAX: u64 = 4_500_000;
 ///
 /// Returns an error when it does not build, is too large, or is for Linux and not static.
 pub(super) fn program(place: &Place, product: &Product) -> Result<PathBuf> {
-    // Between two flags stands this character, so that a flag may hold a space.
+    // Cargo splits the flags at this character, so that a flag may hold a space.
     let mut cargo = place.cargo();
     let target = place.target();
     let mut flags = target.prepare(&mut cargo, &place.build_folder().join("linking"))?;
@@ -28,7 +28,7 @@ pub(super) fn program(place: &Place, product: &Product) -> Result<PathBuf> {
     );
     cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
     cargo.args(["build", "--locked", "--target", &target.triple, "--bins"]);
-    // By itself: beside another package, cargo would build shared crates with the features that either wants.
+    // Each package is built alone: beside another one, cargo would give shared crates the features that either wants.
     let (profile, package) = (product.profile, product.package);
     run::command(cargo.args(["--profile", profile, "--package", package]))?;
     let program = place.program(product);
@@ -38,7 +38,7 @@ pub(super) fn program(place: &Place, product: &Product) -> Result<PathBuf> {
         bytes[7] = system;
         fs::write(&program, &bytes).context("cannot write the program")?;
     }
-    // The name of the loader of dynamic programs.
+    // A program that is not static names its loader.
     let is_dynamic = holds(&bytes, b"/ld-linux") || holds(&bytes, b"/ld-musl");
     ensure!(!(target.is_static() && is_dynamic), "{} is dynamic", product.program);
     let len = bytes.len() as u64;
@@ -47,7 +47,7 @@ pub(super) fn program(place: &Place, product: &Product) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// Looks for the builder's folders in all files of a folder and below it.
+/// Checks that no file in a folder, at any depth, names the builder's folders.
 ///
 /// # Errors
 ///
@@ -67,7 +67,7 @@ pub(super) fn check_for_paths(place: &Place, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the folders that these bytes name.
+/// Returns those of `folders` that these bytes name.
 fn named_folders<'a>(bytes: &[u8], folders: &'a [PathBuf]) -> Vec<&'a PathBuf> {
     let is_named = |folder: &&PathBuf| {
         let name = format!("{}/", folder.display());
@@ -82,7 +82,7 @@ fn holds(bytes: &[u8], wanted: &[u8]) -> bool {
     starts.any(|(at, _)| bytes[at..].starts_with(wanted))
 }
 
-/// Returns all files of a folder and below it.
+/// Returns all files in a folder, at any depth.
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let entries =

@@ -1,4 +1,4 @@
-//! The Debian package, by cargo-deb from the tree of files; the manifest of the program's crate says what goes where.
+//! The Debian package, by cargo-deb from the tree of files. The manifest of the program's crate places the files.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ const MAINTAINER: &str = "The rove contributors <rove@example.org>";
 ///
 /// Returns an error when cargo-deb fails.
 pub(super) fn make(place: &Place, product: &Product, tree: &Path) -> Result<()> {
-    // The manifest names this folder, whose path holds neither version nor processor.
+    // The manifest names this folder, so its path must have neither version nor processor.
     let stage = place.root().join("target/dist-deb");
     let _ = fs::remove_dir_all(&stage);
     fs::create_dir_all(stage.parent().context("a folder in the target folder")?)?;
@@ -44,7 +44,7 @@ pub(super) fn make(place: &Place, product: &Product, tree: &Path) -> Result<()> 
         product.package,
     ]);
     cargo.args(["--target", &place.target().triple, "--maintainer", MAINTAINER]);
-    // No revision: the package is made by those who make the program.
+    // Without a Debian revision, because the authors of the program make the package themselves.
     run::command(cargo.args(["--deb-revision", "", "--output"]).arg(place.dist()))?;
     fs::remove_dir_all(&stage).context("the tree of the package cannot be removed")
 }

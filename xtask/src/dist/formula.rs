@@ -1,4 +1,4 @@
-//! The formula by which Homebrew installs an archive, with its checksum.
+//! The formula by which Homebrew installs a program from its archive.
 
 use std::fs;
 use std::path::Path;
@@ -34,7 +34,7 @@ const INSTALL: &str = r##"
 end
 "##;
 
-/// Writes the formula for the archives that are in the folder.
+/// Writes the formula for the archives in the folder `dist`.
 ///
 /// # Errors
 ///

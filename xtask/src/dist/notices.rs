@@ -1,4 +1,4 @@
-//! The licences of everything that is inside a program.
+//! The licences of everything that a program contains.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,15 +14,15 @@ use super::run;
 /// Beginnings of the names of licence files, in lower case.
 const FILES: [&str; 4] = ["license", "licence", "copying", "notice"];
 
-/// Notice for the part of all programs that is no crate.
+/// The notice for the part of all programs that is no crate: Rust's standard library.
 const STANDARD: &str = "\
 The program also holds parts of the Rust standard library (MIT OR Apache-2.0, the Rust project's contributors)";
 
-/// Returns the names and licences of all crates, and the texts of the licences, each once.
+/// Returns the names and licences of all crates in a program, and each licence's text once.
 ///
 /// # Errors
 ///
-/// Returns an error when cargo does not say what the program is built from, or a crate has no licence.
+/// Returns an error when cargo does not list the program's crates, or a crate has no licence.
 pub(super) fn text(place: &Place, product: &Product) -> Result<String> {
     let metadata = run::output(place.cargo().args([
         "metadata",
@@ -33,7 +33,7 @@ pub(super) fn text(place: &Place, product: &Product) -> Result<String> {
     ]))?;
     let metadata: Value = serde_json::from_str(&metadata).context("cargo metadata is no JSON")?;
     let mut list = String::new();
-    // By text, so that the many copies of the Apache licence stand there once.
+    // Texts are the keys, so that the many copies of the Apache licence are printed once.
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for package in linked(&metadata, product.package)? {
         let field = |name: &str| package[name].as_str().unwrap_or_default();
@@ -59,7 +59,7 @@ fn head(list: &str, runtime: &str) -> String {
     format!("The program is built from these crates:\n\n{list}\n{STANDARD}{runtime}.\n")
 }
 
-/// Returns the packages that the program of one links, of others than us, by name.
+/// Returns the packages of others that a package's program contains, by name.
 fn linked<'a>(metadata: &'a Value, start: &str) -> Result<Vec<&'a Value>> {
     let array = |value: &'_ Value| value.as_array().cloned().unwrap_or_default();
     let nodes: BTreeMap<String, Value> = array(&metadata["resolve"]["nodes"])
@@ -73,7 +73,7 @@ fn linked<'a>(metadata: &'a Value, start: &str) -> Result<Vec<&'a Value>> {
     let mut seen: BTreeSet<String> = todo.iter().cloned().collect();
     while let Some(next) = todo.pop() {
         for dependency in nodes.get(&next).map(|node| array(&node["deps"])).unwrap_or_default() {
-            // Neither tests nor build scripts end up in a program; kind is null for the rest.
+            // Tests and build scripts are in no program. The kind of all other dependencies is null.
             let is_linked =
                 array(&dependency["dep_kinds"]).iter().any(|kind| kind["kind"].is_null());
             let package = dependency["pkg"].as_str().unwrap_or_default();
@@ -82,7 +82,7 @@ fn linked<'a>(metadata: &'a Value, start: &str) -> Result<Vec<&'a Value>> {
             }
         }
     }
-    // Ours have no source: they lie in the workspace.
+    // Packages of the workspace have no source.
     let mut found: Vec<&Value> = packages
         .iter()
         .filter(|package| seen.contains(&id(package)) && !package["source"].is_null())

@@ -1,4 +1,4 @@
-//! Where everything is made: a copy of the sources, with cargo's folders. Nothing of it may show in the results.
+//! A place in which everything is made: the sources and cargo's folders. No result may show which place it was.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,18 +12,18 @@ use super::target::Target;
 use crate::packages::cargo_home;
 use crate::workspace::tracked_files;
 
-/// A folder of sources, and cargo's folders.
+/// A folder with the sources, and cargo's folders.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     root: PathBuf,
-    /// The sources, relative to that.
+    /// The files of the sources, relative to that folder.
     files: Vec<PathBuf>,
     target_folder: PathBuf,
     cargo_home: PathBuf,
     sysroot: PathBuf,
     target: Target,
     version: String,
-    /// Seconds since 1970 of the last commit, which every file gets for its time.
+    /// The time of the last commit in seconds since 1970, which every file of a result gets.
     epoch: String,
 }
 
@@ -71,12 +71,12 @@ impl Place {
         Ok(Self { root, target_folder, cargo_home, ..here.clone() })
     }
 
-    /// Returns the same place, where programs are built for another target.
+    /// Returns this place for building programs for another target.
     pub(super) fn with_target(&self, target: &Target) -> Self {
         Self { target: target.clone(), ..self.clone() }
     }
 
-    /// Removes a copy.
+    /// Removes this place, which must be a copy.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ impl Place {
     /// Returns cargo with the environment of this place.
     pub(super) fn cargo(&self) -> Command {
         let mut command = Command::new("cargo");
-        // A copy has a folder of cargo's without programs.
+        // The cargo folder of a copy has no programs, so those of this computer are used.
         if let Some(home) = cargo_home() {
             let mut path = std::env::var_os("PATH").unwrap_or_default();
             path.push(":");
@@ -105,7 +105,7 @@ impl Place {
         command
     }
 
-    /// Returns the folders that no result may name, each with what stands for it. If two apply, the later one counts.
+    /// Returns the folders that no result may name, each with its replacement. If two apply, the later one counts.
     pub(super) fn folders(&self) -> Vec<(PathBuf, &'static str)> {
         let home = std::env::var_os("HOME").map(|home| (PathBuf::from(home), "/home"));
         let own = [
@@ -114,7 +114,7 @@ impl Place {
             (self.root.clone(), "/rove"),
             (self.target_folder.clone(), "/rove/target"),
         ];
-        // The home folder of a user without one is `/`, which every path names.
+        // A user without a home folder has `/`, which every path names.
         let home = home.filter(|(home, _)| home.components().count() > 1);
         home.into_iter().chain(own).collect()
     }
@@ -129,12 +129,12 @@ impl Place {
         self.target_folder.join("dist")
     }
 
-    /// Returns the folder in which the results are made.
+    /// Returns the folder in which results are prepared.
     pub(super) fn work(&self) -> PathBuf {
         self.target_folder.join("dist-work")
     }
 
-    /// Returns cargo's target folder. It is not the usual one: other flags would make cargo build all anew there.
+    /// Returns cargo's target folder. The usual one is not used: other flags would make cargo build all anew there.
     pub(super) fn build_folder(&self) -> PathBuf {
         self.target_folder.join("dist-build")
     }
@@ -145,22 +145,22 @@ impl Place {
         folder.join(product.program)
     }
 
-    /// Returns the target that programs are built for.
+    /// Returns the target for which programs are built.
     pub(super) fn target(&self) -> &Target {
         &self.target
     }
 
-    /// Returns the version of everything.
+    /// Returns the version of all results.
     pub(super) fn version(&self) -> &str {
         &self.version
     }
 
-    /// Returns the time of everything, in seconds since 1970.
+    /// Returns the time of all files in results, in seconds since 1970.
     pub(super) fn epoch(&self) -> &str {
         &self.epoch
     }
 
-    /// Copies the files that git knows, as they are now.
+    /// Copies the files that git tracks, with any changes since the last commit.
     ///
     /// # Errors
     ///
@@ -177,7 +177,7 @@ impl Place {
     }
 }
 
-/// Returns the version that all crates of a workspace have.
+/// Returns the version that all crates of the workspace share.
 fn version(root: &Path) -> Result<String> {
     let file = root.join("Cargo.toml");
     let text =

@@ -1,16 +1,16 @@
-//! The programs that are packed, each by itself: most people want a shell alone.
+//! The products: each program is packed separately, because most people want only the shell.
 
 /// A program with an archive, a Debian package and a bill of materials of its own.
 #[derive(Debug)]
 pub(super) struct Product {
     /// The name of the program, and of all that is made of it.
     pub(super) program: &'static str,
-    /// The package that cargo builds it from, and the folder of that.
+    /// The package from which cargo builds the program, and the folder of that package.
     pub(super) package: &'static str,
     pub(super) folder: &'static str,
-    /// The profile that it is built with, whose name cargo's folder has.
+    /// The cargo profile of the program, after which cargo's output folder is named.
     pub(super) profile: &'static str,
-    /// The document that introduces it.
+    /// The document that introduces the program to its users.
     pub(super) introduction: &'static str,
 }
 

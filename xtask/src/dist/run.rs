@@ -1,4 +1,4 @@
-//! Commands that are run to their end, whose failure is an error.
+//! Runs commands to their end. A command that fails is an error.
 
 use std::process::Command;
 

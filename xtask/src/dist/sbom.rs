@@ -26,11 +26,11 @@ pub(super) fn make(place: &Place, products: &[Product]) -> Result<()> {
         let path = folder.join(product.folder).join(format!("{program}_bin.cdx.json"));
         let text =
             fs::read_to_string(&path).with_context(|| format!("there is no {}", path.display()))?;
-        // The copy has a name that says nothing.
+        // The path of the copy means nothing to readers.
         let text = text.replace(&folder.display().to_string(), "/rove");
         let name = format!("{program}-{}-{}.cdx.json", place.version(), place.target().name);
         fs::write(place.dist().join(name), text)?;
     }
-    // The rest of the copy names the folder that it lies in.
+    // Other files of the copy may still name its folder.
     fs::remove_dir_all(&folder).context("the copy of the sources cannot be removed")
 }

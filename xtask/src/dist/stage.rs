@@ -11,22 +11,22 @@ use super::place::Place;
 use super::product::Product;
 use super::run;
 
-/// Where the completions of each shell are looked for.
+/// For each shell, the path of a program's completions: the part ahead of the program's name, and the part behind.
 const COMPLETIONS: [(&str, &str, &str); 3] = [
     ("bash", "share/bash-completion/completions/", ""),
     ("zsh", "share/zsh/vendor-completions/_", ""),
     ("fish", "share/fish/vendor_completions.d/", ".fish"),
 ];
 
-/// Documents of the workspace that go along.
+/// Documents of the workspace that are installed with a program.
 const DOCUMENTS: [&str; 3] = ["LICENSE-MIT", "LICENSE-APACHE", "CHANGELOG.md"];
 
-/// Makes the tree and returns its folder, whose name says what it holds. Pages and completions are those of `speaker`, which is
-/// the same program for this computer.
+/// Makes the tree and returns its folder, whose name says what it holds. Pages and completions come from `speaker`, the
+/// same program built for this computer.
 ///
 /// # Errors
 ///
-/// Returns an error when the program does not say what it is asked, or a file cannot be written.
+/// Returns an error when `speaker` fails, or a file cannot be written.
 pub(super) fn make(
     place: &Place,
     product: &Product,
@@ -56,7 +56,7 @@ pub(super) fn make(
     Ok(tree)
 }
 
-/// Returns the pages of a program by their names: its own, and those of its commands, which that names.
+/// Returns the manual pages of a program by their names: its own page, and the pages of the commands that it names.
 fn pages(program: &Path, name: &str) -> Result<Vec<(String, String)>> {
     let own = run::output(Command::new(program).arg("man"))?;
     let words = command_words(&own, name);
@@ -69,7 +69,7 @@ fn pages(program: &Path, name: &str) -> Result<Vec<(String, String)>> {
     Ok(pages)
 }
 
-/// Returns the commands whose pages a program's page points to.
+/// Returns the commands to whose pages a program's page refers.
 fn command_words(page: &str, program: &str) -> Vec<String> {
     let see_also = page.split_once(".SH SEE ALSO\n").map_or("", |(_, rest)| rest);
     let plain =

@@ -10,25 +10,25 @@ use anyhow::{Context, Result, bail};
 use super::run;
 use crate::needs::{PythonProgram, path_of};
 
-/// The linker of the compiler itself, so that the same toolchain makes the same bytes everywhere.
+/// The compiler's own linker, with which the same toolchain makes the same bytes everywhere.
 const RUST_LLD: &str = "rust-lld";
 
-/// Packs the addresses that a static program corrects at its start. rove is 163 kB smaller by it. musl knows this form from
-/// 1.2.4 on, and the compiler brings 1.2.5.
+/// Packs the list of addresses that a static program corrects at its start, which saves 163 kB of rove. This form needs
+/// musl 1.2.4, and the compiler brings 1.2.5.
 const PACKED: &str = "-Clink-arg=-zpack-relative-relocs";
 
-/// The linker for FreeBSD, which brings the start-up files and the names of that system's C library.
+/// The linker for FreeBSD. It brings start-up files, and the names in that system's C library.
 pub(super) const ZIG: PythonProgram =
     PythonProgram { package: "ziglang", version: "0.15.2", program: "ziglang/zig" };
 
-/// Libraries that Rust's standard library names for FreeBSD. A program of ours needs none of them, so empty ones serve.
+/// Libraries that Rust's standard library links on FreeBSD. Programs of ours call none of them, so empty ones suffice.
 const FREEBSD_LIBRARIES: [&str; 7] =
     ["memstat", "kvm", "procstat", "devstat", "util", "execinfo", "rt"];
 
 /// The names of functions in macOS's C library, for the linker.
 const MACOS_LIBRARY: &str = include_str!("libSystem.tbd");
 
-/// The names by which Rust links that library.
+/// The names under which Rust links this library.
 const MACOS_LIBRARIES: [&str; 4] = ["System", "c", "m", "iconv"];
 
 /// The variable that names Android's NDK.
@@ -37,9 +37,9 @@ const NDK: &str = "ANDROID_NDK_HOME";
 /// A system and a processor that a program is built for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Target {
-    /// The name in names of files, as `rove install` looks for it.
+    /// The target's name in file names, by which `rove install` finds a program.
     pub(super) name: String,
-    /// The name for the compiler.
+    /// The target's name for the compiler.
     pub(super) triple: String,
     linking: Linking,
 }
@@ -47,13 +47,13 @@ pub(super) struct Target {
 /// How a program is linked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Linking {
-    /// With musl, which the compiler brings.
+    /// Static, with musl, which comes with the compiler.
     Static,
-    /// With names of the library alone, and signed ad hoc.
+    /// With a list of names in place of the system's library. The program is signed ad hoc.
     MacOs,
-    /// By zig.
+    /// With zig as the linker.
     FreeBsd,
-    /// By the NDK.
+    /// With the linker of Android's NDK.
     Android,
 }
 
@@ -78,7 +78,7 @@ impl Target {
         .to_vec()
     }
 
-    /// Returns the targets of these names: all that this computer can link for, if `all`; its own, if there are no names.
+    /// Returns the targets of these names: if `all`, those that this computer can link for; without names its own.
     ///
     /// # Errors
     ///
@@ -118,19 +118,19 @@ impl Target {
         self.linking == Linking::Static
     }
 
-    /// Returns the number of the system in a program's header (`EI_OSABI`), if the linker does not write it. zig writes that of
-    /// System V, and such a program would pass for one of Linux.
+    /// Returns the number of the system in a program's header (`EI_OSABI`), if the linker does not write it. Zig's
+    /// linker writes that of System V, so that the program would look like one for Linux.
     pub(super) fn elf_system(&self) -> Option<u8> {
         const FREEBSD: u8 = 9;
         (self.linking == Linking::FreeBsd).then_some(FREEBSD)
     }
 
-    /// Returns the program that has to be there beside the compiler.
+    /// Returns the program from a Python package that links for this target, if there is one.
     pub(super) fn python_program(&self) -> Option<PythonProgram> {
         (self.linking == Linking::FreeBsd).then_some(ZIG)
     }
 
-    /// Returns which parts of the program are no crates of others, for the notices of licences.
+    /// Returns the licence notice for the parts of a program that come from the system's library.
     pub(super) fn runtime(&self) -> &'static str {
         match self.linking {
             Linking::Static => {
@@ -141,7 +141,7 @@ impl Target {
         }
     }
 
-    /// Tells cargo how to link, and returns flags for the compiler. Files for the linker go to `folder`.
+    /// Sets cargo's environment for linking, and returns flags for the compiler. Files for the linker go to `folder`.
     ///
     /// # Errors
     ///
@@ -156,7 +156,7 @@ impl Target {
             Linking::Static => Ok(vec![PACKED.to_owned()]),
             Linking::Android => Ok(Vec::new()),
             Linking::MacOs => {
-                // The compiler would ask Apple's tools for the folder of their SDK.
+                // Without this variable the compiler asks Apple's tools for the folder of their SDK.
                 cargo.env("SDKROOT", &folder);
                 macos_libraries(&folder)
             }
@@ -164,7 +164,7 @@ impl Target {
         }
     }
 
-    /// Returns the linker. If it is a script, it is written to `folder`.
+    /// Returns the path of the linker. A linker that is a script is first written to `folder`.
     fn linker(&self, folder: &Path) -> Result<PathBuf> {
         match self.linking {
             Linking::Static | Linking::MacOs => Ok(RUST_LLD.into()),
@@ -174,12 +174,12 @@ impl Target {
     }
 }
 
-/// Returns the target of static programs for computers of this kind.
+/// Returns the compiler's name of the target of static programs for this computer.
 pub(crate) fn static_target() -> String {
     format!("{}-unknown-linux-musl", std::env::consts::ARCH)
 }
 
-/// Writes the names of macOS's C library into a folder. Returns flags for the compiler.
+/// Writes the list of names in macOS's C library into a folder. Returns flags for the compiler.
 fn macos_libraries(folder: &Path) -> Result<Vec<String>> {
     let libraries = folder.join("usr/lib");
     fs::create_dir_all(&libraries)?;

@@ -1,7 +1,7 @@
 //! `cargo xtask fresh --target aarch64`: tests on a Debian of 64-bit ARM, whose programs an emulator runs.
 //!
-//! This computer compiles the tests. The emulator is registered in a namespace of users. Outside of it, this computer runs
-//! no programs of ARM.
+//! This computer compiles the tests. The emulator is registered only within a namespace of users: outside of it, this
+//! computer runs no programs for ARM.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use super::root::{ENTER, make_root, succeed};
 use crate::needs::Needs;
 use crate::workspace;
 
-/// The emulator, and its oldest version that is known to do. Version 7.2 lacks a call for terminals (TCGETS2).
+/// The emulator, and its oldest version that works. Version 7.2 lacks a call for terminals (TCGETS2).
 const EMULATOR: &str = "qemu-aarch64";
 const EMULATOR_MIN: u32 = 11;
 
@@ -25,7 +25,7 @@ const TARGET: &str = "aarch64-unknown-linux-musl";
 /// The packages that the tests call: stock Mosh, and what sessions run.
 const PACKAGES: &str = "mosh,openssh-server,tmux,procps,iproute2,ncurses-term,less,vim";
 
-/// The tests: a package, what cargo builds of it, and which of that is run. The first are whole sessions, also with stock
+/// Tests: a package, what cargo builds of it, and which of that is run. The first are whole sessions, also with stock
 /// Mosh and over bad paths. The second are the rules of predictions, the third the terminal emulator's recordings.
 const TESTS: [(&str, &[&str], &[&str]); 3] = [
     ("rove-shell", &["--test", "e2e"], &["interop::", "exit_status::", "predict::"]),
@@ -33,8 +33,8 @@ const TESTS: [(&str, &[&str], &[&str]); 3] = [
     ("rove-terminal", &["--test", "recordings", "--test", "vttest"], &[]),
 ];
 
-/// Runs a command in a namespace of all users, in which an emulator is registered. `$1` is the script for the inside, `$2`
-/// the emulator. The command follows.
+/// A script that runs a command in a user namespace with all users, in which an emulator is registered. `$1` is the
+/// script for the inside, `$2` the emulator. The command follows.
 const OUTSIDE: &str = r#"
 set -e
 inside=$1
@@ -48,8 +48,8 @@ echo >"$pipe"
 wait $!
 "#;
 
-/// `$0` is a pipe on which the outside says that all users are there. The numbers are the head of an ELF program, and its bits
-/// that count. With `F`, every root uses this file of the emulator. Source: Linux, binfmt-misc.
+/// `$0` is a pipe by which the outside tells that all users are mapped. The numbers are the head of an ELF program, and
+/// its bits that count. With `F`, every root uses this file of the emulator. Source: Linux, binfmt-misc.
 const INSIDE: &str = r#"
 set -e
 read -r _ <"$0"
@@ -96,7 +96,7 @@ pub(super) fn run(folder: &Path, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Returns the path of the emulator, if it is new enough.
+/// Returns the path of the emulator, or an error if it is missing or too old.
 fn emulator(named: Option<&Path>) -> Result<PathBuf> {
     let search = std::env::var_os("PATH").unwrap_or_default();
     let mut found = std::env::split_paths(&search).map(|folder| folder.join(EMULATOR));
@@ -113,12 +113,12 @@ fn emulator(named: Option<&Path>) -> Result<PathBuf> {
     std::fs::canonicalize(found).context("the emulator is gone")
 }
 
-/// Reads the first number of a version, as in `qemu-aarch64 version 11.1.3 (Debian ...)`.
+/// Reads the first number of a version in a text such as `qemu-aarch64 version 11.1.3 (Debian ...)`.
 fn version(said: &str) -> Option<u32> {
     said.split_once(" version ")?.1.split('.').next()?.parse().ok()
 }
 
-/// Compiles tests, and returns their programs.
+/// Compiles tests, and returns the paths of the test programs.
 fn build(package: &str, what: &[&str]) -> Result<Vec<PathBuf>> {
     let root = workspace::root();
     let mut cargo = Command::new("cargo");
@@ -132,28 +132,28 @@ fn build(package: &str, what: &[&str]) -> Result<Vec<PathBuf>> {
     Ok(String::from_utf8_lossy(&output.stdout).lines().filter_map(test_program).collect())
 }
 
-/// Returns the program of tests that a line of cargo's messages names.
+/// Returns the path of the test program that a line of cargo's JSON messages names.
 fn test_program(message: &str) -> Option<PathBuf> {
     let message: Value = serde_json::from_str(message).ok()?;
     let is_test = message["profile"]["test"] == true;
     message["executable"].as_str().filter(|_| is_test).map(PathBuf::from)
 }
 
-/// Returns the command that runs a program of tests in the root, in the folder of its package. Tests know their files by
-/// paths, so the workspace has the same place there.
+/// Returns the command that runs a test program in the root, in the folder of its package. The workspace has the same
+/// path there, because tests know their files by absolute paths.
 fn enter(folder: &Path, options: &Options, package: &str, program: &Path) -> Command {
     let root = workspace::root();
     let name = package.strip_prefix("rove-").unwrap_or(package);
     let crate_folder = root.join("crates").join(if name == "shell" { "rove" } else { name });
     let mut command = Command::new("sh");
     command.args(["-c", ENTER, "sh"]).arg(folder).args([&root, &root, &crate_folder]);
-    // Otherwise, insta asks cargo where snapshots are.
+    // Without this variable, insta would ask cargo for the folder of snapshots.
     let snapshots = format!("INSTA_WORKSPACE_ROOT={}", root.display());
     command.args([options.tmp(), "env", &snapshots]).arg(program);
     command
 }
 
-/// Returns a command that runs another one where the emulator is at work.
+/// Returns a command that runs another one in the namespace in which the emulator is registered.
 fn inside(emulator: &Path, command: &Command) -> Command {
     let mut outside = Command::new("sh");
     outside.args(["-c", OUTSIDE, "sh", INSIDE].map(OsStr::new)).arg(emulator);

@@ -29,7 +29,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Returns the word for what `/tmp` is in the root.
+    /// Returns the word that tells the script what `/tmp` is in the root.
     pub(super) const fn tmp(&self) -> &'static str {
         if self.tmp_on_disk { "disk" } else { "tmpfs" }
     }

@@ -1,4 +1,4 @@
-//! A minimal Debian root, and the way in.
+//! A minimal Debian root, and the script that enters it.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-/// Files of this machine without which the root may reach no package mirror and no registry: apt's sources and
+/// Files of this computer that the root may need for package mirrors and registries. They are apt's sources and
 /// settings, the certificates that this network trusts, and the name servers.
 const NETWORK_FILES: [&str; 6] = [
     "etc/apt/sources.list",
@@ -48,7 +48,7 @@ env -i HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" \
 exit 0
 "#;
 
-/// Makes a root with these packages, which is there whole or not at all. `run` runs mmdebstrap, which gets these `arguments`, too.
+/// Makes a root with these packages, whole or not at all. `run` runs mmdebstrap, with these `arguments` as well.
 pub(super) fn make_root(
     folder: &Path,
     suite: &str,
@@ -59,7 +59,7 @@ pub(super) fn make_root(
     println!("== a minimal Debian {suite} in {}", folder.display());
     let name = folder.file_name().context("the root needs a name")?;
     let unfinished = &folder.with_file_name(format!("{}.unfinished", name.display()));
-    // An earlier call that was killed may have left a part.
+    // A call that was killed may have left an unfinished root.
     let _ = fs::remove_dir_all(unfinished);
     let fill = || {
         let mut command = Command::new("mmdebstrap");
@@ -89,7 +89,7 @@ pub(super) fn copy(from: &Path, to: &Path) -> Result<()> {
     }
     let folder = to.parent().context("a path in the root has a parent")?;
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    // A folder that is there already would receive the copy inside it.
+    // If the target folder exists, cp would copy the folder into it: a trailing `.` copies the contents.
     let from = if from.is_dir() { from.join(".") } else { from.to_owned() };
     succeed(
         Command::new("cp")
@@ -125,7 +125,7 @@ mod tests {
             })
         };
         assert!(make(false).is_err() && !folder.exists());
-        // A call that is killed leaves its part.
+        // Such a folder is left by a call that was killed.
         fs::create_dir_all(parent.join("root.unfinished/usr")).expect("a folder");
         fs::write(parent.join("root.unfinished/usr/false"), "").expect("a file");
         make(true).expect("a root");

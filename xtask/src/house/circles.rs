@@ -1,13 +1,13 @@
-//! Circles of files: modules of a crate that reach each other by the paths in their code.
+//! Circles of modules: modules of a crate that reach each other by the paths in their code.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::source::{Source, is_identifier};
 
-/// How many re-exports are followed from one path. A longer chain does not occur.
+/// Most re-exports that are followed from one path. No longer chain occurs.
 const REEXPORTS_MAX: usize = 8;
 
-/// A module's path from the root of its crate, which has none.
+/// A module's path from the root of its crate. The root has the empty path.
 type Module = Vec<String>;
 
 /// The modules of a crate, each with the paths in its code.
@@ -28,7 +28,7 @@ impl Modules {
         Self(modules)
     }
 
-    /// Returns the largest circle, by the names of its modules. `with_parents` counts what a module uses of its own parent.
+    /// Returns the names in the largest circle. `with_parents` also counts paths from a module into its own parent.
     pub(super) fn largest(&self, with_parents: bool) -> Vec<String> {
         let targets = |(from, paths): (&'_ Module, &'_ Vec<Vec<String>>)| {
             let parent = from.split_last().filter(|_| !with_parents).map(|it| it.1);
@@ -50,7 +50,7 @@ impl Modules {
         self.0.keys().map(circle).max_by_key(Vec::len).unwrap_or_default()
     }
 
-    /// Returns the module that a path in `from` leads to. Names that a module only passes on lead to where they are from.
+    /// Returns the module to which a path in `from` leads. A re-exported name leads to the module that it is from.
     fn resolve(&self, from: &Module, path: &[String], reexports: usize) -> Option<&Module> {
         let mut at = if path[0] == "crate" { Module::new() } else { from.clone() };
         for name in path.iter().filter(|name| !matches!(name.as_str(), "crate" | "self")) {
@@ -72,7 +72,7 @@ impl Modules {
 
 /// Returns the paths of more than one name in a file's code, and the leaves of its `use` trees.
 fn paths(code: &str) -> Vec<Vec<String>> {
-    // A leaf `b as c` becomes one name, which leads to the module that holds `b`.
+    // A leaf `b as c` becomes the single name `b_c`, which leads to the module that holds `b`.
     let code = code.replace(" as ", "_").replace("::<", "<").replace("(in crate::", "(");
     let is_end = |c: char| !is_identifier(c) && c != ':';
     let (mut found, mut stems) = (Vec::new(), Vec::new());
@@ -120,7 +120,7 @@ mod tests {
                 "a b",
                 "a b",
             ),
-            // The root passes `A` on, so that who names it there depends on `a` alone.
+            // The root re-exports `A`, so that a module that uses `A` from the root depends on `a` alone.
             (vec![("a.rs", "use crate::b::B;\n"), ("b.rs", "use crate::A;\n")], "a b", "a b"),
             (
                 vec![("a.rs", "mod d;\nuse d::D;\n"), ("a/d.rs", "use super::Shared;\n")],

@@ -1,9 +1,9 @@
 //! Functions and structs in the lines of formatted code: where they begin and end.
 
-/// The number of an item's first line, and its lines.
+/// The number of an item's first line, and the item's lines.
 type Item<'a> = (usize, &'a [&'a str]);
 
-/// Returns the items of a kind that have a body. They end with a brace at the indent of their keyword, as rustfmt has it.
+/// Returns the items of a kind that have a body. As rustfmt has it, they end with a brace at their keyword's indent.
 pub(super) fn items<'a>(lines: &'a [&'a str], keyword: &str) -> impl Iterator<Item = Item<'a>> {
     let is_qualifier = |word: &str| {
         matches!(word, "const" | "async" | "unsafe" | "extern") || word.starts_with(['p', '"'])

@@ -18,7 +18,7 @@ impl Limits {
     ///
     /// # Errors
     ///
-    /// Returns an error when a line is no such line, no comment and not blank.
+    /// Returns an error when a line is neither a limit, nor a comment, nor blank.
     pub(super) fn read(text: &str) -> Result<Self> {
         let read = |line: &str| {
             let (key, limit) = line.split_once(" = ")?;

@@ -1,10 +1,10 @@
-//! Types whose own methods stand in many files, and results whose error is mere text.
+//! Types with methods in too many files, and results whose error is a `String`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::source::{Source, identifiers};
 
-/// In how many files the inherent methods of a type may stand.
+/// Most files in which a type may have inherent methods.
 const FILES_MAX: usize = 3;
 
 /// Returns the types of a crate with inherent methods in more than [`FILES_MAX`] files, and in how many.
@@ -23,7 +23,7 @@ pub(super) fn scattered(sources: &[Source]) -> Vec<String> {
     scattered.map(|(name, files)| format!("{name} in {} files", files.len())).collect()
 }
 
-/// Returns the type whose inherent methods begin in a line, if any do.
+/// Returns the type whose `impl` of inherent methods begins in a line, if one does.
 fn type_of_methods(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("impl").filter(|rest| !rest.contains(" for "))?;
     let name = if rest.starts_with('<') { &rest[angles(rest)?.len()..] } else { rest };
@@ -40,11 +40,11 @@ fn type_defined(line: &str) -> Option<&str> {
 pub(super) fn string_errors(code: &str) -> usize {
     let results = code.match_indices("Result<").map(|(at, word)| &code[at + word.len() - 1..]);
     let held = results.filter_map(angles).map(|held| held.trim_end_matches([' ', '\n', ',']));
-    // The error's type is the whole last parameter if a comma stands before it.
+    // If the last parameter is `String` behind a comma, it is the error's whole type.
     held.filter_map(|held| held.strip_suffix("String")?.trim_end().strip_suffix(',')).count()
 }
 
-/// Returns a pair of angle brackets at the start of `text` and what they hold, without the closing one.
+/// Returns the contents of a pair of angle brackets at the start of `text`, with the opening one only.
 fn angles(text: &str) -> Option<&str> {
     let mut depth = 0_usize;
     let is_end = |(at, c): &(usize, char)| {

@@ -1,12 +1,12 @@
 //! Sentences of comments and documents.
 
-/// Words that no sentence begins with, as its subject would be no thing that has a name.
+/// Words that must not begin a sentence, because then no thing with a name is its subject.
 const BANNED: [&str; 10] =
     ["What", "Who", "Those", "One", "Some", "None", "Of", "Takes", "Whoever", "Whatever"];
 
-/// Returns the words of each sentence of Markdown, such as comments are written in.
+/// Returns the words of each sentence of Markdown, the form of comments as well.
 ///
-/// Code, tables and headings hold no sentences. A sentence ends at a stop unless a lower-case letter follows.
+/// Code, tables and headings are no sentences. A sentence ends at a stop, unless a lower-case letter follows.
 pub(super) fn sentences(text: &str) -> Vec<Vec<&str>> {
     let mut sentences = vec![Vec::new()];
     let (mut is_code, mut is_over) = (false, false);
@@ -27,7 +27,7 @@ pub(super) fn sentences(text: &str) -> Vec<Vec<&str>> {
     sentences
 }
 
-/// Returns whether no sentence should begin with a word.
+/// Returns whether no sentence may begin with a word.
 pub(super) fn is_banned(word: &str) -> bool {
     let word = word.trim_start_matches(['(', '[', '"', '*', '_']);
     BANNED.contains(&word.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default())

@@ -9,7 +9,7 @@ use super::prose::{is_banned, sentences};
 use super::source::{Source, identifiers};
 use super::words::{Word, hits};
 
-/// Figures of the product, the laboratory, xtask and fuzz, which bound them as a whole.
+/// Totals of product, laboratory, xtask and fuzz, each with an advice for a figure beyond its limit.
 pub(super) const TOTALS: [(&str, &str); 8] = [
     ("code", "remove some, or raise the limit in the commit of a feature"),
     ("docs", "shorten comments, or raise the limit in the commit of a feature"),
@@ -21,7 +21,7 @@ pub(super) const TOTALS: [(&str, &str); 8] = [
     ("asserts", "assert more of what must hold"),
 ];
 
-/// Figures that count flaws of a crate.
+/// Figures that count flaws of a crate, each with an advice.
 pub(super) const FLAWS: [(&str, &str); 9] = [
     ("long_functions", "split functions over 70 lines"),
     ("long_files", "split files over 500 lines"),
@@ -34,7 +34,7 @@ pub(super) const FLAWS: [(&str, &str); 9] = [
     ("private_words", "use the field's words, as docs/words.txt has them"),
 ];
 
-/// Figures of comments and documents.
+/// Figures of the prose in comments and documents, each with an advice.
 pub(super) const PROSE: [(&str, &str); 4] = [
     ("beginnings", "begin sentences with a concrete noun"),
     ("sentence_words", "shorten sentences"),
@@ -42,25 +42,25 @@ pub(super) const PROSE: [(&str, &str); 4] = [
     ("words", "shorten pages, or raise the limit in the commit of a feature"),
 ];
 
-/// The figures, table by table.
+/// The figures of each printed table.
 pub(super) const TABLES: [&[(&str, &str)]; 3] = [&TOTALS, &FLAWS, &PROSE];
 
-/// A function beyond this many lines is long.
+/// Most lines of a function that is not long.
 const FUNCTION_LINES_MAX: usize = 70;
 
-/// A file beyond this many lines in front of its tests is long.
+/// Most lines of a file in front of its tests, if the file is not long.
 const FILE_LINES_MAX: usize = 500;
 
-/// A struct beyond this many fields is large.
+/// Most named fields of a struct that is not large.
 const FIELDS_MAX: usize = 15;
 
-/// A sentence beyond this many words is long.
+/// Most words of a sentence that is not long.
 const SENTENCE_WORDS_MAX: usize = 30;
 
-/// Macros that state what must hold, also behind `debug_`.
+/// Macros that assert something. Their forms with `debug_` count as well.
 const ASSERTS: [&str; 3] = ["assert", "assert_eq", "assert_ne"];
 
-/// The figures of something by their names, and where the flaws are that some of them count.
+/// The figures of a row by their names, and the places of the flaws that figures count.
 #[derive(Default)]
 pub(super) struct Row {
     pub(super) name: String,
@@ -100,7 +100,7 @@ impl Row {
         self.places.entry(flaw).or_default().extend(places);
     }
 
-    /// Notes what is wrong with the files of a crate together.
+    /// Records the flaws that only several files of a crate show together.
     fn note_modules(&mut self, sources: &[Source]) {
         let modules = Modules::new(sources);
         for (flaw, with_parents) in [("circle", false), ("parent_circle", true)] {
@@ -112,7 +112,7 @@ impl Row {
         self.note("scattered_types", scattered(sources));
     }
 
-    /// Notes what is wrong with a file by itself.
+    /// Records the flaws of a single file.
     fn note_flaws(&mut self, source: &Source) {
         let (path, lines) = (&source.path, source.code.lines().collect::<Vec<_>>());
         let long = items(&lines, "fn ").filter(|(_, body)| body.len() > FUNCTION_LINES_MAX);
@@ -159,7 +159,7 @@ fn percentile(sizes: &[usize], percent: usize) -> usize {
     sizes.get((sizes.len() * percent).div_ceil(100).saturating_sub(1)).copied().unwrap_or_default()
 }
 
-/// Divides, to a tenth.
+/// Returns the ratio of two numbers, rounded to a tenth.
 fn ratio(part: usize, whole: usize) -> f64 {
     let tenths = (10 * part + whole / 2).checked_div(whole).unwrap_or_default();
     u32::try_from(tenths).map_or(f64::INFINITY, f64::from) / 10.0

@@ -1,4 +1,4 @@
-//! The rows of the tables: each part of the workspace, each of its crates, and the documents; and which files belong to them.
+//! The rows of the tables: each part of the workspace, each crate, and the documents, with the files of each.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,13 +11,13 @@ use super::source::Source;
 use super::words::Word;
 use crate::workspace::tracked_files;
 
-/// Documents that a command writes, and folders of them.
+/// Documents, and folders of documents, that a command writes.
 const GENERATED: [&str; 2] = ["docs/limits.md", "docs/results/"];
 
 /// The rows that sum up crates or documents.
 pub(super) const SUMS: [&str; 3] = ["product", "laboratory", "documents"];
 
-/// The rows whose totals are limited. Two of them are crates.
+/// The rows whose totals have limits. `xtask` and `fuzz` are also crates.
 pub(super) const PARTS: [&str; 5] = ["product", "laboratory", "xtask", "fuzz", "documents"];
 
 /// Measures all parts, crates and documents.
@@ -29,7 +29,7 @@ pub(super) fn rows(root: &Path, words: &[Word]) -> Result<Vec<Row>> {
     let mut crates: BTreeMap<(String, String), Vec<Source>> = BTreeMap::new();
     let mut documents = Vec::new();
     for path in tracked_files(root)? {
-        // A file that git knows may be deleted.
+        // A file that git tracks may be deleted in the working tree.
         let Ok(text) = fs::read_to_string(root.join(&path)) else { continue };
         let path = path.to_string_lossy();
         if path.ends_with(".md") && !GENERATED.iter().any(|start| path.starts_with(start)) {

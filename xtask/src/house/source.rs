@@ -1,19 +1,19 @@
-//! A source file: its code without comments and the contents of strings, where its tests begin, its comments.
+//! A source file, split into code without comments and strings, tests, and comments.
 
-/// The line before a file's own tests, and the first one of them.
+/// The lines by which a file's own tests begin.
 const TESTS: &str = "#[cfg(test)]\nmod tests {";
 
 /// A Rust file of the workspace.
 pub(super) struct Source {
-    /// Path from the root of the workspace.
+    /// The path from the root of the workspace.
     pub(super) path: String,
-    /// The text with spaces for comments and `"` for each character of a string.
+    /// The text with a space for each character of a comment, and `"` for each character of a string.
     pub(super) masked: String,
-    /// The masked text in front of the tests. A file of tests has none.
+    /// The masked text in front of the tests. It is empty for a file of tests.
     pub(super) code: String,
-    /// The text of all comments that fill their lines. Other lines are blank in it.
+    /// The text of all comments that fill their lines, with a blank line for every other line.
     pub(super) comments: String,
-    /// Lines of code, of comments and of tests that are not blank.
+    /// The number of lines of code, of comments and of tests, without blank lines.
     pub(super) lines: [usize; 3],
 }
 
@@ -55,7 +55,7 @@ fn mask(text: &str) -> String {
     masked + rest
 }
 
-/// Returns the length of a string literal with its quotes. `before` decides whether it is raw.
+/// Returns the length of a string literal with its quotes. The code `before` it decides whether it is raw.
 fn string_len(before: &str, inside: &str) -> usize {
     let prefix = before.trim_end_matches('#');
     let is_raw = prefix.rsplit(|c| !is_identifier(c)).next().is_some_and(|it| it.ends_with('r'));

@@ -4,14 +4,14 @@ use anyhow::{Context, Result};
 
 use super::source::{Source, identifiers};
 
-/// A line of the list: the folder name of a crate or `*`, a private word, and the field's word.
+/// A line of the list: the folder name of a crate or `*`, a private word, and the word to use instead.
 pub(super) type Word = [String; 3];
 
 /// Reads the list.
 ///
 /// # Errors
 ///
-/// Returns an error when a line does not have all three.
+/// Returns an error when a line has not all three.
 pub(super) fn read(text: &str) -> Result<Vec<Word>> {
     let lines = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
     let read = |line: &str| {
@@ -21,9 +21,9 @@ pub(super) fn read(text: &str) -> Result<Vec<Word>> {
     lines.map(|line| read(line).with_context(|| format!("no field's word: {line}"))).collect()
 }
 
-/// Returns a place for each identifier of a file that spells a word, whatever its case and underscores.
+/// Returns a place for each identifier of a file that spells a private word, whatever its case and underscores.
 ///
-/// The module that the file is counts as one.
+/// The name of the file counts as an identifier.
 pub(super) fn hits([_, private, field]: &Word, source: &Source) -> Vec<String> {
     let stem = source.path.rsplit('/').next().and_then(|name| name.strip_suffix(".rs"));
     let letters = |word: &str| word.replace('_', "").to_lowercase();

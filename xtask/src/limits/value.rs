@@ -1,8 +1,8 @@
-//! The value of a constant: sums of numbers, of other constants, of bytes and of times.
+//! The value of a constant: an arithmetic expression of numbers, other constants, bytes and times.
 
 use std::fmt;
 
-/// A number and what it counts.
+/// A number and its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Value {
     number: u128,
@@ -17,10 +17,10 @@ enum Unit {
 }
 
 impl Value {
-    /// Works out an expression; `lookup` knows other constants. `None` beyond numbers, names, `+`, `-`,
-    /// `*`, `/`, `<<` and the constructors of bytes and durations.
+    /// Computes an expression. `lookup` returns the values of other constants. `None` if it has more than numbers,
+    /// names, `+`, `-`, `*`, `/`, `<<` and the constructors of bytes and durations.
     pub(super) fn read(text: &str, lookup: &dyn Fn(&str) -> Option<Self>) -> Option<Self> {
-        // From the loosest operator to the tightest, each from the right.
+        // Splits at the loosest operator first, and each time at the last one of its kind.
         for operators in [&[" << "][..], &[" + ", " - "], &[" * ", " / "]] {
             let last = operators.iter().filter_map(|sign| Some((text.rfind(sign)?, *sign))).max();
             if let Some((at, sign)) = last {
@@ -60,7 +60,7 @@ impl Value {
         Some(Self { number, ..self })
     }
 
-    /// Returns the value with the unit that the constant's name or comment gives, where it has none.
+    /// Returns the value with a unit. If it has none, the constant's name or comment gives it.
     pub(super) fn with_unit_of(self, name: &str, meaning: &str) -> Self {
         let counts_bytes = ["_BYTES_", "_LEN_"].iter().any(|part| name.contains(part))
             || ["Bytes ", "Most bytes", "Largest UDP payload"]
