@@ -271,7 +271,7 @@ impl Plan {
         let is_open = options.remote_ip.is_none() && self.is_ours() && !self.is_tunnel();
         let first = self.address(options, announced);
         let Some(first) = first.filter(|_| is_open && !options.local) else { return Vec::new() };
-        let is_of_family = |address: &IpAddr| match options.family.as_str() {
+        let is_of_family = |address: &IpAddr| match self.config.family(&options.family) {
             "inet" => address.is_ipv4(),
             "inet6" => address.is_ipv6(),
             _ => true,

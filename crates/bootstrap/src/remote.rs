@@ -225,10 +225,12 @@ pub fn tunnel(
 /// end on the host. `rove` is the name of the shell variable with that program's path.
 ///
 /// The output may hold a session's title, which any program of the session sets. Most shells' `echo` would turn a `\n`
-/// in the title into a line end, and the next line could announce a false server. So the text uses `printf`.
+/// in the title into a line end, and the next line could announce a false server. So the text uses `printf`, or `print`
+/// of a shell without its own `printf`: a program's arguments, which all users see, must not hold the key.
 fn carrying(server: &str, rove: &str) -> String {
     format!(
-        "o=$({server} \"$@\" </dev/null 2>&1); s=$?; printf \"%s\\n\" \"$o\"; \
+        "o=$({server} \"$@\" </dev/null 2>&1); s=$?; \
+         case $(command -v printf) in /*) print -r -- \"$o\";; *) printf \"%s\\n\" \"$o\";; esac; \
          if [ $s != 0 ]; then exit $s; fi; o=${{o##*MOSH CONNECT }}; \
          exec \"${rove}\" tunnel \"${{o%%[!0-9]*}}\""
     )

@@ -266,6 +266,17 @@ pub fn without_hush(ssh: &[String]) -> (Vec<String>, Option<char>) {
     (words, hush)
 }
 
+/// Returns the user and host of a destination on ssh's command line, which may be a URI with a port.
+pub fn without_uri(destination: &str) -> String {
+    let Some(rest) = destination.strip_prefix("ssh://") else { return destination.to_owned() };
+    let (user, place) = rest.rfind('@').map_or(("", rest), |at| rest.split_at(at + 1));
+    let name = match place.strip_prefix('[') {
+        Some(numeric) => numeric.split(']').next(),
+        None => place.split([':', '/']).next(),
+    };
+    format!("{user}{}", name.unwrap_or_default())
+}
+
 /// Returns the index after ssh's name in a command. If several words could be the name, the last one is used, although
 /// it may be the value of an option.
 fn behind_name(ssh: &[String]) -> Option<usize> {
@@ -434,6 +445,22 @@ mod tests {
         ] {
             let found = parse(answer).connecting;
             assert_eq!((found.is_bound, found.seconds_max), (is_bound, seconds_max), "{answer:?}");
+        }
+    }
+
+    #[test]
+    fn a_destination_is_the_same_with_and_without_a_uri() {
+        for (destination, plain) in [
+            ("me@host", "me@host"),
+            ("::1", "::1"),
+            ("ssh://host", "host"),
+            ("ssh://me@host:22", "me@host"),
+            ("ssh://me@here@host:22/", "me@here@host"),
+            ("ssh://[::1]:22", "::1"),
+            ("ssh://me@[fe80::1%eth0]", "me@fe80::1%eth0"),
+            ("ssh://", ""),
+        ] {
+            assert_eq!(without_uri(destination), plain);
         }
     }
 

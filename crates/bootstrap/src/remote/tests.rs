@@ -157,6 +157,18 @@ fn no_shell_interprets_a_backslash_in_a_servers_output() {
 }
 
 #[test]
+fn a_shell_without_its_own_printf_gives_the_key_to_no_program() {
+    // The functions are those of a shell whose `printf` is a program, whose arguments all users see.
+    let script = format!(
+        "command() {{ echo /usr/bin/printf; }}; printf() {{ echo shown; }}; print() {{ echo \"$3\"; }}; \
+         serve() {{ echo 'MOSH CONNECT 60001 key'; return 1; }}; {}",
+        carrying("serve", "t")
+    );
+    let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "MOSH CONNECT 60001 key\n");
+}
+
+#[test]
 fn a_named_server_is_a_piece_of_shell() {
     let host = Host::new();
     host.install("bin/my-server");

@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use rove_bootstrap::ProgramName;
+use rustix::fs::{Access, access};
 
 /// Under this name, a link to rove acts as `rove exec`, for programs that accept only one word as their ssh command.
 pub(crate) const EXEC_NAME: &str = "rove-exec";
@@ -23,11 +24,11 @@ impl Invocation {
     /// Returns a path that starts this program again, under the same name if possible.
     pub(crate) fn own_path(&self) -> OsString {
         let called = Path::new(&self.program).file_name();
-        if called == Some(OsStr::new(EXEC_NAME))
+        if (called == Some(OsStr::new(EXEC_NAME)) || self.name == ProgramName::Rove)
             && let Ok(own) = env::current_exe()
         {
-            // Under the link's name, every word would be an argument of `rove exec`. On macOS, `current_exe` returns
-            // the link, which must be resolved.
+            // `argv[0]` may name another program. Under the link's name, every word would be an argument of `rove exec`.
+            // On macOS, `current_exe` returns the link, which must be resolved.
             return own.canonicalize().unwrap_or(own).into();
         }
         if self.program.as_encoded_bytes().contains(&b'/') {
@@ -57,10 +58,10 @@ impl Invocation {
     }
 }
 
-/// Returns the first file named `program` in the folders of `PATH`. `None` if there is none.
+/// Returns the first program named `program` in the folders of `PATH`. `None` if there is none.
 pub(crate) fn find_in_path(program: &OsStr) -> Option<PathBuf> {
     let search_path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&search_path)
         .map(|directory| directory.join(program))
-        .find(|candidate| candidate.is_file())
+        .find(|candidate| candidate.is_file() && access(candidate, Access::EXEC_OK).is_ok())
 }

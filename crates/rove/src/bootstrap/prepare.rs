@@ -100,7 +100,8 @@ pub(crate) fn command(plan: &Plan, options: &HostOptions) -> Command {
 /// Returns whether this shell runs `exec` with quoted words, the form of rove's proxy command.
 fn runs_exec(shell: &OsStr) -> bool {
     let name = Path::new(shell).file_name().and_then(OsStr::to_str).unwrap_or_default();
-    ["bash", "csh", "dash", "fish", "ksh", "sh", "tcsh", "zsh"].contains(&name)
+    ["ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "sh", "tcsh", "yash", "zsh"]
+        .contains(&name)
 }
 
 fn local_command(script: &OsStr) -> Command {

@@ -186,7 +186,7 @@ impl<'a> RemoteCommand<'a> {
         if let Some(note) = note {
             tell(self.options.name.as_str(), note);
         }
-        if self.options.ssh_pty {
+        if self.options.ssh_pty || ssh_config::is_ssh(&self.options.ssh) {
             // A terminal on the host would change bytes of the output.
             command.arg("-T");
         }

@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use rove_bootstrap::Resume;
+use rove_bootstrap::ssh_config::without_uri;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
@@ -160,10 +161,10 @@ impl Config {
         (config, lines.into_values().map(|(_, _, fault)| fault).collect())
     }
 
-    /// Returns the settings for a host. `host` is the user's own spelling, with `user@` if given. Each key has the
+    /// Returns the settings for a host. `host` is the user's own spelling, with `user@` if given, or a URI. Each key has the
     /// value of the last section that matches the host and sets the key, else the value outside of all sections.
     pub(crate) fn for_host(&self, host: &OsStr) -> Settings {
-        let host = host.to_string_lossy();
+        let host = without_uri(&host.to_string_lossy());
         let mut settings = self.defaults.clone();
         for section in self.sections.iter().filter(|it| pattern::matches(&it.pattern, &host)) {
             settings.0.extend(section.settings.0.clone());

@@ -9,6 +9,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueHint};
+use rove_bootstrap::ssh_config::without_uri;
 use rove_bootstrap::{
     AgentUse, Choices, DetachedUse, HostOptions, InstallPolicy, Place, ProgramName, TunnelUse,
 };
@@ -361,7 +362,8 @@ fn read(
 fn with_user(host: &OsStr, letters: &[String]) -> OsString {
     let user = letters.iter().position(|word| word == "-l").and_then(|at| letters.get(at + 1));
     let Some(user) = user else { return host.to_owned() };
-    let bytes = host.as_bytes();
+    let plain = host.to_str().map(without_uri);
+    let bytes = plain.as_ref().map_or(host.as_bytes(), |it| it.as_bytes());
     let name = bytes.iter().rposition(|&byte| byte == b'@').map_or(bytes, |at| &bytes[at + 1..]);
     let mut full = OsString::from(format!("{user}@"));
     full.push(OsStr::from_bytes(name));

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser};
+use rove_bootstrap::ssh_config::without_uri;
 use rove_cli_docs::{Manual, Words};
 
 use crate::cli::config::{Config, ConfigError};
@@ -62,7 +63,7 @@ pub(crate) fn section(
     };
     // In ssh's configuration, a percent sign would begin a token such as `%h`.
     let way = shell_words::join(texts).replace('%', "%%");
-    let name = gate.to_string_lossy();
+    let name = without_uri(&gate.to_string_lossy());
     let name = name.rsplit('@').next().unwrap_or_default();
     Ok(format!(
         "# Hosts that are reached by rove through {name}. Put their names in place of *.example.\n\

@@ -41,6 +41,7 @@ fn sections_add_to_the_defaults_and_the_last_that_matches_counts() {
         ("web", "5", None, true, None),
         ("you@web.example.org", "60020:60030", Some("rove"), true, None),
         ("me@web.example.org", "6", Some("rove"), false, None),
+        ("ssh://me@web.example.org:22", "6", Some("rove"), false, None),
         ("a.example.org", "60020:60030", Some("rove"), true, Some(true)),
     ] {
         let settings = config.for_host(host.as_ref());
