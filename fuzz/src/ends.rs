@@ -240,6 +240,9 @@ impl Session {
         };
         let mut client = ClientEnd::new(client, Watcher::default(), Instant::ZERO);
         client.client.set_door(Door::Open);
+        if flag(6) {
+            client.client.recording().start();
+        }
         Self {
             client,
             server: ServerEnd::new(server, Nobody, Instant::ZERO),
@@ -391,6 +394,7 @@ impl Session {
         self.client.user.shows = shows;
         for wake in 0.. {
             let (client, server) = (&mut self.client_nonces, &mut self.server_nonces);
+            record(&mut self.client.client);
             turn(now, &mut self.client, [client, &mut Nonces::default()], &mut self.to_server);
             turn(now, &mut self.server, [server, &mut self.viewer_nonces], &mut self.to_client);
             if core::mem::take(&mut self.client.user.suspends) {
@@ -403,6 +407,17 @@ impl Session {
             }
             assert!(wake < WAKES_MAX, "wants to be woken now, for ever");
         }
+    }
+}
+
+/// Writes the records that are due.
+fn record(client: &mut Client) {
+    for written in 0.. {
+        if client.recording().poll().is_none() {
+            break;
+        }
+        client.recording().handle_written();
+        assert!(written < WAKES_MAX, "owes a record, for ever");
     }
 }
 

@@ -5,14 +5,16 @@ mod common;
 use core::net::SocketAddr;
 use std::collections::BTreeSet;
 
+use common::forger::Forger;
 use common::*;
 use rove_link::LinkConfig;
-use rove_link::net::{End, Net};
+use rove_link::net::{End, Net, RIGHT_ADDRESS};
 use rove_session::{
-    Client, ClientConfig, ClientId, LeftKeys, Prediction, Preference, PromptMemory, Record,
-    ResumeError, Server,
+    Client, ClientConfig, ClientId, ClientOutcome, LeftKeys, Prediction, Preference, PromptMemory,
+    Record, ResumeError, Server,
 };
-use rove_ssp::{Config, Key};
+use rove_ssp::wire::Instruction;
+use rove_ssp::{Config, Direction, Key, StateNum};
 use rove_units::{Draw, Instant, Seed};
 
 /// A client that a test may kill, and its records, which stay.
@@ -478,6 +480,26 @@ fn two_copies_of_a_computer_that_resume_one_session_use_no_nonce_twice() {
         run.left.kill();
     }
     assert_eq!(run.right.server.outcome(), None);
+}
+
+#[test]
+fn a_client_that_gives_up_connecting_ends_however_late_a_stock_server_acknowledges() {
+    let [old_num, new_num] = [1, 5].map(StateNum::new);
+    let no_state = Instruction { old_num, new_num, ack_num: old_num, ..Instruction::default() };
+    for heard_at in [1_000, 15_100, 15_600] {
+        let mut client = Mortal::new(config(1));
+        for millis in 0..40_000 {
+            let now = Instant::from_millis(millis);
+            client.handle_timeout(now);
+            if millis == heard_at {
+                let datagrams = Forger::new(Direction::ToClient).datagrams(&no_state);
+                datagrams.iter().for_each(|it| client.handle_datagram(now, RIGHT_ADDRESS, it));
+            }
+            while client.poll_transmit(now).is_some() {}
+        }
+        let outcome = client.end.expect("a client").client.outcome();
+        assert_eq!(outcome, Some(ClientOutcome::NeverConnected), "heard at {heard_at} ms");
+    }
 }
 
 /// Prints a line of docs/results/continuity.md.

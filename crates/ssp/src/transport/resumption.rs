@@ -71,9 +71,11 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.receiver.states()
     }
 
-    /// Returns the lowest number that is above all datagrams, instructions and states of this end.
+    /// Returns the lowest number that is above all datagrams, instructions and states of this end. The announcement of
+    /// its end, which has the last number of all, does not count.
     pub fn unused_number(&self) -> u64 {
-        let state = self.sender.sent.next_num().get();
+        let state = self.sender.sent.next_num();
+        let state = if state == StateNum::SHUTDOWN { 0 } else { state.get() };
         self.connection.next_seq.max(self.instructions + 1).max(state)
     }
 
