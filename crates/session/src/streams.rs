@@ -35,8 +35,7 @@ impl Streams {
 
     /// Gives the packets that have arrived to the multiplexer. Any datagram of the peer counts as a sign of life.
     pub fn handle_arrivals(&mut self, now: Instant, mut carriage: Carriage<'_>) {
-        self.look_at_session(now, &carriage);
-        self.mux.handle_packet_size(carriage.payload_max());
+        self.look_at_session(now, &mut carriage);
         if carriage.heard_at() != self.heard_at {
             self.heard_at = carriage.heard_at();
             self.mux.handle_heard(now);
@@ -53,12 +52,16 @@ impl Streams {
 
     /// Returns the next packet as a datagram. If a packet cannot be sealed, the multiplexer later counts it as lost.
     pub fn poll_transmit(&mut self, now: Instant, mut carriage: Carriage<'_>) -> Option<Transmit> {
-        self.look_at_session(now, &carriage);
+        self.look_at_session(now, &mut carriage);
         let packet = self.mux.poll_transmit(now)?;
         carriage.seal(packet.number.get(), &packet.payload)
     }
 
-    fn look_at_session(&mut self, now: Instant, carriage: &Carriage<'_>) {
+    fn look_at_session(&mut self, now: Instant, carriage: &mut Carriage<'_>) {
+        if let Some(len) = self.mux.poll_black_hole() {
+            carriage.handle_black_hole(now, len);
+        }
+        self.mux.handle_packet_size(carriage.payload_max());
         let (changes, peer) = carriage.path();
         if let Some((_, at)) = self.path.replace((changes, peer)).filter(|it| it.0 != changes) {
             self.mux.handle_path_change(now, at != peer);

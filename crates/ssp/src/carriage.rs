@@ -155,6 +155,12 @@ impl<'a> Carriage<'a> {
         self.connection.size().get() - NONCE_LEN - TAG_LEN
     }
 
+    /// Called when packets of `len` bytes or more do not arrive, although smaller ones do. Datagrams then have at most
+    /// 1200 bytes, or 500. The former size is probed again.
+    pub fn handle_black_hole(&mut self, now: Instant, len: usize) {
+        self.connection.size().handle_black_hole(now, len + NONCE_LEN + TAG_LEN);
+    }
+
     /// Returns when the newest datagram or packet of the peer arrived.
     pub fn heard_at(&self) -> Option<Instant> {
         self.connection.path().heard_at

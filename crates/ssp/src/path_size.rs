@@ -2,8 +2,9 @@
 //!
 //! A path starts with a size that nearly all paths carry. Once an end has sent enough in several datagrams at a time to
 //! gain from a larger size, it probes larger sizes with datagrams whose loss delays nothing ([`Search`]). If contents
-//! (diffs) stay unanswered more often than chance explains ([`Unanswered`]), the end sends them in smaller datagrams. A
-//! later probe of the former size finds out whether the size was to blame. On another path, the search starts again.
+//! (diffs) stay unanswered more often than chance explains ([`Unanswered`]), the end sends them in smaller datagrams. So
+//! it does if large packets of streams do not arrive. A later probe of the former size finds out whether the size was
+//! to blame. On another path, the search starts again.
 //!
 //! RFC 8899 expects a separate acknowledgment for each probe. Here, the peer acknowledges an empty state that only the
 //! probe has carried. A Mosh 1.4.0 peer (stock) does so, too.
@@ -167,13 +168,38 @@ impl PathSize {
         }
         self.acquitted_until = None;
         self.acquittals = 0;
-        if let Some(from) = self.fallen_from.take() {
-            let is_apart = self.fell_at.is_none_or(|at| at + FALLS_APART <= now);
-            self.falls = if is_apart { 1 } else { self.falls + 1 };
-            self.fell_at = Some(now);
-            let search = self.search.as_mut().expect("looked at above");
-            if self.falls <= FALLS_MAX { search.doubt(from) } else { search.refuse(now, from) }
+        self.settle(now);
+    }
+
+    /// Called when packets of streams with `len` bytes or more do not arrive, although smaller ones do. Makes datagrams
+    /// smaller.
+    pub(crate) fn handle_black_hole(&mut self, now: Instant, len: usize) {
+        if self.search.is_some() && len <= self.size && self.fall_below(len) {
+            self.settle(now);
         }
+    }
+
+    /// After a fall, lets a probe of the former size find out whether it was to blame: smaller datagrams get through.
+    fn settle(&mut self, now: Instant) {
+        let (Some(search), Some(from)) = (&mut self.search, self.fallen_from.take()) else {
+            return;
+        };
+        let is_apart = self.fell_at.is_none_or(|at| at + FALLS_APART <= now);
+        self.falls = if is_apart { 1 } else { self.falls + 1 };
+        self.fell_at = Some(now);
+        if self.falls <= FALLS_MAX { search.doubt(from) } else { search.refuse(now, from) }
+    }
+
+    /// Makes datagrams smaller than `blamed` bytes and than they are. Returns whether they are not the smallest already.
+    fn fall_below(&mut self, blamed: usize) -> bool {
+        let below = blamed.min(self.size);
+        let lower = [SIZE_BASE, SIZE_MIN].into_iter().find(|size| *size < below);
+        if let Some(lower) = lower {
+            tracing::debug!(size = lower, from = self.size, "large datagrams stay unanswered");
+            self.fallen_from.get_or_insert(self.size);
+            self.shrink(lower);
+        }
+        lower.is_some()
     }
 
     /// Makes datagrams smaller if contents stay unanswered more often than chance explains. If the smaller ones also
@@ -183,14 +209,8 @@ impl PathSize {
         let is_watching = self.search.is_some() && !is_acquitted;
         let overdue = self.unanswered.overdue(now, timing);
         let Some(largest) = overdue.filter(|_| is_watching) else { return };
-        let lower =
-            [SIZE_BASE, SIZE_MIN].into_iter().find(|size| *size < self.size && *size < largest);
         self.unanswered.clear();
-        if let Some(lower) = lower {
-            tracing::debug!(size = lower, from = self.size, "large datagrams stay unanswered");
-            self.fallen_from.get_or_insert(self.size);
-            self.shrink(lower);
-        } else {
+        if !self.fall_below(largest) {
             self.acquitted_until = Some(now + ACQUITTAL * (1 << self.acquittals));
             self.acquittals = (self.acquittals + 1).min(ACQUITTALS_MAX);
             if let Some(from) = self.fallen_from.take() {

@@ -19,8 +19,8 @@
 //! - `frame` is a part of a packet, and `packet` is what gets sealed. A `writer` fills a packet with frames.
 //! - `rtt` estimates the round-trip time, over which `pacer` spreads packets. `flight` asks the congestion controller
 //!   how much may be in flight.
-//! - `recovery` knows the packets that were sent, finds those that were lost, and probes. `arrivals` knows the packets
-//!   that came, and acknowledges them.
+//! - `recovery` knows the packets that were sent, finds those that were lost, and probes. A `black_hole` is a path that
+//!   loses only large ones. `arrivals` knows the packets that came, and acknowledges them.
 //! - `send_half` and `receive_half` are the directions of a `stream`. `credit` bounds their memory.
 //! - `table` has the streams that are open. `scheduler` decides which of them sends next. `streams` joins both with the
 //!   shared memory.
@@ -31,6 +31,7 @@
 #![forbid(unsafe_code)]
 
 mod arrivals;
+mod black_hole;
 mod closing;
 mod credit;
 mod error;
@@ -63,8 +64,8 @@ pub use error::{PROTOCOL, PacketError, REFUSED, STOPPED, StreamError, Violation}
 pub use event::Event;
 pub use frame::{AckFrame, Frame, FrameError, Frames};
 pub use id::{PacketNum, Side, StreamId};
-pub use mux::{Mux, PACKET_MIN};
-pub use packet::{Packet, SEND_TIME_LEN};
+pub use mux::Mux;
+pub use packet::{PACKET_MIN, Packet, SEND_TIME_LEN};
 pub use preface::{
     Answer, COMMAND_MAX, Exit, FILE_NAME_MAX, HOST_MAX, Listen, ListenPlace, MESSAGE_MAX,
     MessageReader, PATH_MAX, Part, PrefaceError, Put, TEXT_MAX, Target, UNREACHED,

@@ -10,14 +10,11 @@ use crate::event::{Event, Events};
 use crate::flight::Permit;
 use crate::frame::{Frame, Frames};
 use crate::id::{PacketNum, Side, StreamId};
-use crate::packet::{Packet, PeerClock};
+use crate::packet::{PACKET_MIN, Packet, PeerClock};
 use crate::receive_half::Read;
 use crate::recovery::{Carried, Fates, Recovery};
 use crate::streams::Streams;
 use crate::writer::Writer;
-
-/// Least value of the maximum packet size, in bytes. Chosen: the largest acknowledgment and control frames fit.
-pub const PACKET_MIN: usize = 400;
 
 /// Bytes that must be free in a packet for the control frames of a stream: its credit, its reset and its stop.
 const CONTROL_ROOM: usize = 100;
@@ -236,6 +233,12 @@ impl Mux {
         self.recovery.handle_packet_size(self.packet_max);
     }
 
+    /// Returns, once, the size in bytes of payloads that do not arrive although smaller ones do. `None` while chance or
+    /// an outage explains the losses.
+    pub fn poll_black_hole(&mut self) -> Option<usize> {
+        self.recovery.black_hole.poll()
+    }
+
     /// Handles the timers that are due. A call that is early or late does no harm.
     pub fn handle_timeout(&mut self, now: Instant) {
         if self.closing.closed().is_none() {
@@ -252,7 +255,7 @@ impl Mux {
         self.paced_until = None;
         self.handle_timeout(now);
         let number = self.recovery.next_number()?;
-        let mut writer = Writer::new(now, self.recovery.packet_len(now, PACKET_MIN));
+        let mut writer = Writer::new(now, self.recovery.packet_len(now));
         if self.closing.closed().is_some() {
             writer.push(&self.closing.take()?, None);
         } else {
@@ -267,7 +270,7 @@ impl Mux {
     /// Called when the owner cannot send more packets at `now`. If a packet is permitted, [`Mux::poll_timeout`] then
     /// returns `now` or an earlier time until the next [`Mux::poll_transmit`]. The owner decides when it tries again.
     pub fn handle_blocked(&mut self, now: Instant) {
-        let room = Writer::new(now, self.recovery.packet_len(now, PACKET_MIN)).room();
+        let room = Writer::new(now, self.recovery.packet_len(now)).room();
         let has_work = self.streams.has_work() || self.recovery.owes_probe();
         self.paced_until = match self.recovery.permit(now, room) {
             _ if self.closing.is_due() => Some(now),

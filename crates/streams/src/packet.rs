@@ -7,6 +7,9 @@ use crate::id::PacketNum;
 /// Bytes of the send time at the front of a payload. Source: the wire contract, docs/wire.md.
 pub const SEND_TIME_LEN: usize = 4;
 
+/// Lower bound for the maximum size of a packet, in bytes. Chosen: the largest acknowledgment and control frames fit.
+pub const PACKET_MIN: usize = 400;
+
 /// A packet that is to be sealed under its number and sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {

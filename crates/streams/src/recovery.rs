@@ -8,10 +8,12 @@ use std::collections::BTreeMap;
 use rove_congestion::{Ack, Controller, Loss};
 use rove_units::{Bytes, Duration, Instant};
 
+use crate::black_hole::BlackHole;
 use crate::error::Violation;
 use crate::flight::{Flight, Permit};
 use crate::frame::AckFrame;
 use crate::id::{PacketNum, StreamId};
+use crate::packet::PACKET_MIN;
 use crate::rtt::Rtt;
 
 /// A packet counts as lost once one with a number this much higher is acknowledged. Source: RFC 9002, section 6.1.1.
@@ -85,6 +87,7 @@ struct Sent {
 /// The packets in flight, and the flow's timers.
 #[derive(Debug)]
 pub(crate) struct Recovery {
+    pub(crate) black_hole: BlackHole,
     flight: Flight,
     rtt: Rtt,
     next: Option<PacketNum>,
@@ -114,6 +117,7 @@ pub(crate) struct Recovery {
 impl Recovery {
     pub(crate) fn new(controller: Box<dyn Controller>, packet: usize, now: Instant) -> Self {
         Self {
+            black_hole: BlackHole::default(),
             flight: Flight::new(controller, packet, now),
             rtt: Rtt::default(),
             next: Some(PacketNum::default()),
@@ -157,9 +161,13 @@ impl Recovery {
         self.timeouts >= SILENT_AFTER
     }
 
-    /// Returns how large a packet may be, at least `least` bytes.
-    pub(crate) fn packet_len(&self, now: Instant, least: usize) -> usize {
-        let len = self.flight.packet_len(now, self.rtt.sampled(), Bytes::from(least).get());
+    /// Returns how large a packet may be, at least [`PACKET_MIN`] bytes. After [`OUTAGE_AFTER`] probe timeouts it is no
+    /// larger, because the path may drop large packets.
+    pub(crate) fn packet_len(&self, now: Instant) -> usize {
+        if self.timeouts >= OUTAGE_AFTER {
+            return PACKET_MIN;
+        }
+        let len = self.flight.packet_len(now, self.rtt.sampled(), Bytes::from(PACKET_MIN).get());
         usize::try_from(len).unwrap_or(usize::MAX)
     }
 
@@ -406,6 +414,7 @@ impl Recovery {
     }
 
     fn count_acked(&mut self, now: Instant, sent: &Sent, received: Instant, held: Duration) {
+        self.black_hole.handle_acked(sent.size);
         let ack = Ack {
             sent: sent.at,
             received,
@@ -437,6 +446,7 @@ impl Recovery {
             let sent = entry.remove();
             lost = Some([lost.map_or(at, |[first, _]| first), at]);
             size += sent.size;
+            self.black_hole.handle_lost(sent.size);
             fates.lost.extend(sent.carried);
         }
         let Some([first, last]) = lost else { return };

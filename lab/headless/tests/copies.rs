@@ -3,11 +3,14 @@
 mod common;
 
 use core::net::SocketAddr;
+use std::collections::BTreeSet;
 
 use rove_headless::copying::with_streams;
-use rove_headless::{Beside, ClientEnd, Program, ServerEnd, client_config, rove, server_config};
-use rove_link::LinkConfig;
+use rove_headless::{
+    Beside, Carries, ClientEnd, Owner, Program, ServerEnd, client_config, rove, server_config,
+};
 use rove_link::net::{End, LEFT_ADDRESS, Net};
+use rove_link::{Drops, LinkConfig};
 use rove_session::{ClientConfig, Server, ServerConfig, Streams};
 use rove_ssp::Config;
 use rove_streams::Side;
@@ -18,12 +21,25 @@ use common::Copier;
 /// How long a session that is there for its streams waits for its client. Source: docs/use.md.
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// A program that does nothing.
-struct Idle;
+/// A program that fills the screen this often, and then does nothing.
+struct Idle {
+    screens: u64,
+}
 
 impl Program for Idle {
-    fn turn(&mut self, _: Instant, server: &mut Server) {
+    fn turn(&mut self, now: Instant, server: &mut Server) {
         server.consume_host_input(server.host_input().len());
+        if self.poll_timeout().is_some_and(|at| at <= now) {
+            let draws = Seed::new(self.screens).stream("screen");
+            let letter = |at| char::from(b'!' + u8::try_from(draws.at(at).below(94)).expect("94"));
+            server.handle_host_output(now, (0..1_900).map(letter).collect::<String>().as_bytes());
+            self.screens -= 1;
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let due = Instant::from_millis(300 * (SCREENS - self.screens));
+        (self.screens > 0).then_some(due)
     }
 }
 
@@ -32,9 +48,11 @@ struct Counting<E> {
     end: E,
     packets: usize,
     heard: usize,
+    /// The largest sizes that the packets' payloads might have.
+    sizes: BTreeSet<usize>,
 }
 
-impl<E: End> End for Counting<E> {
+impl<E: Carries, O: Owner> End for Counting<Beside<E, O>> {
     fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
         self.heard += 1;
         self.end.handle_datagram(now, source, payload);
@@ -45,6 +63,7 @@ impl<E: End> End for Counting<E> {
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
+        self.sizes.extend(self.end.end.carriage().map(|mut it| it.payload_max()));
         let transmit = self.end.poll_transmit(now)?;
         self.packets += usize::from(transmit.1[0] & 0x40 != 0);
         Some(transmit)
@@ -67,12 +86,12 @@ fn net(
     let seed = Seed::new(5);
     let client = ClientEnd::new(client, (), Instant::ZERO);
     let server = ServerConfig { network_timeout: Some(DAY), ..server_config(server, seed) };
-    let server = ServerEnd::new(server, Idle, Instant::ZERO);
+    let server = ServerEnd::new(server, Idle { screens: 0 }, Instant::ZERO);
     let streams = |side| Streams::new(side, Instant::ZERO);
     let left = Beside::new(client, Copier::new(up), streams(Side::Client));
     let right = Beside::new(server, Copier::new(down), streams(Side::Server));
-    let left = Counting { end: left, packets: 0, heard: 0 };
-    let right = Counting { end: right, packets: 0, heard: 0 };
+    let left = Counting { end: left, packets: 0, heard: 0, sizes: BTreeSet::new() };
+    let right = Counting { end: right, packets: 0, heard: 0, sizes: BTreeSet::new() };
     Net::new(left, right, link.clone(), link.clone(), seed)
 }
 
@@ -93,6 +112,14 @@ fn link(loss: f64) -> LinkConfig {
 
 const SIZE: u64 = 3_000_000;
 
+/// The screens of a program after which large datagrams are known to arrive.
+const SCREENS: u64 = 40;
+
+/// A payload in a datagram of this size.
+const fn payload(size: usize) -> usize {
+    size - 24
+}
+
 fn is_done(left: &Left, right: &Right) -> bool {
     left.end.owner.is_ended && right.end.owner.is_ended
 }
@@ -109,7 +136,60 @@ fn finish(net: &mut Net<Left, Right>, limit: u64) {
 
 #[test]
 fn a_copy_over_a_link_that_loses_29_percent_brings_every_byte() {
-    finish(&mut copying(SIZE, SIZE, &link(0.29)), 4_000);
+    let mut net = copying(SIZE, SIZE, &link(0.29));
+    finish(&mut net, 4_000);
+    let usual = BTreeSet::from([payload(1_200)]);
+    assert_eq!([&net.left.sizes, &net.right.sizes], [&usual; 2], "no size is blamed");
+}
+
+#[test]
+fn a_copy_leaves_a_path_that_drops_large_packets() {
+    for (screens, mtu, sizes) in [
+        (0, 1_150, [500, 500]),
+        (SCREENS, 1_300, [1_200, 1_200]),
+        (SCREENS, 1_150, [500, 500]),
+        (0, 600, [500, 500]),
+    ] {
+        for loss in [0.0, 0.1] {
+            let mut net = copying(0, 0, &link(0.0));
+            net.right.end.end.program.screens = screens;
+            net.run_for(Duration::from_secs(20));
+            let largest = payload(if screens > 0 { 1_472 } else { 1_200 });
+            assert_eq!(net.right.sizes.last(), Some(&largest));
+            let drops = Drops { mtu: Some(Bytes::new(mtu)), ..Drops::default() };
+            let hole = LinkConfig { drops, ..link(loss) };
+            net.reconfigure(hole.clone(), hole);
+            let start = net.now();
+            (net.left.end.owner, net.right.end.owner) = (Copier::new(SIZE), Copier::new(SIZE));
+            let limit = if loss > 0.0 { 300 } else { 30 };
+            finish(&mut net, limit);
+            let took = net.now().saturating_since(start);
+            println!("{screens} screens, at most {mtu} bytes, loss {loss}: {took:?}");
+            let ends = [net.left.end.end.carriage(), net.right.end.end.carriage()];
+            let found = ends.map(|it| it.expect("streams").payload_max());
+            assert_eq!(found, sizes.map(payload), "{screens} screens, {mtu}");
+        }
+    }
+}
+
+#[test]
+fn a_size_that_was_blamed_comes_back_when_the_path_carries_it_again() {
+    let mut net = copying(SIZE, SIZE, &link(0.0));
+    net.run_for(Duration::from_millis(500));
+    let drops = Drops { mtu: Some(Bytes::new(1_150)), ..Drops::default() };
+    let hole = LinkConfig { drops, ..link(0.0) };
+    net.reconfigure(hole.clone(), hole);
+    let is_small = |end: &BTreeSet<usize>| end.contains(&payload(500));
+    assert!(net.run_until(Duration::from_secs(10), |left, right| {
+        is_small(&left.sizes) && is_small(&right.sizes)
+    }));
+    println!("left at {:?} by a copy since 0.5 s", net.now());
+    net.reconfigure(link(0.0), link(0.0));
+    finish(&mut net, 60);
+    net.run_for(Duration::from_secs(20));
+    let ends = [net.left.end.end.carriage(), net.right.end.end.carriage()];
+    let found = ends.map(|it| it.expect("streams").payload_max());
+    assert_eq!(found, [payload(1_200); 2]);
 }
 
 #[test]

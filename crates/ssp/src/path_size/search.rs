@@ -120,11 +120,11 @@ impl Search {
             (self.refused, self.refused_at, self.failures) = (self.max + 1, None, 0);
         }
         let is_early = self.tried_at.is_some_and(|at| now < at + timing.in_flight());
+        self.doubted = self.doubted.filter(|doubted| (size + 1..self.refused).contains(doubted));
         let is_used = self.used_at.is_some_and(|at| now <= at + TRIED_WITHIN);
-        if self.under_way.is_some() || is_early || !is_used {
+        if self.under_way.is_some() || is_early || !(is_used || self.doubted.is_some()) {
             return None;
         }
-        self.doubted = self.doubted.filter(|doubted| (size + 1..self.refused).contains(doubted));
         let next = self.doubted.or_else(|| self.candidate(size))?;
         let is_earned = self.doubted.is_some() || self.saved >= WORTH * next;
         is_earned.then_some(next)

@@ -217,3 +217,23 @@ fn a_refusal_of_the_system_holds_at_once() {
     stock.handle_moved(false);
     assert_eq!(stock.get(), 500, "with stock's size for good");
 }
+
+#[test]
+fn a_size_whose_packets_of_streams_are_lost_is_left_and_tried_again_at_most_four_times() {
+    paced(0.0, |timing| {
+        let mut size = PathSize::new(false, true);
+        for fall in 1..=5 {
+            size.handle_black_hole(at(fall), 1_201);
+            assert_eq!((size.get(), size.take_recut()), (1_200, false), "the size is smaller");
+            size.handle_black_hole(at(fall), 1_200);
+            assert_eq!((size.get(), size.take_recut()), (500, true));
+            size.handle_black_hole(at(fall), 500);
+            assert_eq!(size.get(), 500, "no datagrams are smaller");
+            let now = at(10_000 * fall);
+            let probe = (fall < 5).then_some(1_200);
+            assert_eq!(size.next_try(now, timing), probe, "{fall}: no contents were sent");
+            size.handle_try(now, num(fall), 1_200, Answer::AtOnce);
+            size.handle_ack(now, num(fall), timing);
+        }
+    });
+}

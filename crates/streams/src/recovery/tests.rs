@@ -265,3 +265,17 @@ fn arrival_times_are_read_from_the_differences() {
     assert_eq!(micros, [9_900, 8_900, 9_400, 7_400, 7_400]);
     assert_eq!(times.held(8, Duration::from_micros(100)), Duration::from_micros(1_100));
 }
+
+#[test]
+fn packets_are_small_after_two_probe_timeouts_until_an_answer() {
+    let mut recovery = recovery();
+    send(&mut recovery, 0);
+    let mut now = at(0);
+    for len in [1_000, 1_000, PACKET_MIN, PACKET_MIN] {
+        assert_eq!(recovery.packet_len(now), len, "{now:?}");
+        now = recovery.poll_timeout().unwrap();
+        recovery.handle_timeout(now);
+    }
+    ack(&mut recovery, now.as_millis(), 0, 0);
+    assert_eq!(recovery.packet_len(now), 1_000);
+}
