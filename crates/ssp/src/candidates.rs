@@ -147,9 +147,9 @@ impl Candidates {
         self.addresses.len() > 1
     }
 
-    /// Returns whether addresses other than the current one are being probed.
+    /// Returns whether addresses other than the current one are being probed, as happens all the time on a detour.
     pub fn is_probing(&self) -> bool {
-        self.round.is_some()
+        self.round.is_some() || self.is_on_detour()
     }
 
     /// Records that a datagram is sent to the current address.

@@ -156,11 +156,15 @@ impl ClientPath {
     }
 
     /// Records that this computer's network has changed. Returns whether the newest datagram is to be repeated at once.
+    /// Only then do new rounds of probes begin.
     pub(crate) fn handle_network_change(&mut self, now: Instant) -> bool {
         self.revalidation.handle_change(now);
-        self.side.handle_change(now);
-        self.own.handle_change(now);
-        self.revalidation.due().is_some_and(|due| due <= now)
+        let is_tried = self.revalidation.due().is_some_and(|due| due <= now);
+        if is_tried {
+            self.side.handle_change(now);
+            self.own.handle_change(now);
+        }
+        is_tried
     }
 
     /// Handles that the driver has opened or closed the side path. The client uses an open side path if the path in use

@@ -358,6 +358,41 @@ fn a_detour_that_is_removed_while_it_is_used_leads_back_at_once() {
 }
 
 #[test]
+fn while_a_detour_is_used_errors_may_be_those_of_probes() {
+    let mut world = World::new(13, Config::server(), &[DEAD]);
+    let is_probing = |world: &World| {
+        world.client.transport.candidates().expect("a client has them").is_probing()
+    };
+    world.add_detour(ALIVE);
+    assert!(world.works_within(ms(2_000)), "{:?}", world.went);
+    for _ in 0..100 {
+        world.run_for(ms(97));
+        assert!(is_probing(&world));
+    }
+    world.ways[0] = ALIVE;
+    world.run_for(ms(9_000));
+    assert!(!is_probing(&world));
+}
+
+#[test]
+fn a_network_that_changes_all_the_time_has_the_own_addresses_probed_a_bounded_number_of_times() {
+    let mut world = World::new(14, Config::server(), &[DEAD, DEAD]);
+    world.add_detour(ALIVE);
+    assert!(world.works_within(ms(2_000)), "{:?}", world.went);
+    let before = world.went.len();
+    for _ in 0..6_000 {
+        world.client.transport.handle_network_change(world.now);
+        world.run_for(ms(10));
+    }
+    let (own, detour): (Vec<_>, Vec<_>) =
+        world.went[before..].iter().map(|(_, way)| *way).partition(|way| *way < 2);
+    println!("{} probes, {} datagrams by the detour", own.len(), detour.len());
+    // A change a second starts a round at once, and others 250 and 750 ms later.
+    assert!(own.len() <= 2 * 3 * (60 + 5), "{}", own.len());
+    assert!(detour.len() <= 5 * 60, "{}", detour.len());
+}
+
+#[test]
 fn whatever_the_paths_did_the_session_goes_on_by_any_that_works() {
     for seed in 0..150 {
         let draws = Seed::new(seed).stream("ways");

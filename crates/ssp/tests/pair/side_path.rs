@@ -369,6 +369,20 @@ impl World {
 }
 
 #[test]
+fn a_network_that_changes_all_the_time_has_udp_probed_a_bounded_number_of_times() {
+    let mut world = World::new(1, BLOCKED, true);
+    world.run_for(ms(10_000));
+    let before = world.sent[0];
+    for _ in 0..6_000 {
+        world.change(BLOCKED, true);
+        world.run_for(ms(10));
+    }
+    let probes = world.sent[0] - before;
+    // A change a second starts a round at once, and others 250 and 750 ms later.
+    assert!(world.uses_ssh() && probes <= 3 * (60 + 5), "{probes}");
+}
+
+#[test]
 fn where_udp_is_open_a_session_is_on_it_after_a_round_trip_and_ssh_is_over() {
     let mut world = World::new(1, OPEN, true);
     assert!(world.run_until(ms(55), |world| !world.uses_ssh()));
