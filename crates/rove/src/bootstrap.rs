@@ -5,9 +5,9 @@
 //! learns the host's address while it connects for ssh. [`ssh_query`] asks ssh for its configuration, and [`sharing`]
 //! decides which open connection ssh may use. [`master`] opens a connection for this run alone. [`ssh_port`] explains
 //! `-p` after a failed login, and [`choice`] asks which of several sessions the user means. [`questions`] watches
-//! whether ssh asks the user anything. [`tunnel`] makes the commands of further ssh processes: for datagrams, the agent
-//! or a forwarder. [`remote_command`] runs other commands than a server on the host, such as `rove list host`. Source:
-//! Mosh 1.4.0 as observed.
+//! whether ssh asks the user anything, and [`watch`] ends ssh if this process is killed. [`tunnel`] makes the commands
+//! of further ssh processes: for datagrams, the agent or a forwarder. [`remote_command`] runs other commands than a
+//! server on the host, such as `rove list host`. Source: Mosh 1.4.0 as observed.
 
 use std::convert::Infallible;
 use std::env;
@@ -55,6 +55,7 @@ pub(crate) mod sharing;
 pub(crate) mod ssh_port;
 pub(crate) mod ssh_query;
 pub(crate) mod tunnel;
+mod watch;
 
 pub(crate) use invocation::{EXEC_NAME, Invocation};
 
@@ -118,6 +119,7 @@ fn start(
     if announced.lacks_program() {
         return Err(BootstrapError::no_program(options, announced));
     }
+    outlive_terminal(options, &plan)?;
     let (is_stock, taken) = (announced.is_stock, announced.attachment.taken);
     let others = plan.other_addresses(options, &announced);
     let (server, connect) = plan.judge(options, announced, status)?;
@@ -149,9 +151,21 @@ fn start(
         }
         _ => None,
     };
-    let told = session_call(options, &plan, is_stock);
-    let call = SessionCall { others, tunnel, resumed, ..told };
+    let call = SessionCall { others, tunnel, resumed, ..session_call(options, &plan, is_stock) };
     Err(become_client(options, invocation, &server.text, &connect, &call))
+}
+
+/// Ignores SIGHUP if the session outlives the terminal, because the client ends it in order.
+fn outlive_terminal(options: &HostOptions, plan: &Plan) -> Result<(), BootstrapError> {
+    // An ssh that ends this process as its ProxyCommand must end the session, too. Without a terminal, a service manager
+    // may end a session without a program by SIGHUP.
+    let obeys_hangup = matches!(options.session, WantedSession::Streams(_))
+        || options.no_program && !options.background && !has_terminal();
+    if plan.outlives_terminal() && !obeys_hangup {
+        let local = |error| BootstrapError::Local { what: "ignoring SIGHUP", error };
+        signals::set_ignored(libc::SIGHUP, true).map_err(local)?;
+    }
+    Ok(())
 }
 
 /// Returns the sentence that says where the session's server is.
@@ -191,14 +205,6 @@ fn first_login(
     let challenge = entropy::challenge()?;
     let plan = prepare::plan(options, invocation, colors, challenge, "", master)?;
     let plan = plan.without_key_question(options);
-    // With `WantedSession::Streams`, SIGHUP stays in force. An ssh that ends this process as its ProxyCommand must end
-    // the login, too. Without a terminal, a service manager may end a session without a program by SIGHUP.
-    let obeys_hangup = matches!(options.session, WantedSession::Streams(_))
-        || options.no_program && !options.background && !has_terminal();
-    if plan.outlives_terminal() && !obeys_hangup {
-        let local = |error| BootstrapError::Local { what: "ignoring SIGHUP", error };
-        signals::set_ignored(libc::SIGHUP, true).map_err(local)?;
-    }
     for note in
         plan.config.notes(&options.host, options.forwards()).iter().filter(|_| !options.quiet)
     {

@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::SIGCHLD;
 
+use crate::bootstrap::watch::Watch;
 use crate::child_process::ChildProcess;
 use crate::ssh_process::Descriptors;
 use crate::ssh_reaper::SshReaper;
@@ -43,6 +44,8 @@ pub(crate) fn check_signals(events: &mut EventLoop) -> Result<(), Stop> {
 /// A running command, with a pipe for each output stream. Dropping this value kills the command.
 pub(crate) struct Running {
     child: Child,
+    /// Ends with the child, because the watch could later kill another process with the same number.
+    watch: Option<Watch>,
     /// The read ends of the pipes. `None` once a stream has ended.
     output: Option<ChildStdout>,
     errors: Option<ChildStderr>,
@@ -72,6 +75,7 @@ impl Running {
             output: child.stdout.take(),
             errors: child.stderr.take(),
             child,
+            watch: None,
             buffers: [[0; READ_LEN]; 2],
             status: None,
             is_read_by_line: false,
@@ -79,9 +83,9 @@ impl Running {
         })
     }
 
-    /// Returns the command's process number.
-    pub(crate) fn id(&self) -> u32 {
-        self.child.id()
+    /// From here on, the command ends if this process is killed.
+    pub(super) fn watch(&mut self) {
+        self.watch = Watch::start(self.child.id()).ok();
     }
 
     /// Reads standard output line by line from here on, so that bytes after a line stay in the pipe.
@@ -96,6 +100,7 @@ impl Running {
     ///
     /// Returns `BrokenPipe` if one of the command's streams has ended, or the system's error.
     pub(crate) fn bequeath(mut self, again: Again) -> io::Result<Inherited> {
+        self.watch = None;
         let (output, errors) = (self.output.take(), self.errors.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = (self.child.stdin.take(), output, errors)
         else {
@@ -130,9 +135,9 @@ impl Running {
         deadline: Option<Instant>,
     ) -> Result<Step<'_>, Stop> {
         loop {
-            if self.status.is_none() {
-                self.status = self.child.try_wait()?;
-            }
+            // The child keeps its status once it has been waited for.
+            self.status = self.child.try_wait()?;
+            self.watch.take_if(|_| self.status.is_some());
             let [has_errors, has_output] = match self.status {
                 None => self.wait(events, deadline)?,
                 // After the command's end, bytes left in the pipes are read without waiting. A child process of the
@@ -181,6 +186,7 @@ impl Running {
 
     /// Asks the command to end. If it does not, the drop of this value kills it.
     pub(crate) fn end(&mut self, events: &mut EventLoop) {
+        self.watch = None;
         let pid = Pid::from_child(&self.child);
         let mut reaper = SshReaper::new(ChildProcess::new(pid), events.now());
         while matches!(self.child.try_wait(), Ok(None)) {
@@ -201,6 +207,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
+        self.watch = None;
         if self.status.is_none() {
             let _ = self.child.kill();
             let _ = self.child.wait();

@@ -1,5 +1,6 @@
 //! Runs ssh, or the server on this computer, and reads the server's announcement from its output.
 
+use std::io;
 use std::process::{Command, ExitStatus, Stdio};
 
 use rove_bootstrap::last_words::{LastWords, Refusal};
@@ -7,7 +8,8 @@ use rove_bootstrap::startup::{Announced, Progress, Startup, StartupError, Stream
 use rove_bootstrap::{HostOptions, Plan, WantedSession};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
-use signal_hook::consts::SIGCHLD;
+use rove_platform::signals::set_ignored;
+use signal_hook::consts::{SIGCHLD, SIGHUP};
 
 use crate::bootstrap::command::{Running, Step, Stop};
 use crate::bootstrap::error::BootstrapError;
@@ -88,12 +90,23 @@ pub(super) fn start_server(
     if plan.carries {
         command.stdin(Stdio::piped());
     }
-    let mut ssh = Running::start(&mut command)
+    let mut ssh = start_watched(&mut command, plan.outlives_terminal())
         .map_err(|error| BootstrapError::ssh_missing(options.name, command.get_program(), error))?;
     if plan.carries {
         ssh.read_by_line();
     }
     listen(options, plan, ssh, events, questions, Startup::new(plan.rules()))
+}
+
+/// Starts ssh, which ends if this process is killed. If ssh outlives the terminal, it ignores SIGHUP. This process does
+/// not, so that the terminal's end also ends a login that has not led into a session.
+fn start_watched(command: &mut Command, outlives_terminal: bool) -> io::Result<Running> {
+    let was_ignored = outlives_terminal.then(|| set_ignored(SIGHUP, true)).transpose()?;
+    let ssh = Running::start(command);
+    was_ignored.map(|was_ignored| set_ignored(SIGHUP, was_ignored)).transpose()?;
+    let mut ssh = ssh?;
+    ssh.watch();
+    Ok(ssh)
 }
 
 fn events() -> Result<EventLoop, BootstrapError> {

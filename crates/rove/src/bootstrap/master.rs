@@ -4,11 +4,10 @@
 //! The ssh that looks for a server is the master. It stays only if the host has no server program, and its command then
 //! waits on the host. Its socket is in the folder of rove's control sockets, which only the user may enter. After rove
 //! was copied to the host, the command searches again, and this ssh can carry the session. Otherwise the master ends
-//! with the run. Ctrl-C ends it because it is in the terminal's foreground, and a [`Watch`] ends it if rove is killed.
+//! with the run. Ctrl-C ends it because it is in the terminal's foreground.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
 
 use rove_bootstrap::{HostOptions, InstallPolicy, ProgramName, Shared, Sharing, ssh_config};
 use rove_platform::clock::Clock;
@@ -30,7 +29,6 @@ pub(crate) struct Master {
     path: PathBuf,
     /// The ssh that keeps the connection open, or `None` if there is no connection.
     ssh: Option<Box<Waiting>>,
-    watch: Option<Watch>,
     /// The host's addresses; empty if [`proxy`](super::proxy) has not reported them.
     addresses: Vec<String>,
     /// The modes of the user's terminal before ssh changed them. `None` without a terminal.
@@ -56,12 +54,11 @@ impl Master {
         let sharing = path.to_str().filter(|_| is_short).map(sharing::judge)?;
         let is_free = sharing == Sharing::Trusted { is_open: false };
         let modes = tcgetattr(io::stdin()).ok();
-        is_free.then(|| Self { path, ssh: None, watch: None, addresses: Vec::new(), modes })
+        is_free.then(|| Self { path, ssh: None, addresses: Vec::new(), modes })
     }
 
     /// Keeps the connection open, by an ssh whose command waits.
     pub(super) fn keep(&mut self, waiting: Box<Waiting>) {
-        self.watch = Watch::start(waiting.ssh.id()).ok();
         self.addresses = waiting.addresses();
         self.ssh = Some(waiting);
         // ssh has made the terminal raw for its command, but the next step asks the user a question.
@@ -74,7 +71,6 @@ impl Master {
     /// the connection from then on.
     pub(super) fn take_waiting(&mut self) -> Option<Box<Waiting>> {
         let waiting = self.ssh.take_if(|waiting| waiting.plan.carries)?;
-        drop(self.watch.take());
         self.abandon();
         Some(waiting)
     }
@@ -102,36 +98,11 @@ impl Master {
 impl Drop for Master {
     fn drop(&mut self) {
         let Some(mut waiting) = self.ssh.take() else { return };
-        // The watch must end first. After ssh's end, the watch could kill another process with the same number.
-        drop(self.watch.take());
         // An ssh that does not end when asked is killed when `waiting` is dropped.
         if let Ok(mut events) = EventLoop::new(Clock::start(), &[SIGCHLD]) {
             waiting.ssh.end(&mut events);
         }
         drop(waiting);
         let _ = std::fs::remove_file(&self.path);
-    }
-}
-
-/// A shell that ends the master ssh if this process is killed. That ssh ignores SIGHUP, and its command on the host, if
-/// it has a terminal there, goes on even if nobody reads its output.
-struct Watch(Child);
-
-impl Watch {
-    const SCRIPT: &str = "trap '' HUP INT QUIT TSTP; read -r line || kill \"$1\"";
-
-    fn start(pid: u32) -> io::Result<Self> {
-        let mut shell = Command::new("sh");
-        shell.args(["-c", Self::SCRIPT, "rove", &pid.to_string()]).stdin(Stdio::piped());
-        shell.stdout(Stdio::null()).stderr(Stdio::null()).spawn().map(Self)
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        if let Some(mut input) = self.0.stdin.take() {
-            let _ = input.write_all(b"\n");
-        }
-        let _ = self.0.wait();
     }
 }

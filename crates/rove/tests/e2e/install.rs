@@ -5,6 +5,8 @@ use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use rustix::process::Signal;
+
 use crate::bootstrap::Master;
 use crate::support::{
     Far, Invocation, Maker, PASSWORD, SIZE, Scratch, Sshd, Terminal, install_script, require, rove,
@@ -350,7 +352,7 @@ fn a_password_is_asked_for_once_and_the_connection_is_gone_with_the_run() {
             Answer::Yes | Answer::Vain => terminal.send("y\r"),
             Answer::No => terminal.send("\r"),
             Answer::Interrupt => terminal.send("\x03"),
-            Answer::Death => terminal.signal(rustix::process::Signal::KILL),
+            Answer::Death => terminal.signal(Signal::KILL),
         }
         if answer == Answer::Yes {
             terminal.wait_for_text("hello from afar");
@@ -371,6 +373,30 @@ fn a_password_is_asked_for_once_and_the_connection_is_gone_with_the_run() {
         if answer != Answer::Death {
             wait_for_no_socket(&sockets);
         }
+    });
+}
+
+#[test]
+fn a_login_that_ends_while_the_host_is_silent_leaves_no_connection() {
+    let silent = Far { profile: "echo hello from afar; exec sleep 1000", ..EMPTY };
+    let ways = [Some(Signal::KILL), Some(Signal::TERM), None];
+    let ways = ways.into_iter().flat_map(|way| ["", "install = 'never'"].map(|it| (way, it)));
+    side_by_side(ways, |(signal, config)| {
+        let scratch = Scratch::new();
+        let sshd = Sshd::start(silent);
+        let terminal = Terminal::start(&session(&scratch, &sshd, config), SIZE);
+        terminal.wait_for_text("hello from afar");
+        let _window = match signal {
+            Some(signal) => {
+                terminal.signal(signal);
+                Some(terminal)
+            }
+            None => {
+                terminal.close_window();
+                None
+            }
+        };
+        sshd.wait_alone();
     });
 }
 
