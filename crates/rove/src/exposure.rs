@@ -123,12 +123,12 @@ impl Evidence {
         Ok(())
     }
 
-    /// Calls [`Evidence::judge`] for the user of this process. `has_list` says that `path` has an access control list,
+    /// Calls [`Evidence::judge`] for a user. `has_list` says that `path` has an access control list,
     /// with which the group bits may also apply to other users.
-    fn check(self, path: &Path, has_list: bool) -> Result<(), Exposure> {
+    fn check(self, user: u32, path: &Path, has_list: bool) -> Result<(), Exposure> {
         let is_private = || !has_list && is_private_group(self.owner, self.group);
         let path = path.to_owned();
-        self.judge(geteuid().as_raw(), is_private).map_err(|flaw| match flaw {
+        self.judge(user, is_private).map_err(|flaw| match flaw {
             Flaw::Foreign => Exposure::Foreign { path, owner: self.owner },
             Flaw::World => Exposure::World { path },
             Flaw::Group => Exposure::Group { path, group: self.group },
@@ -144,6 +144,15 @@ impl Evidence {
 /// Returns the first folder or link on the way that somebody else can change. If `path` does not exist and nobody else
 /// can create it, [`Exposure::is_absence`] is true of the error.
 pub(crate) fn way(path: &Path, home: Option<&Path>) -> Result<PathBuf, Exposure> {
+    way_of(geteuid().as_raw(), path, home)
+}
+
+/// Works as [`way`] does, for a file that only `user` and root may change.
+///
+/// # Errors
+///
+/// Returns the errors of [`way`].
+pub(crate) fn way_of(user: u32, path: &Path, home: Option<&Path>) -> Result<PathBuf, Exposure> {
     let failed = |path: &Path| {
         let path = path.to_owned();
         move |error| Exposure::Io { path, error }
@@ -167,14 +176,14 @@ pub(crate) fn way(path: &Path, home: Option<&Path>) -> Result<PathBuf, Exposure>
         if !is_above_home(&at) {
             let kind = if is_folder { Kind::FolderWithFolder } else { Kind::FolderWithOther };
             let folder = at.symlink_metadata().map_err(failed(&at))?;
-            Evidence::new(kind, &folder).check(&at, has_access_list(&at))?;
+            Evidence::new(kind, &folder).check(user, &at, has_access_list(&at))?;
         }
         let found = found.map_err(failed(&entry))?;
         if !found.is_symlink() {
             at = entry;
             continue;
         }
-        Evidence::new(Kind::Link, &found).check(&entry, false)?;
+        Evidence::new(Kind::Link, &found).check(user, &entry, false)?;
         links += 1;
         if links > LINKS_MAX {
             return Err(failed(&entry)(rustix::io::Errno::LOOP.into()));
@@ -198,7 +207,7 @@ pub(crate) fn way(path: &Path, home: Option<&Path>) -> Result<PathBuf, Exposure>
 pub(crate) fn file(path: &Path, found: &std::fs::Metadata) -> Result<(), Exposure> {
     // Everybody may write /dev/null, but a reader of the device does not get these bytes.
     let kind = if found.file_type().is_char_device() { Kind::Link } else { Kind::File };
-    Evidence::new(kind, found).check(path, has_access_list(path))
+    Evidence::new(kind, found).check(geteuid().as_raw(), path, has_access_list(path))
 }
 
 /// Returns the directory in `HOME`, after checking that it belongs to the user or to root.
@@ -210,7 +219,7 @@ pub(crate) fn home() -> Result<Option<PathBuf>, Exposure> {
     let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
     let found = home.as_ref().and_then(|home| home.metadata().ok());
     if let (Some(home), Some(found)) = (&home, found) {
-        Evidence::new(Kind::Link, &found).check(home, false)?;
+        Evidence::new(Kind::Link, &found).check(geteuid().as_raw(), home, false)?;
     }
     Ok(home)
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use rove_bootstrap::{Permitted, Place};
 use serde::{Deserialize, Serialize};
 
+use crate::exposure::{self, Exposure};
 use crate::own_file;
 
 /// Most bytes of the file. A longer file is a fault. Chosen: many times the size of a file with every key.
@@ -39,7 +40,7 @@ pub(crate) enum PolicyError {
         #[from]
         error: io::Error,
     },
-    #[error("it is not root's, or others may write it or its folder")]
+    #[error("it is not root's, or others may write it or a folder on the way")]
     Exposed,
     #[error("it is longer than {FILE_BYTES_MAX} bytes")]
     Long,
@@ -114,13 +115,17 @@ impl Policy {
         list.is_none_or(|list| is_listed(list, place))
     }
 
-    /// Reads the file at a path. The file and its folder must belong to `owner`, and nobody else may write them.
+    /// Reads the file at a path. The file and its folder must belong to `owner`, and nobody else may write them. Nobody
+    /// but `owner` and root may change a folder or link on the way.
     fn at(path: &Path, owner: u32) -> Result<Self, PolicyError> {
+        if is_absent(path) {
+            return Ok(Self::default());
+        }
         // `end` has no links, so its parent is the folder that really holds the file.
-        let end = match path.canonicalize() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
-            end => end?,
-        };
+        let end = exposure::way_of(owner, path, None).map_err(|exposure| match exposure {
+            Exposure::Io { error, .. } => error.into(),
+            _ => PolicyError::Exposed,
+        })?;
         let is_safe = |it: &std::fs::Metadata| it.uid() == owner && it.mode() & OTHERS_WRITE == 0;
         for folder in [path.parent(), end.parent()].into_iter().flatten() {
             if !is_safe(&std::fs::metadata(folder)?) {
@@ -139,6 +144,13 @@ impl Policy {
         file.take(FILE_BYTES_MAX).read_to_string(&mut text)?;
         Ok(toml::from_str(&text)?)
     }
+}
+
+/// Returns whether there is no file, and no link that leads nowhere, as one does to a disk that is not mounted.
+fn is_absent(path: &Path) -> bool {
+    let found = path.symlink_metadata();
+    found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        && path.ancestors().all(|it| it.exists() || !it.is_symlink())
 }
 
 /// Returns whether a list has a place. An entry that is only a port, or `*`, holds at every address.
@@ -243,11 +255,38 @@ mod tests {
         chown(&folder, other, None).unwrap();
         std::os::unix::fs::lchown(&path, other, None).unwrap();
         assert!(matches!(Policy::at(&path, 0), Err(PolicyError::Exposed)));
-        // The server does not wait for a writer of a pipe.
+        // The first link leads to a link that another user may replace or remove.
         chown(&folder, Some(0), None).unwrap();
+        let link = scratch.path("bobs").join("link");
+        fs::create_dir(scratch.path("bobs")).unwrap();
+        symlink(&file, &link).unwrap();
+        fs::remove_file(&path).unwrap();
+        symlink(&link, &path).unwrap();
+        assert!(Policy::at(&path, 0).unwrap().gateway_ports, "all of it is root's");
+        chown(scratch.path("bobs"), other, None).unwrap();
+        assert!(matches!(Policy::at(&path, 0), Err(PolicyError::Exposed)));
+        fs::remove_file(&link).unwrap();
+        assert!(matches!(Policy::at(&path, 0), Err(PolicyError::Exposed)));
+        // A folder of root's within another user's can be replaced, too.
+        fs::create_dir(&link).unwrap();
+        fs::rename(&file, link.join("server.toml")).unwrap();
+        fs::remove_file(&path).unwrap();
+        symlink(link.join("server.toml"), &path).unwrap();
+        assert!(matches!(Policy::at(&path, 0), Err(PolicyError::Exposed)));
+        // The server does not wait for a writer of a pipe.
         fs::remove_file(&path).unwrap();
         rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR).unwrap();
         assert!(matches!(Policy::at(&path, 0), Err(PolicyError::Exposed)));
+    }
+
+    #[test]
+    fn a_link_to_nowhere_permits_no_streams() {
+        let (scratch, user) = (Scratch::new(), rustix::process::geteuid().as_raw());
+        for (link, path) in [("server.toml", "server.toml"), ("rove", "rove/server.toml")] {
+            symlink(scratch.path("not mounted"), scratch.path(link)).unwrap();
+            let fault = Policy::at(&scratch.path(path), user).expect_err("a mistake");
+            assert!(!fault.rules().streams, "{link}: {fault}");
+        }
     }
 
     #[test]

@@ -112,7 +112,7 @@ fn rules_of_the_host_that_do_not_count_are_told_with_the_reason() {
             (
                 "streams = false\n",
                 0o666,
-                "others may write it or its folder, so the usual rules hold",
+                "others may write it or a folder on the way, so the usual rules hold",
             ),
             ("gateway-ports = 1\n", 0o644, "so new sessions carry no forwards, agent or files"),
             ("unknown = true\n", 0o644, "unknown field `unknown`"),
