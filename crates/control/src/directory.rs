@@ -232,14 +232,14 @@ pub fn runtime_directory() -> Result<Directory, DirectoryError> {
     Err(refusal.expect("there is always a directory to try"))
 }
 
-/// Waits for the lock that keeps two processes of this user from starting named sessions at once. Closing the returned
-/// file releases the lock.
+/// Waits for the lock that keeps two processes of this user from doing the same at once. `name` is the name of its file.
+/// Closing the returned file releases the lock.
 ///
 /// # Errors
 ///
 /// Returns why no directory can be used, or why the lock failed.
-pub fn lock_labels() -> Result<OwnedFd, DirectoryError> {
-    let path = runtime_directory()?.0.join("names.lock");
+pub fn lock(name: &str) -> Result<OwnedFd, DirectoryError> {
+    let path = runtime_directory()?.0.join(name);
     let flags = OFlags::CREATE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let locked = rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR).and_then(|file| {
         rustix::io::retry_on_intr(|| flock(&file, FlockOperation::LockExclusive)).map(|()| file)

@@ -22,7 +22,7 @@ mod survey;
 
 pub use ask::{AskError, Conversation, tell};
 pub use directory::{
-    Directory, DirectoryError, SessionName, connect, connect_to_user, is_of_user, lock_labels,
+    Directory, DirectoryError, SessionName, connect, connect_to_user, is_of_user, lock,
     private_socket, runtime_directory, sockets_of,
 };
 pub use handover::{Handover, ask_for_port};

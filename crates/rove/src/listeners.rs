@@ -303,6 +303,8 @@ pub(crate) fn listen_at_path(path: &Path, rules: &Forwards) -> io::Result<(Owned
     }
     let address = SocketAddrUnix::new(path)?;
     let listener = open(AddressFamily::UNIX)?;
+    // Another rove's socket refuses connections until it listens, and would be taken for a dead process's.
+    let _lock = rove_control::lock("paths.lock");
     let mut bound = bind(&listener, &address);
     if bound == Err(Errno::ADDRINUSE) && may_replace(path, rules.replaces) {
         bound = rustix::fs::unlink(path).and_then(|()| bind(&listener, &address));
@@ -380,6 +382,8 @@ impl Drop for SocketFile {
 mod tests {
     use std::iter;
     use std::net::{TcpListener, TcpStream};
+    use std::sync::Barrier;
+    use std::thread;
 
     use rove_rig::guard::within_guard;
     use rove_rig::ports::{free_port, leave_dead_socket};
@@ -544,6 +548,26 @@ mod tests {
         let rules = forwards(Place::Socket(path.to_str().unwrap().to_owned()), true);
         let opened = within_guard("the refusal", move || Listeners::open(&rules).is_ok());
         assert!(!opened, "somebody listens there");
+    }
+
+    #[test]
+    fn of_two_that_listen_at_a_path_at_once_one_listens_and_the_other_is_refused() {
+        let scratch = Scratch::new();
+        let path = scratch.path("s");
+        for _ in 0..100 {
+            leave_dead_socket(&path);
+            let start = Barrier::new(2);
+            let listen = || {
+                start.wait();
+                listen_at_path(&path, &Forwards::default())
+            };
+            let both = thread::scope(|scope| {
+                let other = scope.spawn(listen);
+                [listen(), other.join().unwrap()]
+            });
+            let are_there = both.iter().flatten().map(|(_, file)| file.is_in_place());
+            assert_eq!(are_there.collect::<Vec<_>>(), [true]);
+        }
     }
 
     #[test]
