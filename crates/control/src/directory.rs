@@ -25,6 +25,8 @@ const ENTRIES_MAX: usize = 4096;
 const PRIVATE: u32 = 0o700;
 /// The end of the name of a symbolic link whose target is a session's label, the name that the user gave the session.
 const LABEL_SUFFIX: &str = ".label";
+/// The longest file name of a control socket. Source: the largest process number of Linux (proc(5)).
+const LONGEST_NAME: &str = ".4194304-65535";
 
 /// The file name of a session's control socket, which identifies the session on this computer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -358,8 +360,10 @@ fn candidates(
     // After `su`, the variable may still name the former user's directory.
     let is_mine = |it: Metadata| it.uid() == user || it.uid() == 0 && it.mode() & 0o001 != 0;
     let is_own = |path: &PathBuf| path.metadata().map_or(true, is_mine);
-    let runtime = absolute(runtime).filter(is_own);
-    let mut paths: Vec<PathBuf> = runtime.into_iter().map(|path| path.join("rove")).collect();
+    let runtime = absolute(runtime).filter(is_own).map(|path| path.join("rove"));
+    // No socket can be bound at a path that is too long for its address.
+    let has_room = |path: &PathBuf| SockAddr::unix(path.join(LONGEST_NAME)).is_ok();
+    let mut paths: Vec<PathBuf> = runtime.filter(has_room).into_iter().collect();
     paths.extend(termux.map(|prefix| prefix.join(format!("tmp/rove-{user}"))));
     paths.push(format!("/run/user/{user}/rove").into());
     paths.push(format!("/tmp/rove-{user}").into());
@@ -418,6 +422,12 @@ mod tests {
         assert_eq!(Directory::create(&path("good")).unwrap(), good, "a second server finds it");
         assert_eq!(path("good").metadata().unwrap().permissions().mode() & 0o7777, PRIVATE);
 
+        // The longest name of a socket fits below the first path, but not below the second.
+        for (len, is_taken) in [(83, true), (88, false)] {
+            let runtime = format!("/{}", "x".repeat(len - 1));
+            let found = candidates(None, text(&runtime), None, 7);
+            assert_eq!(found.len(), if is_taken { 3 } else { 2 }, "{found:?}");
+        }
         symlink(path("good"), path("link")).unwrap();
         std::fs::write(path("file"), "").unwrap();
         for name in ["link", "file"] {
