@@ -3,13 +3,15 @@
 use std::ffi::OsString;
 use std::fmt::{self, Display};
 use std::fs::{DirBuilder, DirEntry, Metadata};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, symlink};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use rove_platform::termux;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::process::{Pid, Uid, geteuid, test_kill_process};
@@ -23,10 +25,10 @@ const XDG_VARIABLE: &str = "XDG_RUNTIME_DIR";
 const ENTRIES_MAX: usize = 4096;
 /// Mode of the directory: only its owner may enter.
 const PRIVATE: u32 = 0o700;
-/// The end of the name of a symbolic link whose target is a session's label, the name that the user gave the session.
-const LABEL_SUFFIX: &str = ".label";
 /// The longest file name of a control socket. Source: the largest process number of Linux (proc(5)).
 const LONGEST_NAME: &str = ".4194304-65535";
+/// The end of the name of a symbolic link whose target is a session's label, the name that the user gave the session.
+const LABEL_SUFFIX: &str = ".label";
 
 /// The file name of a session's control socket, which identifies the session on this computer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -150,17 +152,24 @@ impl Directory {
         self.named(|text| text.parse().ok())
     }
 
-    /// Removes sockets and labels of dead processes. Connects only to their sockets, so it wakes no running server.
+    /// Removes sockets and labels of dead processes. Connects only to their sockets, so it wakes no running server. A
+    /// process outside this container has no number here, but its socket takes connections.
     pub(crate) fn remove_leftovers(&self) {
         for entry in self.entries() {
-            let kind = entry.file_type().ok();
-            let is_left = || match kind {
-                Some(kind) if kind.is_socket() => connect(&entry.path())
-                    .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused),
-                kind => kind.is_some_and(|kind| kind.is_symlink()),
+            let name = entry.file_name();
+            let Some(name) = name.to_str() else { continue };
+            let socket = match entry.file_type() {
+                Ok(kind) if kind.is_socket() => name,
+                Ok(kind) if kind.is_symlink() => session_of(name),
+                _ => continue,
             };
-            let owner = entry.file_name().to_str().and_then(owner);
-            if owner.is_some_and(|pid| !is_running(pid)) && is_left() {
+            // A label without a socket is left, too.
+            let is_left = || {
+                connect(&self.0.join(socket)).is_err_and(|error| {
+                    matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotFound)
+                })
+            };
+            if owner(name).is_some_and(|pid| !is_running(pid)) && is_left() {
                 let _ = std::fs::remove_file(entry.path());
             }
         }
@@ -187,12 +196,17 @@ impl Directory {
 
 /// Returns the number of the process that made the socket or label of this name. `None` for other names.
 fn owner(file_name: &str) -> Option<u32> {
-    let name = file_name.strip_prefix('.').unwrap_or(file_name);
-    let name = name.strip_suffix(LABEL_SUFFIX).unwrap_or(name);
+    let name = session_of(file_name);
     match name.parse() {
         Ok(SessionName { pid, .. }) => Some(pid),
         Err(()) => name.rsplit_once('-')?.1.parse().ok(),
     }
+}
+
+/// Returns the file name of the control socket that a label of this name is for, or that a socket will get.
+fn session_of(file_name: &str) -> &str {
+    let name = file_name.strip_prefix('.').unwrap_or(file_name);
+    name.strip_suffix(LABEL_SUFFIX).unwrap_or(name)
 }
 
 /// Writes a session's label beside its control socket, to be read if the server does not answer. `None` removes it.
@@ -309,7 +323,7 @@ pub fn connect_to_user(path: &Path) -> io::Result<UnixStream> {
 pub(crate) fn is_peer(stream: &UnixStream, counts: impl Fn(Uid) -> bool) -> bool {
     // Linux and Android have `SO_PEERCRED`, and other systems `getpeereid`.
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    let user = rustix::net::sockopt::socket_peercred(stream).ok().map(|peer| peer.uid);
+    let user = getsockopt(stream, PeerCredentials).ok().map(|peer| Uid::from_raw(peer.uid()));
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     let user = nix::unistd::getpeereid(stream).ok().map(|(user, _)| Uid::from_raw(user.as_raw()));
     user.is_some_and(counts)
@@ -408,6 +422,12 @@ mod tests {
             let expected: Vec<PathBuf> = expected.iter().map(PathBuf::from).collect();
             assert_eq!(candidates(text(chosen), text(runtime), None, 7), expected);
         }
+        // The longest name of a socket fits below the first path, but not below the second.
+        for (len, is_taken) in [(83, true), (88, false)] {
+            let runtime = format!("/{}", "x".repeat(len - 1));
+            let found = candidates(None, text(&runtime), None, 7);
+            assert_eq!(found.len(), if is_taken { 3 } else { 2 }, "{found:?}");
+        }
         let termux = PathBuf::from("/data/data/com.termux/files/usr");
         let found = candidates(None, None, Some(termux.clone()), 7);
         assert_eq!(found[0], termux.join("tmp/rove-7"), "Android has no /tmp");
@@ -422,12 +442,6 @@ mod tests {
         assert_eq!(Directory::create(&path("good")).unwrap(), good, "a second server finds it");
         assert_eq!(path("good").metadata().unwrap().permissions().mode() & 0o7777, PRIVATE);
 
-        // The longest name of a socket fits below the first path, but not below the second.
-        for (len, is_taken) in [(83, true), (88, false)] {
-            let runtime = format!("/{}", "x".repeat(len - 1));
-            let found = candidates(None, text(&runtime), None, 7);
-            assert_eq!(found.len(), if is_taken { 3 } else { 2 }, "{found:?}");
-        }
         symlink(path("good"), path("link")).unwrap();
         std::fs::write(path("file"), "").unwrap();
         for name in ["link", "file"] {
@@ -497,6 +511,11 @@ mod tests {
         assert_eq!(are_there, [false, true, false, true, true, false, true]);
         let labels = [&paths[0], &paths[1]].map(|socket| label(socket));
         assert_eq!(labels, [None, Some("mail".to_owned())]);
+        // A server that listens runs where this process does not see it, such as outside its container.
+        let _unseen = UnixListener::bind(&paths[0]).unwrap();
+        write_label(&paths[0], Some("work"));
+        assert_eq!(directory.sockets().len(), 2);
+        assert_eq!(label(&paths[0]).as_deref(), Some("work"));
         // The next session with the same process number and port has no label.
         write_label(&paths[1], None);
         assert_eq!(label(&paths[1]), None);

@@ -217,6 +217,21 @@ fn a_server_that_was_killed_leaves_a_socket_that_the_list_removes() {
 }
 
 #[test]
+fn a_list_in_a_container_has_the_sessions_outside_it() {
+    if !rustix::process::geteuid().is_root() {
+        return; // only root can make one
+    }
+    let host = Host::new();
+    let scratch = Scratch::new();
+    let (server, _terminal) = host.session(&Report::new(&scratch));
+    host.wait_for_socket();
+    let call = host.call(&["list", "--json"]).behind(&["unshare", "--pid", "--fork"]);
+    let output = answered(&call);
+    let listing: Value = serde_json::from_slice(&output.stdout).expect("a line of JSON");
+    assert_eq!(listing["sessions"][0]["port"], server.address.port(), "{output:?}");
+}
+
+#[test]
 fn a_session_is_found_again_after_its_directory_was_tidied_away() {
     let host = Host::new();
     let call = Maker::Rove.server().env("ROVE_RUNTIME_DIR", host.sockets());
