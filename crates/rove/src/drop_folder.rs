@@ -179,16 +179,21 @@ impl DropFolder {
     fn sweep(&self) {
         let Ok(entries) = Dir::read_from(&self.folder) else { return };
         for entry in entries.flatten() {
-            let name = entry.file_name();
-            if !name.to_bytes().starts_with(PART.as_bytes()) {
+            let name = entry.file_name().to_str().ok().filter(|it| it.starts_with(PART));
+            // The file stays locked until its name is gone.
+            let Some((name, _file)) = name.and_then(|it| Some((it, self.lock_left(it)?))) else {
                 continue;
-            }
-            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-            let file = openat(&self.folder, name, flags, Mode::empty());
-            if file.is_ok_and(|it| flock(it, FlockOperation::NonBlockingLockExclusive).is_ok()) {
-                let _ = unlinkat(&self.folder, name, AtFlags::empty());
-            }
+            };
+            let _ = unlinkat(&self.folder, name, AtFlags::empty());
         }
+    }
+
+    /// Locks an incomplete file of a process that has ended. `None` if another process holds the lock.
+    fn lock_left(&self, part: &str) -> Option<File> {
+        // NFS locks only a file that is open for writing (flock(2)).
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = File::from(openat(&self.folder, part, flags, Mode::empty()).ok()?);
+        (self.lock(part, &file) == Ok(true)).then_some(file)
     }
 }
 
@@ -238,7 +243,7 @@ fn kept_name(name: &[u8]) -> String {
     }
     let (stem, ending) = split(&name);
     let stem = &stem[..stem.floor_char_boundary(NAME_MAX - ending.len())];
-    format!("{}{ending}", stem.trim_end())
+    format!("{stem}{ending}").trim_end().to_owned()
 }
 
 /// Inserts a number in front of a name's ending. The name is unchanged for 0.

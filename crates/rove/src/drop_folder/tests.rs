@@ -73,6 +73,12 @@ fn a_file_that_another_copy_removes_before_it_is_locked_is_made_again() {
     assert_eq!(folder.lock(part, &newer), Ok(true));
     let seen_by_another = File::open(home.path(".cache/rove/drop/.part-1-0")).unwrap();
     assert_eq!(folder.lock(part, &seen_by_another), Ok(false), "another copy has locked it");
+    // A sweep locks what it removes, and as NFS wants it.
+    let part = ".part-1-1";
+    let new = folder.create(part).unwrap();
+    let mut left = folder.lock_left(part).expect("nobody has locked it");
+    assert_eq!(folder.lock(part, &new), Ok(false), "it is being removed");
+    left.write_all(b"x").unwrap();
 }
 
 #[test]
@@ -143,6 +149,11 @@ fn a_file_that_has_no_room_is_refused_before_it_comes() {
     assert_eq!(refused(0), Ok(()));
     let large = refused(FILE_BYTES_MAX + 1).unwrap_err();
     assert_eq!(large, "it has more than 1024 MiB; rsync -e 'rove exec' copies it");
+    // This file system has no room for anything.
+    let proc = || DropFolder { folder: File::open("/proc").unwrap().into(), path: "/proc".into() };
+    if cfg!(target_os = "linux") {
+        assert!(matches!(proc().begin(b"a", 1), Err(DropError::Full(0))));
+    }
     let full = DropError::Full(5 << 20).to_string();
     assert_eq!(full, "the host has only 5 MiB left for it");
     assert_eq!(names(&home), [""; 0]);
@@ -152,6 +163,9 @@ fn a_file_that_has_no_room_is_refused_before_it_comes() {
 fn a_name_loses_what_could_hide_or_lead_elsewhere() {
     let long = format!("{}.png", "é".repeat(80));
     let cut = format!("{}.png", "é".repeat(48));
+    // The cut makes an ending.
+    let (dot, dot_cut) =
+        (["a".repeat(90), "b".repeat(50)].join(" ."), "a".repeat(90) + " .bbbbbbbb");
     for (name, kept) in [
         (&b"a b'c\".txt"[..], "a b'c\".txt"),
         (b"-rf", "-rf"),
@@ -164,6 +178,8 @@ fn a_name_loses_what_could_hide_or_lead_elsewhere() {
         (b"  ", "file"),
         (b"", "file"),
         (long.as_bytes(), &cut),
+        (dot.as_bytes(), &dot_cut),
+        (dot_cut.as_bytes(), &dot_cut),
     ] {
         assert_eq!(kept_name(name), kept, "{}", name.escape_ascii());
     }
@@ -173,14 +189,15 @@ proptest! {
     #[test]
     fn any_name_becomes_one_that_is_kept_as_it_is(
         name in proptest::collection::vec(any::<u8>(), 0..300),
-        text in "[ -~éа界.]{0,150}",
+        text in "[ -~éа界.]{0,150}|[a ]{70,95}[.][a ]{20,40}",
         number in 0..NUMBER_MAX,
     ) {
         for name in [&name[..], text.as_bytes()] {
-            let kept = numbered(&kept_name(name), number);
-            prop_assert!((1..=NAME_MAX).contains(&kept.len()), "{kept}");
-            prop_assert!(!kept.contains(|c: char| c.is_control() || c == '/'), "{kept}");
-            prop_assert_eq!(kept_name(kept.as_bytes()), kept);
+            for kept in [0, number].map(|number| numbered(&kept_name(name), number)) {
+                prop_assert!((1..=NAME_MAX).contains(&kept.len()), "{kept}");
+                prop_assert!(!kept.contains(|c: char| c.is_control() || c == '/'), "{kept}");
+                prop_assert_eq!(kept_name(kept.as_bytes()), kept);
+            }
         }
     }
 }
