@@ -13,6 +13,7 @@ use rove_platform::tty::{self, Tty};
 use rove_session::{Client, ClientEvent, ClientOutcome, MissingLines};
 use rove_udp::Refusal;
 use rove_units::Instant;
+use rustix::io::Errno;
 use rustix::process::{Signal, kill_current_process_group};
 use rustix::stdio;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGWINCH};
@@ -248,12 +249,20 @@ impl Pump {
         outlives && self.signal == Some(SIGHUP)
     }
 
+    /// Returns whether the session outlives its terminal, which is gone. Then this client leaves the session. A read or
+    /// write may fail earlier than the kernel sends SIGHUP, and stands for that signal.
+    fn outlives_hangup(&mut self) -> bool {
+        let outlives = self.record.as_ref().is_some_and(RecordKeeper::outlives_terminal);
+        if outlives {
+            self.signal.get_or_insert(SIGHUP);
+        }
+        outlives
+    }
+
     fn handle_signal(&mut self, now: Instant, signal: i32) {
         tracing::debug!(signal, "signal");
         match signal {
-            SIGHUP if self.record.as_ref().is_some_and(RecordKeeper::outlives_terminal) => {
-                self.signal.get_or_insert(signal);
-            }
+            SIGHUP if self.outlives_hangup() => {}
             SIGWINCH => self.session.handle_resize(now, self.terminal.size()),
             SIGCONT => self.resume(now),
             // SIGPIPE may come from the pipe to an ssh or from a forwarded connection. If it came from the terminal,
@@ -277,8 +286,7 @@ impl Pump {
 
     fn read_input(&mut self, now: Instant) {
         match self.terminal.read(&mut self.buffer) {
-            Ok(0) => self.session.handle_input_closed(now),
-            Ok(len) => {
+            Ok(len @ 1..) => {
                 self.session.handle_input(now, &self.buffer[..len]);
                 if self.forwards.end_by(&self.buffer[..len]) {
                     self.session.shutdown(now, "Exiting on user request...");
@@ -286,9 +294,12 @@ impl Pump {
             }
             // Another process has made the terminal non-blocking and has read the input first.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(error) => {
-                tracing::debug!(%error, "terminal gone");
-                self.session.handle_input_closed(now);
+            // In raw mode, no key ends the input.
+            gone => {
+                tracing::debug!(?gone, "terminal gone");
+                if !self.outlives_hangup() {
+                    self.session.handle_input_closed(now);
+                }
             }
         }
     }
@@ -392,10 +403,13 @@ impl Pump {
                 Ok(0) => return false,
                 Ok(len) => self.written += len,
                 Err(error) => {
-                    // The session ends, because the user could not see the effect of keys.
+                    // A session that does not outlive it ends, because the user could not see the effect of keys.
                     tracing::debug!(%error, "cannot draw");
                     self.output_error = Some(reason(&error.to_string()));
-                    self.session.shutdown(now, "Cannot draw, shutting down...");
+                    let is_gone = Errno::from_io_error(&error) == Some(Errno::IO);
+                    if !is_gone || !self.outlives_hangup() {
+                        self.session.shutdown(now, "Cannot draw, shutting down...");
+                    }
                 }
             }
         }

@@ -415,20 +415,32 @@ fn a_restart_of_the_computer_is_outlived_only_if_the_user_has_said_so() {
 
 #[test]
 fn a_session_outlives_its_terminal_only_if_the_user_has_said_so() {
-    for (settings, outlives) in
-        [("", false), ("resume = true\n", true), ("resume = false\n", false)]
-    {
+    for (settings, outlives, closes) in [
+        ("", false, false),
+        ("", false, true),
+        ("resume = true\n", true, false),
+        ("resume = true\n", true, true),
+        ("resume = false\n", false, false),
+    ] {
         let (user, sshd) = (User::new(), Sshd::start(Far::default()));
         let config = user.0.write("config.toml", settings);
         fs::set_permissions(&config, fs::Permissions::from_mode(0o600)).unwrap();
         let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh()));
         let call = call.env("ROVE_CONFIG", &config).args(["far", "--", "sh", "-c", ECHOING]);
+        // Without a controlling terminal, the client reads the end of its input and gets no SIGHUP. Otherwise, the
+        // signal may come later than that end.
+        let apart = ["sh", "-c", "trap '' HUP; setsid --wait \"$@\"; exit", "sh"];
+        let call = if closes { call.behind(&apart) } else { call };
         let mut terminal = Terminal::start(&user.call(call), SIZE);
         terminal.wait_for_text("here");
         terminal.talk("one");
         assert_eq!(user.kept(), usize::from(settings != "resume = false\n"));
-        terminal.signal(Signal::HUP);
-        terminal.wait_exit().assert_code(129);
+        if closes {
+            terminal.close_window();
+        } else {
+            terminal.signal(Signal::HUP);
+            terminal.wait_exit().assert_code(129);
+        }
         if outlives {
             let mut terminal = user.resume(&[]);
             terminal.wait_for_text("got one");
