@@ -235,8 +235,8 @@ fn the_bar_says_that_clients_are_ended_and_the_session_locked_when_the_server_ha
     assert!(shows(&trio, "asked to lock") && !shows(&trio, "locked:"));
     types(&mut trio, 0, b" ");
     trio.right.0.program.stuck = false;
-    for told in ["Locked", "are ended"] {
-        trio.run_for(secs(3));
+    trio.run_for(secs(3));
+    for told in ["are ended", "Locked"] {
         assert!(bar(&trio, 0).contains(told), "{}", bar(&trio, 0));
     }
     let dismissed = ClientOutcome::Ended(Some(ExitStatus::Outside(Outside::Dismissed)));

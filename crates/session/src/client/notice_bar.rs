@@ -116,7 +116,10 @@ impl NoticeBar {
 
     /// Tells the user that the server has taken all wishes.
     pub(super) fn handle_wishes_taken(&mut self, now: Instant) {
-        self.company.handle_wishes_taken().for_each(|text| self.notices.answer(now, text));
+        let said: Vec<_> = self.company.handle_wishes_taken().collect();
+        if !said.is_empty() {
+            self.notices.answer(now, said.join(" "));
+        }
     }
 
     /// Updates the bar, the status and the edge of a shared session.

@@ -15,7 +15,8 @@ const KEPT_MAX: usize = 8;
 /// The announcements that are shown one after the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Announcements {
-    /// The announcement that is shown, and those that wait, each with how many equal events it stands for.
+    /// The announcement that is shown, and those that wait, each with how many equal events it stands for: 0 for an
+    /// answer.
     kept: VecDeque<(String, u32)>,
     /// When the first announcement in `kept` appeared on the screen.
     since: Instant,
@@ -44,12 +45,12 @@ impl Announcements {
         }
     }
 
-    /// Adds the answer to something that the user has done. It is shown at once, in front of waiting events.
+    /// Adds the answer to something that the user has done. It is shown at once, in front of waiting events. It makes
+    /// the last answer void, which may name a state that has changed.
     pub(super) fn answer(&mut self, now: Instant, text: String) {
         self.drop_read(now);
-        if self.kept.front().is_none_or(|it| it.0 != text) {
-            self.kept.push_front((text, 1));
-        }
+        self.kept.retain(|(_, times)| *times > 0);
+        self.kept.push_front((text, 0));
         if self.kept.len() > KEPT_MAX {
             self.kept.truncate(KEPT_MAX);
             self.missed = self.missed.saturating_add(1);
@@ -130,11 +131,15 @@ mod tests {
         ) {
             let mut announcements = Announcements::default();
             let mut shown = vec![0_u64; events.len()];
+            let mut newest_answer = 0;
             let mut now = 0;
             let mut run = |announcements: &Announcements, from: u64, to: u64| {
                 for at in (from..to).step_by(10) {
                     if let Some(text) = announcements.current(Instant::from_millis(at)) {
-                        shown[text.parse::<usize>().expect("the texts are numbers")] += 10;
+                        let index = text.parse::<usize>().expect("the texts are numbers");
+                        shown[index] += 10;
+                        assert!(!events[index].1 || index >= newest_answer, "an answer is void");
+                        newest_answer = if events[index].1 { index } else { newest_answer };
                     }
                 }
             };
@@ -153,7 +158,10 @@ mod tests {
             }
             announcements.set_hidden(Instant::from_millis(now), false);
             run(&announcements, now, now + 60_000);
-            prop_assert!(shown.iter().all(|it| *it >= 3_000), "{shown:?}");
+            let mut times = shown.iter().zip(&events);
+            prop_assert!(times.all(|(shown, (_, is_answer))| *is_answer || *shown >= 3_000));
+            let last = events.iter().rposition(|(_, is_answer)| *is_answer);
+            prop_assert!(last.is_none_or(|last| shown[last] >= 3_000), "{shown:?}");
         }
     }
 
