@@ -307,6 +307,8 @@ impl Pump {
             key_age_seconds: self.session.key_arrived_at().map(age),
             window: Window { columns: size.columns(), rows: size.rows() },
             attachment: Attachment {
+                // A login for this label starts another session, because this one has no program.
+                session: card.attachment.session.clone().filter(|_| !self.session.is_ending()),
                 takeovers: self.session.takeovers(),
                 forwards: self.forwards.status(),
                 ..card.attachment.clone()

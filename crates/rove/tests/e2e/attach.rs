@@ -354,6 +354,22 @@ fn two_clients_share_a_session_until_the_owner_ends_that_and_locks_it() {
 }
 
 #[test]
+fn a_session_that_is_over_leaves_its_name_to_the_next_one() {
+    let sshd = Sshd::start(Far::default());
+    let mut owner = start_quiet(&sshd, &["--session", "work"]);
+    let mut viewer = join(&sshd, "--view", &[&owner]);
+    // The server is there for some seconds, in which it may acknowledge the viewer's end again.
+    viewer.send("\x1e.");
+    viewer.wait_exit().assert_code(0);
+    owner.send("\x04");
+    owner.wait_exit().assert_code(0);
+    let mut next = start(&sshd, &["--session", "work"]);
+    next.talk("new");
+    next.send("\x04");
+    next.wait_exit().assert_code(0);
+}
+
+#[test]
 fn nobody_joins_where_the_configuration_says_so() {
     let sshd = Sshd::start(Far::default());
     let scratch = Scratch::new();
