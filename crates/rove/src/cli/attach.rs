@@ -33,7 +33,8 @@ pub(crate) static MANUAL: Manual = Manual {
     words: Words::Host,
     notes: &[
         "The session goes on here with a key of its own. A client that it still has is told so and ends.",
-        "Without NAME, PID or PORT it is the one session that has no client. Where there are others, it asks which.",
+        "Without NAME, PID or PORT it is the one session that has no client, or else the only one, whose client then ends. \
+         Where there are others, it asks which.",
         "With --view or --share the session's client stays. Every client shows who has joined, and from where. The session's \
          own client ends the joined ones with Ctrl-^ e, and locks the session with Ctrl-^ l. The setting share = false lets \
          nobody join. The window of the session's own client decides the size, unless that says otherwise with --size. A \

@@ -20,9 +20,10 @@ pub(super) struct From {
 /// The reason why a client may not take over or join a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refusal {
-    /// The user has locked the session, and its client is alive.
+    /// The user has locked the session, and its client was heard lately.
     #[error(
-        "its user has locked it, and its client lives: unlock it there with Ctrl-^ l, or end that client"
+        "its user has locked it: unlock it there with Ctrl-^ l, or end that client; once a datagram of that client is \
+         late by 9 s, this works"
     )]
     Locked,
     /// The session's own client is silent, and could not show its user that another client joins.
