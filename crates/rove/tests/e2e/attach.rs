@@ -295,6 +295,8 @@ fn a_viewer_sees_and_does_not_type_and_the_owner_sees_it_come_and_go() {
         viewer.wait_for_text("got one");
         owner.wait_for_notice("joined to view");
         viewer.wait_for_notice("You view this session");
+        viewer.send("\x1ep/nothing\r");
+        viewer.wait_for_notice("only the session's own one copies");
         viewer.send("never\r");
         owner.talk("two");
         viewer.wait_for_text("got two");

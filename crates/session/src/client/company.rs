@@ -102,7 +102,7 @@ impl Company {
     }
 
     /// Returns this client's number among the joined clients, or 0 if it is the session's own.
-    fn own(&self) -> u64 {
+    pub(super) fn own(&self) -> u64 {
         self.seen.as_ref().map_or(0, |seen| seen.own)
     }
 

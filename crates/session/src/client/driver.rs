@@ -59,6 +59,11 @@ impl Client {
         }
     }
 
+    /// Returns whether this client has joined the session beside the session's own client.
+    pub fn has_joined(&self) -> bool {
+        self.notice_bar.company.own() != 0
+    }
+
     /// Shows the user an event that the driver reports, for ten seconds, or for three if another event waits.
     pub fn announce(&mut self, now: Instant, text: String) {
         self.notice_bar.notices.announce(now, text);
