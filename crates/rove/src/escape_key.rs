@@ -10,10 +10,16 @@ pub(crate) const DEFAULT_ESCAPE_KEY: u8 = 0x1e;
 /// Source: Mosh 1.4.0 as observed.
 const REFUSED: [u8; 5] = [0x03, 0x04, 0x0a, 0x0c, 0x0d];
 
+/// The first byte of arrow keys, function keys and pastes. As escape key it would break these, because the `[` that
+/// follows would pass it on alone.
+const ESC: u8 = 0x1b;
+
 /// The reason why a key cannot be the escape key; it holds the user's text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum EscapeKeyError {
-    #[error("{0} cannot be the escape key: C-c, C-d, C-j, C-l and C-m are needed for themselves")]
+    #[error(
+        "{0} cannot be the escape key: C-c, C-d, C-j, C-l and C-m are needed for themselves, and C-[ begins other keys"
+    )]
     Needed(String),
     #[error(
         "{0} is not an escape key: write ^X or C-X for a control key, a single ASCII character, or none"
@@ -54,7 +60,7 @@ pub(crate) fn from_option(text: &str) -> Result<Option<u8>, EscapeKeyError> {
         _ => None,
     };
     match key {
-        Some(key) if is_usable(key) => Ok(Some(key)),
+        Some(key) if is_usable(key) && key != ESC => Ok(Some(key)),
         Some(_) => Err(EscapeKeyError::Needed(shown)),
         None => Err(EscapeKeyError::Unreadable(shown)),
     }
@@ -83,6 +89,7 @@ mod tests {
             (Some(b"\x1d"), Some(0x1d)),
             (Some(b"~"), Some(b'~')),
             (Some(b"\x7f"), Some(0x7f)),
+            (Some(b"\x1b"), Some(0x1b)),
             (Some(b"\x80"), Some(DEFAULT_ESCAPE_KEY)),
             (Some(b"\x03"), Some(DEFAULT_ESCAPE_KEY)),
             (Some(b"\x04"), Some(DEFAULT_ESCAPE_KEY)),
@@ -114,7 +121,7 @@ mod tests {
         ] {
             assert_eq!(from_option(text), Ok(key), "{text:?}");
         }
-        for text in ["^C", "C-m", "^@", "F1", "^]x", "é", "C-é", "C- ", "'\\x'"] {
+        for text in ["^C", "C-m", "^[", "^@", "F1", "^]x", "é", "C-é", "C- ", "'\\x'"] {
             let sentence = from_option(text).unwrap_err().to_string();
             assert!(sentence.starts_with(text) && !sentence.contains('"'), "{sentence}");
         }
