@@ -66,6 +66,8 @@ pub enum Words {
     Unknown,
     /// The word `[user@]host`.
     Host,
+    /// The word `[user@]host`, then names of files here.
+    HostAndFiles,
     /// The word `[user@]host`, then a command for the host. Words after the command's first are not rove's options.
     HostAndCommand,
     /// A command that runs on this computer, after `--`.

@@ -505,6 +505,7 @@ mod tests {
             (&["-vi", "~/.ss"], "files"),
             (&["-F~/.ss"], "files"),
             (&["list", "-i", ""], "files"),
+            (&["put", "host", "pic"], "files"),
             (&["--client=mo"], "commands"),
             (&["me@host", "l"], "commands"),
             (&["-p", "5", "host", "ls", "-"], "arguments 4"),

@@ -174,7 +174,8 @@ impl Line {
             }
             Words::OurCommands if is_first => words = commands(book),
             Words::OneOfThenHost(_, before) if self.named == [before] => words = hosts(names, word),
-            Words::Host if is_first => words = hosts(names, word),
+            Words::Host | Words::HostAndFiles if is_first => words = hosts(names, word),
+            Words::HostAndFiles => return Place::Files,
             Words::HostAndCommand => {
                 if self.is_empty && !word.contains('@') {
                     words = commands(book);

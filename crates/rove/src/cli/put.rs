@@ -22,7 +22,7 @@ const NAMES_MAX: usize = 16_384;
 pub(crate) static MANUAL: Manual = Manual {
     word: "put",
     definition,
-    words: Words::Host,
+    words: Words::HostAndFiles,
     notes: &[
         "The files are kept on the host in ~/.cache/rove/drop, which only its user may enter, and stay there. A name that is \
          taken gets a number. The paths are printed, and typed into the session as a paste: quoted for a shell, with a blank \

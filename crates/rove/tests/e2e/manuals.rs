@@ -165,7 +165,7 @@ fn a_folder_that_bash_completes_keeps_its_slash_and_a_file_gets_a_blank() {
     let call = shell("bash").arg("--rcfile").arg(&path).args(["--noprofile", "-i"]);
     let terminal = Terminal::start(&call.env("HOME", scratch.folder()), SIZE);
     terminal.wait_for_text("$ ");
-    for option in ["-i", "-F", "list -i"] {
+    for option in ["-i", "-F", "list -i", "put host"] {
         terminal.send(format!("rove {option} ~/.ss\ti\tx"));
         terminal.wait_for_text(&format!("rove {option} ~/.ssh/id\\ of\\ me x"));
         terminal.send("\x15");
