@@ -42,10 +42,10 @@ pub enum NoSession {
     /// Rove's command ran, but its server ended during its start, after it printed the reason.
     #[error("no server could be started on {} ({status}); what it said stands above", host.display())]
     ServerFailed { host: OsString, status: ExitStatus },
-    /// The user named no session, and several would fit.
+    /// The user named no session, and chose none of those that would fit.
     #[error(
-        "{} sessions of yours run on {}: name one of them, as in `rove attach {} {}`",
-        sessions.len(), host.display(), host.display(), sessions[0].port
+        "no session on {} was chosen: name one of them, as in `rove attach {} {}`",
+        host.display(), host.display(), sessions[0].port
     )]
     SeveralSessions { host: OsString, sessions: Vec<RunningSession> },
     /// No session on the host fits the request, or its server refuses to issue a key. The host has printed the reason.
