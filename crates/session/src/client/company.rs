@@ -65,7 +65,12 @@ impl Company {
             sentences.push(format!("{} joined to {purpose}", plain(&client.who)));
         }
         for client in before.iter().filter(|it| !after.contains(it)) {
-            sentences.push(format!("{} has left", plain(&client.who)));
+            // Two clients of one process have the same name.
+            let rest = match after.len() {
+                0 => String::new(),
+                count => format!("; {count} still joined"),
+            };
+            sentences.push(format!("{} has left{rest}", plain(&client.who)));
         }
         // A client may join and leave again between two states that the server sends.
         let is_new = |client: &&JoinedClient| client.number > old.joins;
@@ -202,7 +207,9 @@ mod tests {
                 state(3, 0, &[first, (3, JoinMode::Share)]),
                 &["192.0.2.3", "type", "1 more came and left"],
             ),
-            (state(3, 0, &[(3, JoinMode::Share)]), &["192.0.2.1", "has left."]),
+            (state(3, 0, &[(3, JoinMode::Share)]), &["192.0.2.1", "has left; 1 still joined."]),
+            (state(3, 0, &[]), &["192.0.2.3", "has left."]),
+            (state(3, 0, &[(3, JoinMode::Share)]), &["192.0.2.3"]),
             (state(4, 0, &[(3, JoinMode::Share)]), &["1 more came and left"]),
             (state(4, 0, &[(3, JoinMode::Share)]), &[]),
             // No honest server counts backwards.
