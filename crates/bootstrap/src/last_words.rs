@@ -29,6 +29,8 @@ const NO_ADDRESS: &str = "UNKNOWN port ";
 const NOT_GREETED: &str = "banner exchange: Connection to UNKNOWN port ";
 /// The messages of a jump host's ssh that it cannot connect to the next host.
 const NOT_FORWARDED: [&str; 2] = ["channel 0: open failed: ", "stdio forwarding failed"];
+/// The beginning of ssh's message that sshd refuses a pseudo-terminal (`PermitTTY no`, or a key with `restrict`).
+const NO_TERMINAL: &str = "PTY allocation request failed on channel ";
 /// The beginning and the end of ssh's message at the end of a session with a terminal.
 const GOODBYE: [&str; 2] = ["Connection to ", " closed."];
 
@@ -86,6 +88,9 @@ pub enum Refusal {
         /// The host's name in the known_hosts file.
         name: String,
     },
+    /// sshd refuses the pseudo-terminal that rove lets ssh ask for.
+    #[error("the sshd of {host} grants no terminal; --no-ssh-pty asks for none")]
+    NoTerminal { host: String },
     /// The user did not accept the host's key, or ssh could not ask the user.
     #[error("the key of {host} was not accepted")]
     NotAccepted { host: String },
@@ -118,8 +123,9 @@ pub struct LastWords {
     held: Vec<u8>,
     /// The bytes of the current line, whether shown or not, up to [`LINE_BYTES_MAX`].
     whole: Vec<u8>,
-    /// The refusal of an unknown host key, if ssh printed it only because an option of rove forbade ssh to ask.
-    unknown_key: Option<Refusal>,
+    /// The refusal that ssh printed only because of an option of rove: not to ask about an unknown host key, or to ask
+    /// for a pseudo-terminal.
+    caused: Option<Refusal>,
 }
 
 impl LastWords {
@@ -175,12 +181,12 @@ impl LastWords {
             said.lines().map(|line| rove_terminal::plain(line.trim_end())).collect();
         match refusal(&self.host, &lines).filter(|_| has_failed && !self.is_open) {
             Some(refusal) => (Some(refusal), Vec::new()),
-            None => (self.unknown_key.take().filter(|_| has_failed), text),
+            None => (self.caused.take().filter(|_| has_failed), text),
         }
     }
 
-    /// Adds a byte of ssh's messages to the current line. At the line's end, records the refusal of an unknown host
-    /// key if only an option of rove forbade ssh to ask. This applies to shown lines as well.
+    /// Adds a byte of ssh's messages to the current line. At the line's end, records a refusal for `caused`. This
+    /// applies to shown lines as well.
     fn note(&mut self, byte: u8) {
         if byte != b'\n' {
             self.whole.extend((self.whole.len() < LINE_BYTES_MAX).then_some(byte));
@@ -189,7 +195,9 @@ impl LastWords {
         let line = String::from_utf8_lossy(&self.whole).trim_end().to_owned();
         self.whole.clear();
         if self.asks && is_unknown_key(&line) {
-            self.unknown_key = refusal(&self.host, &[rove_terminal::plain(&line)]);
+            self.caused = refusal(&self.host, &[rove_terminal::plain(&line)]);
+        } else if line.starts_with(NO_TERMINAL) {
+            self.caused = Some(Refusal::NoTerminal { host: self.host.clone() });
         }
     }
 
@@ -409,6 +417,10 @@ Host key verification failed.\r
             assert_eq!(words.filter(said.as_bytes()), said.as_bytes());
             let is_known = matches!(words.conclude(true).0, Some(Refusal::UnknownKey { .. }));
             assert_eq!(is_known, answer.starts_with(ASKS), "{answer}");
+            let said = "PTY allocation request failed on channel 0\r\n";
+            let (shown, sentence) = read(&mut filter(line, answer), said, 7, true);
+            assert_eq!(shown, said);
+            assert!(sentence.is_some_and(|it| it.ends_with("--no-ssh-pty asks for none")));
         }
     }
 

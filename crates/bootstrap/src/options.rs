@@ -196,6 +196,11 @@ impl HostOptions {
         words
     }
 
+    /// Returns whether the session runs a program on a terminal. If not, ssh needs no pseudo-terminal for the login.
+    pub const fn has_program(&self) -> bool {
+        !self.no_program && !matches!(self.session, WantedSession::Streams(_))
+    }
+
     /// Returns whether the login's ssh stays open, so that it can carry datagrams while UDP does not answer. It does so
     /// only if the host's server is rove's. The server must listen on the host's loopback too.
     pub fn carries_beside(&self) -> bool {

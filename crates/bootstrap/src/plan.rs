@@ -342,12 +342,14 @@ impl Plan {
         command.args(args);
         match (self.carries, options.ssh_pty) {
             (true, false) if self.is_tunnel() => &mut command,
-            // A pseudo-terminal may change bytes. A server that the user named may leave it in a mode that does.
-            (true, true) if self.is_tunnel() => command.arg("-T"),
+            // sshd may refuse a pseudo-terminal, and it may change bytes. A server that the user named may leave it in a
+            // mode that does.
+            (true, true) if self.is_tunnel() || !options.has_program() => command.arg("-T"),
             // A stock server needs a terminal as usual. The tunnel's end on the host then makes the terminal raw.
             (true, true) => command.args(["-tt", "-e", "none"]),
             (true, false) => command.arg("-T"),
-            (false, true) => command.args(["-n", "-tt"]),
+            (false, true) if options.has_program() => command.args(["-n", "-tt"]),
+            (false, true) => command.args(["-n", "-T"]),
             (false, false) => command.arg("-n"),
         };
         // Stock Mosh passes the address family only if ssh connects directly.

@@ -100,7 +100,7 @@ pub fn server_arguments(
         return words.chain(told).chain(session).map(OsString::from).collect();
     }
     // Older versions of rove refuse these words, and start no shell.
-    let has_program = !options.no_program && !matches!(options.session, WantedSession::Streams(_));
+    let has_program = options.has_program();
     let mut args: Vec<OsString> = match options.session {
         _ if has_program => vec!["new".into(), "-c".into(), colors.to_string().into()],
         // ssh's `-N` changes nothing here: the session ends soon after its last stream.

@@ -130,7 +130,7 @@ fn listen(
             _ => Screen::new(options.name),
         },
         last_words: LastWords::new(&options.host, &plan.config, options.verbose),
-        has_terminal: options.ssh_pty && !plan.is_tunnel(),
+        hides_errors: options.ssh_pty && !plan.is_tunnel(),
         is_announced: false,
         after_announcement: Vec::new(),
     };
@@ -182,8 +182,8 @@ struct Listener {
     screen: Screen,
     /// Holds back ssh's own error lines, because a sentence of rove may replace them.
     last_words: LastWords,
-    /// Whether the command on the host has a terminal. Then only ssh itself prints on the error stream.
-    has_terminal: bool,
+    /// Whether errors that arrive with the announcement stay hidden: they are ssh's, or the farewell of a server.
+    hides_errors: bool,
     is_announced: bool,
     /// The output that arrived with or after the announcement.
     after_announcement: Vec<u8>,
@@ -219,7 +219,7 @@ impl Listener {
         }
         for ((stream, _), text) in said.into_iter().zip(texts) {
             let is_after_announcement =
-                stream == Stream::Errors && self.is_announced && self.has_terminal;
+                stream == Stream::Errors && self.is_announced && self.hides_errors;
             if !was_announced && !is_after_announcement {
                 self.show(stream, &text);
             }

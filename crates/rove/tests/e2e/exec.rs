@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
-use crate::support::{Far, Invocation, Scratch, Sshd, rove, wait_until, within_guard};
+use crate::support::{Far, Invocation, Scratch, Sshd, Terminal, rove, wait_until, within_guard};
 
 /// Runs a command with this standard input to its end.
 fn run(mut command: Command, input: Vec<u8>) -> Output {
@@ -246,6 +246,20 @@ fn a_host_without_rove_runs_the_program_by_ssh_and_strict_refuses() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() == Some(255) && said.contains("--strict: stock Mosh"), "{said}");
     assert_eq!(gate.connections(), 2);
+}
+
+#[test]
+fn a_call_needs_no_terminal_of_sshds_and_a_session_without_one_is_told_the_remedy() {
+    let gate = Sshd::start(Far::default());
+    gate.rule("PermitTTY no\n");
+    let output = run(call(&gate, true, &[], "cat; exit 3"), b"x".to_vec());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), &*output.stdout, &*said), (Some(3), &b"x"[..], ""));
+    let session = Invocation::new(rove()).arg(format!("--ssh={}", gate.ssh())).arg("far");
+    let exit = Terminal::start(&session, (24, 200)).wait_exit();
+    exit.assert_code(10);
+    let sentence = "the sshd of far grants no terminal; --no-ssh-pty asks for none";
+    assert!(exit.output.contains(sentence), "{}", exit.output.escape_debug());
 }
 
 #[test]

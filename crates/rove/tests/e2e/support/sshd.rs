@@ -194,6 +194,12 @@ impl Sshd {
         self.0.scratch.write("ssh_config", &format!("{config}{lines}"));
     }
 
+    /// Puts lines before those of sshd's configuration. Of each setting, the first counts.
+    pub(crate) fn rule(&self, lines: &str) {
+        let config = self.0.scratch.read("sshd_config");
+        self.0.scratch.write("sshd_config", &format!("{lines}{config}"));
+    }
+
     /// Waits until all connections have ended.
     pub(crate) fn wait_alone(&self) {
         let sessions = Arc::clone(&self.0.connections);
