@@ -436,8 +436,9 @@ pub(crate) fn open_nothing() -> rustix::io::Result<OwnedFd> {
     rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// Redirects the three standard descriptors to `nothing`.
+/// Redirects the three standard descriptors to `nothing`, and closes others that the process's parent has left open.
 pub(crate) fn silence(nothing: OwnedFd) -> rustix::io::Result<()> {
+    sys::close_inherited();
     stdio::dup2_stdin(&nothing)?;
     stdio::dup2_stdout(&nothing)?;
     stdio::dup2_stderr(&nothing)

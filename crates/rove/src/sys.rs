@@ -113,6 +113,19 @@ pub(crate) fn thread_count() -> Option<usize> {
 
 /// Returns an inherited descriptor, and makes it close on exec. `None` if it is not open, or is a standard descriptor.
 pub(crate) fn take_descriptor(number: RawFd) -> Option<OwnedFd> {
+    take(number, |_| true)
+}
+
+/// Closes the descriptors that this process's parent has left open. Only these survive an exec, as rove's do not.
+pub(crate) fn close_inherited() {
+    let names = std::fs::read_dir("/dev/fd").into_iter().flatten().flatten();
+    let numbers: Vec<RawFd> =
+        names.filter_map(|it| it.file_name().to_str()?.parse().ok()).collect();
+    numbers.into_iter().filter_map(|number| take(number, |flags| flags == 0)).for_each(drop);
+}
+
+/// Does the work of [`take_descriptor`] for a descriptor whose flags fit.
+fn take(number: RawFd, fits: fn(c_int) -> bool) -> Option<OwnedFd> {
     if number <= libc::STDERR_FILENO {
         return None;
     }
@@ -120,7 +133,8 @@ pub(crate) fn take_descriptor(number: RawFd) -> Option<OwnedFd> {
     // them fail. Nobody else in this process knows of it, as it came from outside, so it is then ours alone to own.
     unsafe {
         let flags = libc::fcntl(number, libc::F_GETFD);
-        if flags < 0 || libc::fcntl(number, libc::F_SETFD, flags | libc::FD_CLOEXEC) < 0 {
+        let is_wanted = flags >= 0 && fits(flags);
+        if !is_wanted || libc::fcntl(number, libc::F_SETFD, flags | libc::FD_CLOEXEC) < 0 {
             return None;
         }
         Some(OwnedFd::from_raw_fd(number))

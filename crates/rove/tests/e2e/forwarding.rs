@@ -11,8 +11,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use crate::support::{
-    Border, ClosedPort, Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, answered,
-    free_port, lossy, relay_to, rove, within_guard,
+    Border, ClosedPort, Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, WITH_A_COPY,
+    answered, free_port, lossy, relay_to, rove, within_guard,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -456,7 +456,8 @@ fn a_session_goes_to_the_background_once_both_ends_listen_and_serves_without_a_t
     answer_port(far);
     let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).args(["-N", "-f"]);
     let options = [format!("-L{port}:localhost:{target}"), format!("-R0:localhost:{there}")];
-    let output = answered(&call.args(&options).arg("far"));
+    sshd.rule("PermitTTY no\n");
+    let output = answered(&call.args(&options).arg("far").behind(&WITH_A_COPY));
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
     let (_, allocated) = said.split_once("Allocated port ").expect("ssh's words");

@@ -13,7 +13,8 @@ use std::thread;
 use rustix::process::Signal;
 
 use crate::support::{
-    ClosedPort, Far, Invocation, Scratch, Sshd, Terminal, rove, wait_until, within_guard,
+    ClosedPort, Far, Invocation, Scratch, Sshd, Terminal, WITH_A_COPY, rove, wait_until,
+    within_guard,
 };
 
 /// A gate, and a folder for the sockets of the clients on this computer.
@@ -71,7 +72,8 @@ impl Place {
     /// Starts `rove exec` with this command.
     fn exec(&self, options: &[&str], command: &str) -> Child {
         let command = format!("PATH=/usr/bin:/bin exec sh -c '{command}'");
-        spawn(&self.call(&["exec"]).args(options).args(["far", "--", &command]))
+        let call = self.call(&["exec"]).args(options).args(["far", "--", &command]);
+        spawn(&call.behind(&WITH_A_COPY))
     }
 
     /// Starts `rove -W` to a port of this computer.

@@ -7,6 +7,9 @@ use std::process::Command;
 /// Begins a command whose mounts nobody else sees. A script and its arguments follow. Needs root.
 pub(crate) const OWN_MOUNTS: [&str; 4] = ["unshare", "--mount", "sh", "-c"];
 
+/// Words that run a command which inherits a copy of standard output as descriptor 9.
+pub(crate) const WITH_A_COPY: [&str; 4] = ["sh", "-c", "exec 9>&1; exec \"$@\"", "sh"];
+
 /// A program with its arguments and the whole of its environment.
 #[derive(Clone, Debug)]
 pub(crate) struct Invocation {

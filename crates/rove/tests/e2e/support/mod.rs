@@ -14,7 +14,7 @@ mod tmux;
 
 pub(crate) use border::{Bastion, Border};
 pub(crate) use impostor::Impostor;
-pub(crate) use invocation::{Invocation, is_installed, require};
+pub(crate) use invocation::{Invocation, WITH_A_COPY, is_installed, require};
 pub(crate) use report::{ANSWERING, Report};
 pub(crate) use rove_rig::guard::{HANG_GUARD, side_by_side, wait_until, within_guard};
 pub(crate) use rove_rig::ports::{ClosedPort, free_port, leave_dead_socket};
