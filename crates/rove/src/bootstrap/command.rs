@@ -119,6 +119,11 @@ impl Running {
         self.child.stdin.as_mut().map_or(Ok(()), |input| input.write_all(b"\n"))
     }
 
+    /// Returns whether the command's standard input is a pipe that is still open.
+    pub(crate) fn has_input(&self) -> bool {
+        self.child.stdin.is_some()
+    }
+
     /// Returns the pipe to the command's standard input. `None` if there is none. Close the pipe to end the input.
     pub(crate) fn take_input(&mut self) -> Option<ChildStdin> {
         self.child.stdin.take()

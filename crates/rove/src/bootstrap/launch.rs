@@ -9,12 +9,17 @@ use rove_bootstrap::{HostOptions, Plan, WantedSession};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
 use rove_platform::signals::set_ignored;
+use rove_units::Duration;
 use signal_hook::consts::{SIGCHLD, SIGHUP};
 
 use crate::bootstrap::command::{Running, Step, Stop};
 use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::questions::Questions;
 use crate::bootstrap::screen::{Screen, tell_running};
+
+/// How long rove's command may take to begin for a call of `rove exec` or `rove -W`. Then ssh's input ends, because a
+/// forced command that reads its input would never end. Chosen: three times a login that counts as slow.
+const INPUT_MAX: Duration = Duration::from_secs(15);
 
 /// The result of a run of ssh, or of the server on this computer.
 pub(super) struct Launch {
@@ -134,7 +139,13 @@ fn listen(
         is_announced: false,
         after_announcement: Vec::new(),
     };
+    // If the input of a slow login ends, the session only lacks the tunnel, unless it is one.
+    let is_bound = matches!(options.session, WantedSession::Streams(_)) && !plan.is_tunnel();
+    let input_until = events.now() + INPUT_MAX;
     loop {
+        if is_bound && !listener.startup.announced.has_started && input_until <= events.now() {
+            drop(ssh.take_input());
+        }
         let look_at = plan.carries.then(|| questions.look(events.now()));
         match ssh.step(&mut events, look_at) {
             Ok(Step::Said(said)) => {
@@ -143,7 +154,8 @@ fn listen(
                     return Err(error.into());
                 }
                 let is_announced = listener.is_announced;
-                if plan.carries && is_announced && !listener.startup.announced.is_stock {
+                let is_carrier = plan.carries && ssh.has_input();
+                if is_carrier && is_announced && !listener.startup.announced.is_stock {
                     let asks_nothing = !questions.have_come(events.now());
                     let (announced, _) = listener.conclude(false)?;
                     let end = End::Carries { ssh: Box::new(ssh), asks_nothing };

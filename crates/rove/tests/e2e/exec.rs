@@ -263,6 +263,17 @@ fn a_call_needs_no_terminal_of_sshds_and_a_session_without_one_is_told_the_remed
 }
 
 #[test]
+fn a_forced_command_that_reads_its_input_has_it_from_ssh() {
+    let gate = Sshd::start(Far::default());
+    gate.rule("ForceCommand cat\n");
+    let output = run(call(&gate, true, &[], "ignored"), b"hello".to_vec());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"hello"[..]), "{said}");
+    assert!(said.contains("so ssh runs this one"), "{said}");
+    assert_eq!(gate.connections(), 2);
+}
+
+#[test]
 fn the_version_is_a_line_on_standard_error_as_sshs_is() {
     let mut command = Invocation::new(rove()).args(["exec", "-V"]).command();
     command.stdin(Stdio::null());
