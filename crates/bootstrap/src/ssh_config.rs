@@ -54,8 +54,8 @@ pub struct SshConfig {
     pub forwards: Forwards,
     /// The agent to forward to the host.
     pub agent: Option<LentAgent>,
-    /// The command that ssh runs at the host if its command line has none (`RemoteCommand`).
-    pub remote_command: Option<String>,
+    /// How ssh runs a command at the host.
+    pub command: CommandSettings,
     /// Options of [`OVERRIDDEN`] that ssh needs so that rove's commands run.
     overridden: Vec<&'static str>,
     /// Whether ssh may use an open connection to the host.
@@ -67,6 +67,17 @@ pub struct SshConfig {
     pub keys: OfferedKeys,
     /// The files in which ssh looks up the keys of hosts.
     pub known_hosts: Vec<String>,
+}
+
+/// Settings for the command that ssh runs at the host.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommandSettings {
+    /// The command that ssh runs if its command line has none (`RemoteCommand`).
+    pub configured: Option<String>,
+    /// Whether the command names a subsystem (`SessionType subsystem`).
+    pub is_subsystem: bool,
+    /// Whether the command has no input (`StdinNull yes`).
+    pub has_no_input: bool,
 }
 
 /// Settings that ssh obeys only if it connects by itself, without a proxy command.
@@ -301,8 +312,10 @@ pub fn parse(answer: &str, judge: impl Fn(&str) -> Sharing) -> SshConfig {
         let is_name = !value.contains(char::is_whitespace) && plain == value;
         let keyword = keyword.to_ascii_lowercase();
         if keyword == "remotecommand" {
-            config.remote_command = is_set.then(|| value.to_owned());
+            config.command.configured = is_set.then(|| value.to_owned());
         }
+        config.command.is_subsystem |= line == "sessiontype subsystem";
+        config.command.has_no_input |= line == "stdinnull yes";
         config.forwards.take(&keyword, value);
         if keyword == "forwardagent" {
             forward_agent = value;
@@ -531,7 +544,7 @@ mod tests {
             assert_eq!(rest.contains("X11"), names.contains("X11"), "{rest}");
             assert_eq!(config.agent.is_some(), names.contains("Agent"), "{answer:?}");
             let command = answer.contains("tmux").then_some("tmux new -A");
-            assert_eq!(config.remote_command.as_deref(), command, "{answer:?}");
+            assert_eq!(config.command.configured.as_deref(), command, "{answer:?}");
         }
     }
 }

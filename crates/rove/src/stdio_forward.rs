@@ -9,6 +9,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
+use rove_bootstrap::ssh_config::SshConfig;
 use rove_bootstrap::{
     HostOptions, InstallPolicy, Joined, NoSession, Passage, ProgramName, WantedSession,
 };
@@ -16,6 +17,7 @@ use rove_bootstrap::{
 use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::screen::tell;
 use crate::bootstrap::{self, Invocation, ssh_query};
+use crate::server::open_nothing;
 use crate::session_call::SessionCall;
 use crate::share::borrower;
 
@@ -36,7 +38,10 @@ pub(crate) fn run(
 ) -> anyhow::Result<u8> {
     let gates = gates::entering(&options.host)?;
     let config = ssh_query::config(options);
-    let joined = with_configured(joined, config.remote_command.as_deref())?;
+    let joined = with_configured(joined, &config)?;
+    if config.command.has_no_input && matches!(joined, Joined::Program { .. }) {
+        close_input();
+    }
     if let Some(code) = borrower::run(options, &joined, &config) {
         return Ok(code);
     }
@@ -68,20 +73,26 @@ pub(crate) fn run(
     Err(exec(command).into())
 }
 
-/// Lets a call without a command run the one in ssh's configuration (`RemoteCommand`).
+/// Lets a call without a command run the one in ssh's configuration (`RemoteCommand`), perhaps as a subsystem.
 ///
 /// # Errors
 ///
 /// Returns ssh's own sentence if the call has a command, too.
-fn with_configured(joined: Joined, configured: Option<&str>) -> anyhow::Result<Joined> {
-    match (joined, configured) {
-        (Joined::Program { command, is_subsystem }, Some(configured)) => {
-            if is_subsystem || !command.is_empty() {
-                anyhow::bail!("Cannot execute command-line and remote command.");
-            }
-            Ok(Joined::Program { command: configured.into(), is_subsystem })
+fn with_configured(joined: Joined, config: &SshConfig) -> anyhow::Result<Joined> {
+    let Joined::Program { mut command, is_subsystem } = joined else { return Ok(joined) };
+    if let Some(configured) = &config.command.configured {
+        if is_subsystem || !command.is_empty() {
+            anyhow::bail!("Cannot execute command-line and remote command.");
         }
-        (joined, _) => Ok(joined),
+        command = configured.into();
+    }
+    Ok(Joined::Program { command, is_subsystem: is_subsystem || config.command.is_subsystem })
+}
+
+/// Replaces standard input by `/dev/null`.
+pub(crate) fn close_input() {
+    if let Ok(nothing) = open_nothing() {
+        let _ = rustix::stdio::dup2_stdin(nothing);
     }
 }
 
@@ -133,7 +144,7 @@ fn plain_ssh(words: &[String], host: &OsStr, joined: &Joined) -> Command {
         Joined::Program { command: run, is_subsystem } => {
             let words = is_subsystem.then_some("-s").into_iter().chain(["-T", "--"]);
             // ssh runs the command of its configuration, and takes no other beside it.
-            let is_known = run.is_empty() || config.remote_command.is_some();
+            let is_known = run.is_empty() || config.command.configured.is_some();
             let run: Option<&OsString> = Some(run).filter(|_| !is_known);
             command.args(words).arg(host).args(run)
         }

@@ -16,9 +16,13 @@ const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
 /// Returns ssh's configuration for a host. A program other than ssh gets an empty configuration and is not run, because
 /// it might log in.
 pub(crate) fn ask(ssh: &[String], host: &OsStr) -> SshConfig {
-    let answer = ssh.split_first().filter(|_| is_ssh(ssh)).and_then(|(program, args)| {
-        answer::of(Command::new(program).args(args).arg("-G").arg(host), ANSWER_BYTES_MAX)
-    });
+    let ask = |command: Option<&str>| {
+        let (program, args) = ssh.split_first().filter(|_| is_ssh(ssh))?;
+        let mut query = Command::new(program);
+        answer::of(query.args(args).arg("-G").arg(host).args(command), ANSWER_BYTES_MAX)
+    };
+    // With `ForkAfterAuthentication yes` or `SessionType subsystem`, ssh answers only if there is a command.
+    let answer = ask(None).or_else(|| ask(Some("x")));
     // An ssh that fails here fails again at the login, where the user sees its message.
     answer.map_or_else(SshConfig::default, |answer| {
         ssh_config::parse(&String::from_utf8_lossy(&answer), sharing::judge)
@@ -59,6 +63,16 @@ pub(crate) fn sharing(options: &HostOptions, destination: &OsStr) -> Sharing {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn settings_that_need_a_command_are_read_too() {
+        for setting in ["ForkAfterAuthentication=yes", "SessionType=subsystem"] {
+            let ssh = ["ssh", "-F", "/dev/null", "-o", setting].map(str::to_owned);
+            let config = ask(&ssh, OsStr::new("host"));
+            assert_eq!(config.overrides().len(), 2, "{setting}");
+            assert_eq!(config.command.is_subsystem, setting.ends_with("subsystem"));
+        }
+    }
 
     #[test]
     fn programs_other_than_ssh_are_not_asked() {

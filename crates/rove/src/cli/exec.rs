@@ -18,6 +18,7 @@ use crate::cli::own_line::OptionsEnd;
 use crate::cli::ssh_letters;
 use crate::messages::warn;
 use crate::program::ROVE;
+use crate::stdio_forward::close_input;
 
 pub(crate) static MANUAL: Manual = Manual {
     word: "exec",
@@ -158,13 +159,6 @@ fn is_unreadable(input: BorrowedFd<'_>, is_quiet: bool) -> bool {
         warn(ProgramName::Rove.as_str(), text);
     }
     is_folder || fcntl_getfl(input).is_ok_and(|it| it & OFlags::RWMODE == OFlags::WRONLY)
-}
-
-/// Replaces standard input by `/dev/null`.
-fn close_input() {
-    if let Ok(nothing) = std::fs::File::open("/dev/null") {
-        let _ = rustix::stdio::dup2_stdin(nothing);
-    }
 }
 
 #[cfg(test)]

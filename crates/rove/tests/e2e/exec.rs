@@ -88,6 +88,7 @@ fn a_program_shows_what_it_shows_by_ssh() {
         (&[], "(sleep 1; echo late) & echo soon", &[]),
         (&[], "read line; echo \"<$line>\"", b"one\ntwo\n"),
         (&["-n"], "cat; echo nothing", b"unread"),
+        (&["-oStdinNull=yes"], "cat; echo nothing", b"unread"),
     ] {
         let gate = gate.next().expect("there are enough");
         let by = |is_rove| {
@@ -271,6 +272,21 @@ fn a_forced_command_that_reads_its_input_has_it_from_ssh() {
     assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"hello"[..]), "{said}");
     assert!(said.contains("so ssh runs this one"), "{said}");
     assert_eq!(gate.connections(), 2);
+}
+
+#[test]
+fn settings_with_which_ssh_prints_no_configuration_hinder_no_call() {
+    let gate = Sshd::start(Far::default());
+    let output = run(call(&gate, true, &["-oForkAfterAuthentication=yes"], "exit 7"), Vec::new());
+    assert_eq!((output.status.code(), &*output.stderr), (Some(7), &b""[..]), "{output:?}");
+    let of_subsystem = |options: &[&str]| {
+        let call = Invocation::new(rove()).arg("exec").arg(format!("--ssh={}", gate.ssh()));
+        let output = run(call.args(options).args(["far", "nosuch"]).command(), Vec::new());
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let refused = of_subsystem(&["-s"]);
+    assert!(refused.1.contains("no subsystem nosuch"), "{refused:?}");
+    assert_eq!(of_subsystem(&["-oSessionType=subsystem"]), refused);
 }
 
 #[test]
