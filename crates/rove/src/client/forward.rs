@@ -17,7 +17,7 @@ use rove_streams::{Event, Exit, Reception, Side};
 use rove_terminal::Size;
 use rove_udp::Refusal;
 use rove_units::{Duration, Instant};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
 
 use super::controller_choice::ControllerChoice;
 use super::ending::failure;
@@ -35,7 +35,7 @@ use crate::terminal_type::{self, RenderOptions};
 use crate::{doctor, entropy, hardening, logging, threads};
 
 /// The signals that end the session, and SIGPIPE, which a closed pipe raises.
-const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGHUP, SIGPIPE];
+const SIGNALS: [i32; 5] = [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE];
 
 /// Longest wait for the server to confirm the session's end. Chosen: a user who ends an ssh over `rove -W` waits, too.
 const FAREWELL_MAX: Duration = Duration::from_secs(2);

@@ -22,7 +22,7 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::stdio;
 use serde_json::{Value, json};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::share::message::{FAILURE, SIGNALLED, Word, line};
@@ -157,7 +157,7 @@ fn name(descriptor: &OwnedFd) -> io::Result<String> {
 /// Passes the signals that end a call on to the child.
 fn pass_signals_on(child: &Child) -> io::Result<()> {
     let pid = Pid::from_child(child);
-    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])?;
+    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP, SIGQUIT])?;
     thread::spawn(move || {
         for signal in signals.forever() {
             // If the terminal has sent the signal, the child gets a second one, which does no harm.

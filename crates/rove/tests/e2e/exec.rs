@@ -7,6 +7,7 @@ use std::thread;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use crate::support::{Far, Invocation, Scratch, Sshd, Terminal, rove, wait_until, within_guard};
@@ -127,7 +128,6 @@ fn ssh_is_asked_for_its_configuration_once() {
 fn a_reader_that_leaves_and_a_client_that_is_ended_end_the_program() {
     let gate = Sshd::start(Far::default());
     let (scratch, place) = (Scratch::new(), Scratch::new());
-    let log = place.join("log");
     let mut command = call(&gate, true, &[], "yes");
     let file = fs::File::create(scratch.join("errors")).expect("a file");
     let mut child =
@@ -135,24 +135,28 @@ fn a_reader_that_leaves_and_a_client_that_is_ended_end_the_program() {
     drop(child.stdout.take());
     let status = within_guard("yes", move || child.wait().expect("it ends"));
     assert_eq!(status.code(), Some(128 + 13), "SIGPIPE");
-    let path = log.display();
-    let trap = format!(
-        "trap 'echo hung up > {path}; exit' HUP; echo ready; while :; do sleep 1 & wait; done"
-    );
-    let mut command = call(&gate, true, &[], &trap);
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("rove starts");
-    let mut output = std::io::BufReader::new(child.stdout.take().expect("it is piped"));
-    let ended = within_guard("the end", move || {
-        let mut line = String::new();
-        std::io::BufRead::read_line(&mut output, &mut line).expect("a line comes");
-        assert_eq!(line, "ready\n");
-        let pid = rustix::process::Pid::from_child(&child);
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it runs");
-        child.wait().expect("it ends")
-    });
-    assert_eq!(ended.code(), Some(255));
-    wait_until("the hang-up", || place.read("log") == "hung up\n");
+    for signal in [Signal::TERM, Signal::QUIT] {
+        let log = place.join(signal.as_raw().to_string());
+        let path = log.display();
+        let trap = format!(
+            "trap 'echo hung up > {path}; exit' HUP; echo ready; while :; do sleep 1 & wait; done"
+        );
+        let mut command = call(&gate, true, &[], &trap);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("rove starts");
+        let mut output = std::io::BufReader::new(child.stdout.take().expect("it is piped"));
+        let ended = within_guard("the end", move || {
+            let mut line = String::new();
+            std::io::BufRead::read_line(&mut output, &mut line).expect("a line comes");
+            assert_eq!(line, "ready\n");
+            let pid = Pid::from_child(&child);
+            kill_process(pid, signal).expect("it runs");
+            child.wait().expect("it ends")
+        });
+        assert_eq!(ended.code(), Some(255));
+        let hung_up = || fs::read_to_string(&log).is_ok_and(|it| it == "hung up\n");
+        wait_until("the hang-up", hung_up);
+    }
 }
 
 #[test]
