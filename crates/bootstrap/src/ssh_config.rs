@@ -12,8 +12,14 @@ use crate::sharing::Sharing;
 pub const DETOUR_CHARS_MAX: usize = 320;
 
 /// Settings for a host that a session may not apply, in the order in which notes for the user name them.
-const NOT_CARRIED: [&str; 5] =
-    ["ForwardAgent", "ForwardX11", "LocalForward", "RemoteForward", "DynamicForward"];
+const NOT_CARRIED: [&str; 6] = [
+    "RemoteCommand",
+    "ForwardAgent",
+    "ForwardX11",
+    "LocalForward",
+    "RemoteForward",
+    "DynamicForward",
+];
 
 /// Settings of [`NOT_CARRIED`] that a session does apply if it forwards connections.
 const CARRIED: [&str; 4] = ["ForwardAgent", "LocalForward", "RemoteForward", "DynamicForward"];
@@ -173,7 +179,7 @@ impl SshConfig {
     /// Returns the options that override settings which would keep rove's command from running or disturb it.
     pub fn overrides(&self) -> Vec<&'static str> {
         let mut words: Vec<&str> = self.overridden.iter().flat_map(|it| ["-o", it]).collect();
-        if self.not_carried.iter().any(|name| name.starts_with(|c| "LRD".contains(c))) {
+        if self.not_carried.iter().any(|name| name.ends_with("Forward")) {
             // ssh would complain that a forwarded port is already in use, and may end the login.
             words.extend(["-o", "ClearAllForwardings=yes"]);
         }
@@ -191,14 +197,17 @@ impl SshConfig {
     }
 
     /// Returns notes for the user on the configuration, one per line. `forwards`: the session forwards connections.
-    pub fn notes(&self, host: &OsStr, forwards: bool) -> Vec<String> {
+    /// `has_program`: the session runs a program, but not `RemoteCommand`.
+    pub fn notes(&self, host: &OsStr, forwards: bool, has_program: bool) -> Vec<String> {
         let refused = self.sharing.note().map(str::to_owned);
-        self.note(host, forwards).into_iter().chain(refused).collect()
+        self.note(host, forwards, has_program).into_iter().chain(refused).collect()
     }
 
     /// Returns a note on settings for the host that the session does not apply. `None` if there are none.
-    fn note(&self, host: &OsStr, forwards: bool) -> Option<String> {
-        let is_carried = |name: &str| forwards && CARRIED.contains(&name);
+    fn note(&self, host: &OsStr, forwards: bool, has_program: bool) -> Option<String> {
+        let is_carried = |name: &str| {
+            forwards && CARRIED.contains(&name) || !has_program && name == "RemoteCommand"
+        };
         let names: Vec<_> = self.not_carried.iter().filter(|name| !is_carried(name)).collect();
         let (last, others) = names.split_last()?;
         let (names, verb) = match others {
@@ -521,7 +530,7 @@ mod tests {
             ("remoteforward 9 [b]:9\n", "RemoteForward", "-o ClearAllForwardings=yes"),
             ("dynamicforward 1080\n", "DynamicForward", "-o ClearAllForwardings=yes"),
             ("forwardx11 yes\nforwardagent $SOCK\n", "ForwardAgent ForwardX11", ""),
-            ("remotecommand tmux new -A\n", "", "-o RemoteCommand=none"),
+            ("remotecommand tmux new -A\n", "RemoteCommand", "-o RemoteCommand=none"),
             (
                 "sessiontype none\nforkafterauthentication yes\n",
                 "",
@@ -531,7 +540,7 @@ mod tests {
         ] {
             let config = parse(answer);
             assert_eq!(config.not_carried.join(" "), names, "{answer:?}");
-            let note = config.note(OsStr::new("far"), false);
+            let note = config.note(OsStr::new("far"), false, true);
             assert_eq!(note.is_some(), !names.is_empty());
             let note = note.unwrap_or_default();
             assert!(
@@ -539,8 +548,9 @@ mod tests {
                 "{note}"
             );
             assert_eq!(config.overrides().join(" "), options, "{answer:?}");
-            let rest = config.note(OsStr::new("far"), true).unwrap_or_default();
+            let rest = config.note(OsStr::new("far"), true, false).unwrap_or_default();
             assert!(CARRIED.iter().all(|name| !rest.contains(name)), "{rest}");
+            assert!(!rest.contains("RemoteCommand"), "{rest}");
             assert_eq!(rest.contains("X11"), names.contains("X11"), "{rest}");
             assert_eq!(config.agent.is_some(), names.contains("Agent"), "{answer:?}");
             let command = answer.contains("tmux").then_some("tmux new -A");

@@ -205,9 +205,8 @@ fn first_login(
     let challenge = entropy::challenge()?;
     let plan = prepare::plan(options, invocation, colors, challenge, "", master)?;
     let plan = plan.without_key_question(options);
-    for note in
-        plan.config.notes(&options.host, options.forwards()).iter().filter(|_| !options.quiet)
-    {
+    let notes = plan.config.notes(&options.host, options.forwards(), options.has_program());
+    for note in notes.iter().filter(|_| !options.quiet) {
         tell(&invocation.speaker(), note);
     }
     // A required port that is taken on this computer fails the login before anything starts on the host.

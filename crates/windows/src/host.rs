@@ -88,7 +88,7 @@ fn start(args: HostArgs) -> anyhow::Result<Call> {
     };
     anyhow::ensure!(!options.ssh.is_empty(), "--ssh names no program");
     let plan = plan(&options)?;
-    for note in plan.config.notes(&options.host, false) {
+    for note in plan.config.notes(&options.host, false, true) {
         warn(&format!("rove: {note}"));
     }
     let (announced, status) = log_in(&options, &plan)?;

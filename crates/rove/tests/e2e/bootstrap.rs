@@ -419,7 +419,7 @@ fn options_of_a_section_do_not_hinder_a_session_and_are_named_in_one_line() {
         " RemoteCommand echo wrong\n RequestTTY force\n ForwardAgent yes\n ForwardX11 yes\n \
          LocalForward 127.0.0.1:{port} localhost:22\n RemoteForward 0 localhost:22\n"
     );
-    let names = "ForwardX11 of ssh's configuration is not carried";
+    let names = "RemoteCommand and ForwardX11 of ssh's configuration are not carried";
     for (options, is_named) in
         [(&[][..], true), (&["--tunnel"], true), (&["-q"], false), (&["-q", "--tunnel"], false)]
     {
