@@ -20,6 +20,9 @@ const SILENCE_MAX: Duration = Duration::from_secs(60);
 /// How long a timestamp is held at most before it is echoed, to measure the path. Source: docs/wire.md, as with SSP.
 const ECHO_MAX: Duration = Duration::from_secs(1);
 
+/// Sequence numbers that a run has. Chosen: a key seals fewer full datagrams.
+const RUN: u64 = 1 << 40;
+
 /// Most datagrams whose transit times are kept. Chosen: a quarter of an hour at 12 Mbit/s.
 const TRANSITS_MAX: usize = 1_000_000;
 
@@ -88,6 +91,8 @@ pub struct Session<A> {
     direction: Direction,
     peer: Option<SocketAddr>,
     seen: Window,
+    /// The run's first sequence number. The far end has it from the first datagram.
+    first: Option<u64>,
     /// The peer's last timestamp, and when it came.
     timestamp: Option<(Timestamp16, Instant)>,
     now: Instant,
@@ -96,7 +101,14 @@ pub struct Session<A> {
 impl<A: Application> Session<A> {
     /// Creates the end that knows its peer's address. It seals its datagrams as a client does.
     pub fn near(key: &Key, peer: SocketAddr, application: A, now: Instant) -> Self {
-        Self::new(key, Direction::ToServer, Some(peer), application, now)
+        let first = Some(0);
+        Self { first, ..Self::new(key, Direction::ToServer, Some(peer), application, now) }
+    }
+
+    /// Numbers the datagrams of both ends from `first` on. A number drawn from 2^62 tells runs with the
+    /// same key apart. No nonce is sealed twice, and each end refuses datagrams of other runs.
+    pub fn numbered_from(self, first: u64) -> Self {
+        Self { first: Some(first), ..self }
     }
 
     /// Creates the end that waits for its peer. It seals its datagrams as a server does.
@@ -120,6 +132,7 @@ impl<A: Application> Session<A> {
             direction,
             peer,
             seen: Window::new(),
+            first: None,
             timestamp: None,
             now,
         }
@@ -135,6 +148,11 @@ impl<A: Application> Session<A> {
         self.endpoint.deliverable()
     }
 
+    /// Returns whether sending has ended as the peer has never answered.
+    pub fn is_given_up(&self, now: Instant) -> bool {
+        self.traffic.last.is_none() && self.peer.is_some() && !self.is_peer_there(now)
+    }
+
     /// Returns whether the peer was heard recently enough to be sent to.
     fn is_peer_there(&self, now: Instant) -> bool {
         let heard = self.traffic.last.unwrap_or_default();
@@ -143,8 +161,10 @@ impl<A: Application> Session<A> {
 
     fn open(&mut self, payload: &[u8]) -> Option<Datagram> {
         let opened = Datagram::open(&mut self.cipher, self.direction.opposite(), payload).ok();
-        let datagram = opened.filter(|datagram| self.seen.takes(datagram.seq))?;
-        Some(datagram)
+        opened.filter(|datagram| {
+            let is_of_run = |first: u64| first.abs_diff(datagram.seq.get()) < RUN;
+            self.seen.takes(datagram.seq) && self.first.is_none_or(is_of_run)
+        })
     }
 
     fn take_echo(&mut self, now: Instant, datagram: &Datagram) {
@@ -177,6 +197,7 @@ impl<A: Application> End for Session<A> {
             self.traffic.refused += 1;
             return;
         };
+        self.first.get_or_insert(datagram.seq.get());
         if self.seen.record(datagram.seq) {
             self.peer = Some(source);
             self.take_echo(now, &datagram);
@@ -209,7 +230,7 @@ impl<A: Application> End for Session<A> {
         }
         let datagram = Datagram {
             direction: self.direction,
-            seq: SeqNum::new(self.traffic.sent),
+            seq: SeqNum::new(self.first? + self.traffic.sent),
             timestamp: Some(Timestamp16::from_millis(now.as_millis())),
             timestamp_reply: self.echo(now),
             payload,
@@ -285,6 +306,32 @@ mod tests {
         assert_eq!((net.right.traffic.received, net.right.application.received()), (0, 0));
         (0..3).for_each(|_| net.right.handle_datagram(Instant::ZERO, source, &datagram));
         assert_eq!(net.right.traffic.received, 1, "each once");
+    }
+
+    #[test]
+    fn a_second_run_with_a_key_repeats_no_number_and_is_refused_by_both_ends() {
+        let key = Key::from_bytes([1; 16]);
+        let near = |first| {
+            let session = Session::near(&key, RIGHT_ADDRESS, Bulk::sending(), Instant::ZERO);
+            session.numbered_from(first)
+        };
+        let (mut one, mut other) = (near(5 << 40), near(9 << 40));
+        let mut far = Session::far(&key, Bulk::receiving(), Instant::ZERO);
+        let mut cipher = Cipher::new(&key);
+        for (near, received) in [(&mut one, 1), (&mut other, 1)] {
+            let (_, sent) = near.poll_transmit(Instant::ZERO).expect("the first window");
+            let opened = Datagram::open(&mut cipher, Direction::ToServer, &sent).expect("its key");
+            assert_eq!(Some(opened.seq.get()), near.first);
+            far.handle_datagram(Instant::ZERO, RIGHT_ADDRESS, &sent);
+            assert_eq!(far.traffic.received, received, "only the first run counts");
+        }
+        let now = Instant::from_millis(200);
+        let (_, answer) = far.poll_transmit(now).expect("an answer");
+        for (near, received) in [(&mut one, 1), (&mut other, 0)] {
+            near.handle_datagram(now, RIGHT_ADDRESS, &answer);
+            assert_eq!(near.traffic.received, received, "an answer is of its run");
+        }
+        assert!(!other.is_given_up(now) && other.is_given_up(now + SILENCE_MAX));
     }
 
     #[test]

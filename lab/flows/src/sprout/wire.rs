@@ -5,7 +5,7 @@ use std::io::Write;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use rove_congestion::sprout::tunnel::FLOWS_MAX;
 use rove_link::net::End;
 use rove_platform::clock::Clock;
@@ -163,14 +163,16 @@ fn push(session: &mut Session<Tunnel>, flow: u16, packet: &[u8]) {
     }
 }
 
-/// Does a task, and writes its figures. `ready` gets the address at which a server, or a tunnel's entrance, listens.
+/// Does a task, and writes its figures. An end that sends numbers its datagrams from `first` on. `ready` gets the address
+/// at which a server, or a tunnel's entrance, listens.
 ///
 /// # Errors
 ///
-/// Returns an error if a socket cannot be had, or the result not be written.
+/// Returns an error if a socket cannot be had, the result not be written, or nothing came from the server.
 pub fn run(
     task: Task,
     key: &Key,
+    first: u64,
     json: bool,
     ready: impl FnOnce(SocketAddr) -> Result<()>,
     mut output: impl Write,
@@ -179,7 +181,7 @@ pub fn run(
     let now = clock.now();
     let traffic = match task {
         Task::Send { peer, length } => {
-            let mut session = Session::near(key, peer, Bulk::sending(), now);
+            let mut session = Session::near(key, peer, Bulk::sending(), now).numbered_from(first);
             let (socket, end) = (bound(any(peer))?, Instant::ZERO + length);
             pump(&mut session, &socket, clock, end, &SIGNALS, alone, |_, _| Ok(false))?;
             session.traffic
@@ -197,7 +199,7 @@ pub fn run(
             session.traffic
         }
         Task::Enter { peer, listen } => {
-            let session = Session::near(key, peer, Tunnel::default(), now);
+            let session = Session::near(key, peer, Tunnel::default(), now).numbered_from(first);
             let side = Entrance { socket: bound(listen)?, flows: BTreeMap::new() };
             ready(own_address(&side.socket)?)?;
             carry(Mouth { session, side }, &bound(any(peer))?, clock)?
@@ -211,12 +213,21 @@ pub fn run(
         }
     };
     let text = report(&traffic, json);
-    output.write_all(text.as_bytes()).context("cannot write standard output")
+    output.write_all(text.as_bytes()).context("cannot write standard output")?;
+    if let Task::Send { peer, .. } | Task::Enter { peer, .. } = task {
+        let is_answered = traffic.received > 0;
+        ensure!(
+            is_answered,
+            "nothing came from {peer}: `serve` must run there, and its key be new to `send`"
+        );
+    }
+    Ok(())
 }
 
-/// Carries the packets of a tunnel until a signal comes.
+/// Carries the packets of a tunnel until a signal comes, or the other end has never answered.
 fn carry<S: Side>(mut mouth: Mouth<S>, socket: &UdpSocket, clock: Clock) -> Result<Traffic> {
-    let (end, is_over) = (Instant::FAR_FUTURE, |_: &_, _| Ok(false));
+    let end = Instant::FAR_FUTURE;
+    let is_over = |mouth: &Mouth<S>, now| Ok(mouth.session.is_given_up(now));
     pump(&mut mouth, socket, clock, end, &SIGNALS, |mouth| mouth.side.descriptors(), is_over)?;
     Ok(mouth.session.traffic)
 }
@@ -296,12 +307,12 @@ mod tests {
             let task = Task::Serve { listen: ([127, 0, 0, 1], 0).into(), once: true };
             let mut output = Vec::new();
             let ready = |address| told.send(address).context("the test waits");
-            run(task, &key(), true, ready, &mut output).map(|()| output)
+            run(task, &key(), 7, true, ready, &mut output).map(|()| output)
         });
         let peer = server_at.recv_timeout(Duration::from_secs(60)).expect("the server is ready");
         let task = Task::Send { peer, length: Duration::from_secs(2) };
         let mut output = Vec::new();
-        run(task, &key(), true, |_| Ok(()), &mut output).expect("sent");
+        run(task, &key(), 7, true, |_| Ok(()), &mut output).expect("sent");
         let sent: Value = serde_json::from_slice(&output).expect("JSON");
         let received = server.join().expect("no panic").expect("received");
         let received: Value = serde_json::from_slice(&received).expect("JSON");
@@ -314,7 +325,7 @@ mod tests {
     fn an_address_that_is_not_ours_is_refused_in_a_sentence() {
         let listen = "192.0.2.1:1".parse().expect("an address");
         let task = Task::Serve { listen, once: true };
-        let error = run(task, &key(), false, |_| Ok(()), Vec::new()).expect_err("not ours");
+        let error = run(task, &key(), 7, false, |_| Ok(()), Vec::new()).expect_err("not ours");
         assert!(error.to_string().contains("cannot have the UDP address 192.0.2.1:1"), "{error}");
     }
 }

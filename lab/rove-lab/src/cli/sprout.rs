@@ -26,7 +26,7 @@ pub(crate) static MANUAL: Manual = Manual {
         "Sprout infers from arrivals how fast a link is, forecasts how much it will carry, and has no more on its way than will \
          be through within 100 ms with a probability of 95 %. `serve` and `send` run it over UDP between two computers; \
          `rove-lab figures sprout` compares it with other congestion controllers in virtual time.",
-        "`serve` prints the key that `send` needs in ROVE_SPROUT_KEY; datagrams are sealed with it as those of a session are. `send` has all the \
+        "`serve` draws a key for one `send`, which needs it in ROVE_SPROUT_KEY, and prints it; datagrams are sealed with it as those of a session are. `send` has all the \
          data of the world for as long as --for says. With --enter and --target the two carry the UDP packets of local programs instead, \
          with a queue for each of them that none of the others fills.",
     ],
@@ -41,13 +41,13 @@ pub(crate) static MANUAL: Manual = Manual {
             "a tunnel; `serve --target 127.0.0.1:53` is its other end",
         ),
     ],
-    environment: &[(
-        "ROVE_SPROUT_KEY",
-        "The key of `send`, and of `serve` if it is not to draw one.",
-    )],
+    environment: &[("ROVE_SPROUT_KEY", "The key of `send`.")],
     exit_status: &[
         ("0", "It was done."),
-        ("1", "A socket could not be had, or a result not be written."),
+        (
+            "1",
+            "A socket could not be had, a result not be written, or nothing came from the server.",
+        ),
         ("2", "The command line is wrong."),
     ],
     ..Manual::of(&LABORATORY)
@@ -122,7 +122,9 @@ impl SproutArgs {
 
     /// Runs the task. Text for the user of a server or a tunnel, such as the address, goes to `notes`.
     pub(crate) fn run(self, task: Task, output: impl Write, mut notes: impl Write) -> Result<()> {
-        let (key, is_new) = self.key()?;
+        let key = self.key()?;
+        // Two draws of 62 bits lie apart by more than a run has datagrams.
+        let first = getrandom::u64().context("cannot draw a number")? >> 2;
         let is_entrance = self.enter.is_some();
         let ready = |listens: SocketAddr| {
             if is_entrance {
@@ -135,26 +137,22 @@ impl SproutArgs {
                 }
                 one => one.to_string(),
             };
-            let text = key.to_text();
-            let key = if is_new { &*text } else { "..." };
-            writeln!(notes, "{KEY}={key} rove-lab sprout send {peer}")
+            writeln!(notes, "{KEY}={} rove-lab sprout send {peer}", *key.to_text())
                 .context("cannot write standard error")
         };
-        wire::run(task, &key, self.json, ready, output)
+        wire::run(task, &key, first, self.json, ready, output)
     }
 
-    /// Returns the key, and whether it is new. A server draws a new one if the environment has none.
-    fn key(&self) -> Result<(Key, bool)> {
-        if let Ok(text) = std::env::var(KEY) {
-            let key = Key::from_text(&text).with_context(|| format!("{KEY} holds no key"))?;
-            return Ok((key, false));
+    /// Returns the key of the environment, or for a server a new one.
+    fn key(&self) -> Result<Key> {
+        if self.action == Action::Serve {
+            return Key::draw(|bytes| getrandom::fill(bytes)).context("cannot draw a key");
         }
-        if self.action == Action::Send {
-            anyhow::bail!(
+        let text = std::env::var(KEY).with_context(|| {
+            format!(
                 "{KEY} is not set: put the key into it that `rove-lab sprout serve` has printed"
-            );
-        }
-        let key = Key::draw(|bytes| getrandom::fill(bytes)).context("cannot draw a key")?;
-        Ok((key, true))
+            )
+        })?;
+        Key::from_text(&text).with_context(|| format!("{KEY} holds no key"))
     }
 }
