@@ -189,7 +189,7 @@ fn command(options: &ArtifactOptions, scenarios: &[Scenario]) -> String {
     let is_recorded = bodies().any(|it| {
         !it.wanted(true).is_empty() || it.links.iter().any(|link| link.cellular.is_some())
     });
-    let has_tables = bodies().any(|it| it.systems.iter().any(|system| is_published(*system)));
+    let has_tables = bodies().any(|it| it.running().any(is_published));
     command.extend(
         options.wish.traces.iter().filter(|_| is_recorded).map(|_| "--traces DIR".to_owned()),
     );

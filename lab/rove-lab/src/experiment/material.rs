@@ -18,6 +18,7 @@ use crate::experiment::conditions::Recording;
 use crate::experiment::link::{Direction, Link};
 use crate::experiment::measure::shared::{is_published, table_of};
 use crate::experiment::scenario::Scenario;
+use crate::experiment::system::System;
 use crate::link_trace::cut;
 
 /// The random link that stands in for a recorded one. Its mean rate is that of the public LTE traces.
@@ -84,8 +85,11 @@ impl Material {
             let bytes = fs::read(self.find(kind, &name)?).ok()?;
             Some((name, bytes))
         });
-        let systems = body.systems.iter().filter(|system| is_published(**system));
-        let tables = systems.filter_map(|it| table_of(*it, self.tables.as_deref()));
+        let mut systems: Vec<System> = Vec::new();
+        for system in body.running().filter(|system| is_published(*system)) {
+            systems.extend((!systems.contains(&system)).then_some(system));
+        }
+        let tables = systems.into_iter().filter_map(|it| table_of(it, self.tables.as_deref()));
         let tables = tables.map(|(name, bytes)| (name.to_owned(), bytes));
         let digest = |(name, bytes): (String, Vec<u8>)| {
             let hash = Sha256::digest(bytes);
@@ -166,7 +170,6 @@ mod tests {
     use super::*;
     use crate::experiment::conditions::Conditions;
     use crate::experiment::measure::{END_TO_END, Measure};
-    use crate::experiment::system::System;
 
     #[test]
     fn an_opportunity_carries_as_many_packets_as_the_link_says() {

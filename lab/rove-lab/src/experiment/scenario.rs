@@ -146,8 +146,13 @@ impl Body {
     }
 
     /// Returns the named systems of senders beside those that are measured.
-    fn others(&self) -> impl Iterator<Item = &System> {
-        self.traffic.iter().flat_map(|traffic| &traffic.others).filter_map(|it| it.system.as_ref())
+    pub(crate) fn others(&self) -> impl Iterator<Item = System> {
+        self.traffic.iter().flat_map(|traffic| &traffic.others).filter_map(|it| it.system)
+    }
+
+    /// Returns the systems that runs have: those that are measured, and those beside them.
+    pub(crate) fn running(&self) -> impl Iterator<Item = System> {
+        self.systems.iter().copied().chain(self.others())
     }
 
     /// Returns whether systems are compared with the baseline by this statistic.
@@ -247,13 +252,12 @@ impl Scenario {
     fn check_systems(&self) -> Result<(), (usize, String)> {
         let body = &self.body;
         let at = |word: &str| self.text.find(word).unwrap_or(0);
-        for system in body.systems.iter().chain(body.others()) {
+        for system in body.running() {
             if let System::File(file) = system {
                 file.check().map_err(|error| (at(file.name()), format!("{error:#}")))?;
             }
         }
-        let mut systems = body.systems.iter().chain(body.others());
-        if let Some(system) = systems.find(|it| !body.measure.tells_apart(**it)) {
+        if let Some(system) = body.running().find(|it| !body.measure.tells_apart(*it)) {
             let (name, measure) = (system.name(), body.measure.name());
             let sentence = format!("measure = \"{measure}\" has no system {name} of its own");
             return Err((at("systems"), sentence));

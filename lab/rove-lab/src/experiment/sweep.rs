@@ -144,8 +144,8 @@ impl<'a> Plan<'a> {
         let seeds = body.full_seeds.filter(|_| profile.is_full).unwrap_or(body.seeds);
         let tables = material.tables.as_deref();
         let has_table =
-            |system: &System| !is_published(*system) || table_of(*system, tables).is_some();
-        let are_published = body.systems.iter().all(has_table);
+            |system: System| !is_published(system) || table_of(system, tables).is_some();
+        let are_published = body.running().all(has_table);
         let made_from = made_from(scenario, are_wanted, are_recorded, are_published);
         Ok(Self {
             scenario,
@@ -425,8 +425,9 @@ impl<'a> Plan<'a> {
         let version = if is_real { self.programs.version(conditions.system) } else { "" };
         let recording = conditions.recording.map(|it| format!("{} {:?}", it.name, it.trace));
         // A table that has changed, or was not there, makes other runs.
-        let table =
-            conditions.system.map(|system| format!("{:?}", table_of(system, conditions.tables)));
+        let systems = conditions.system.into_iter().chain(scenario.body.others());
+        let tables: String =
+            systems.map(|it| format!("{:?}", table_of(it, conditions.tables))).collect();
         store.key(&[
             &scenario.name,
             &scenario.text,
@@ -437,7 +438,7 @@ impl<'a> Plan<'a> {
             &conditions.seed.to_string(),
             &format!("{:?}", conditions.keys),
             &format!("{:?}", conditions.length),
-            &table.unwrap_or_default(),
+            &tables,
             version,
         ])
     }

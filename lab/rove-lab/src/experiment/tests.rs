@@ -227,6 +227,23 @@ fn runs_that_have_ended_are_not_run_again() {
 }
 
 #[test]
+fn a_changed_table_of_the_other_senders_makes_other_runs() {
+    let scenario = "title = \"t\"\nabout = \"a\"\nmeasure = \"shared\"\nplot = \"ellipses\"\nsystems = [\"cubic\"]\n\
+                    [[link]]\nname = \"l\"\npath = \"rtt=50ms,rate=5M\"\n[traffic]\nsenders = 1\nmean-pause = \"1s\"\n\
+                    length = \"20s\"\nothers = [{ system = \"mine.toml\", senders = 2 }]\n";
+    let directory = Directory::with("others", scenario);
+    let tables = [
+        include_str!("../../remy/remy-bulk.toml"),
+        include_str!("../../remy/remy-two-senders.toml"),
+    ];
+    let [first, second] = tables.map(|table| {
+        fs::write(directory.0.join("mine.toml"), table).expect("a file");
+        directory.run(1)
+    });
+    assert_ne!(first, second);
+}
+
+#[test]
 fn shards_of_several_computers_make_the_figures_of_one() {
     let (alone, whole) = (Directory::new("alone"), Directory::new("shards"));
     alone.run(1);
