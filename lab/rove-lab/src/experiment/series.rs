@@ -43,6 +43,8 @@ pub(crate) struct Series {
     pub(crate) pairs: Vec<[f64; 2]>,
     /// The slots of the first run.
     pub(crate) course: Vec<Slot>,
+    /// Whether runs have no figures as nothing came in them.
+    pub(crate) has_empty_runs: bool,
     /// The fault of a controller that is a program, in any of the runs.
     pub(crate) fault: Option<String>,
 }
@@ -140,6 +142,7 @@ impl Series {
             by_seed: BTreeMap::new(),
             pairs: Vec::new(),
             course: Vec::new(),
+            has_empty_runs: false,
             fault: None,
         }
     }

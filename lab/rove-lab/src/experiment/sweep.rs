@@ -143,9 +143,8 @@ impl<'a> Plan<'a> {
         }
         let seeds = body.full_seeds.filter(|_| profile.is_full).unwrap_or(body.seeds);
         let tables = material.tables.as_deref();
-        let has_table =
-            |system: System| !is_published(system) || table_of(system, tables).is_some();
-        let are_published = body.running().all(has_table);
+        let is_there = |it: System| !is_published(it) || table_of(it, tables).is_some();
+        let are_published = body.running().all(is_there);
         let made_from = made_from(scenario, are_wanted, are_recorded, are_published);
         Ok(Self {
             scenario,
@@ -256,11 +255,12 @@ impl<'a> Plan<'a> {
     /// Returns the series of runs.
     fn series(&self, (system, link, value): &Common, runs: Vec<Done<'_>>) -> Series {
         let (mut times, mut pairs, mut invalid) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut missing, mut fault, mut course) = (0, None, Vec::new());
+        let (mut missing, mut fault, mut course, mut has_empty_runs) = (0, None, Vec::new(), false);
         let mut by_seed: BTreeMap<u64, Vec<&Samples>> = BTreeMap::new();
         for (cell, samples) in runs {
             times.extend(samples.millis());
             missing += samples.missing;
+            has_empty_runs |= samples.missing > 0 && samples.figures.is_empty();
             if course.is_empty() {
                 course.clone_from(&samples.course);
             }
@@ -285,6 +285,7 @@ impl<'a> Plan<'a> {
             by_seed: by_seed.into_iter().filter_map(of_seed).collect(),
             pairs,
             course,
+            has_empty_runs,
             fault,
         }
     }
@@ -426,8 +427,7 @@ impl<'a> Plan<'a> {
         let recording = conditions.recording.map(|it| format!("{} {:?}", it.name, it.trace));
         // A table that has changed, or was not there, makes other runs.
         let systems = conditions.system.into_iter().chain(scenario.body.others());
-        let tables: String =
-            systems.map(|it| format!("{:?}", table_of(it, conditions.tables))).collect();
+        let table = |it| format!("{:?}", table_of(it, conditions.tables));
         store.key(&[
             &scenario.name,
             &scenario.text,
@@ -438,7 +438,7 @@ impl<'a> Plan<'a> {
             &conditions.seed.to_string(),
             &format!("{:?}", conditions.keys),
             &format!("{:?}", conditions.length),
-            &tables,
+            &systems.map(table).collect::<String>(),
             version,
         ])
     }

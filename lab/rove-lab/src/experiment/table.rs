@@ -245,13 +245,18 @@ impl Figure {
         all.filter(|_| self.scenario.body.baseline.is_some())
     }
 
-    /// Returns the ratios of a series to the baseline's series over the same link with the same value.
-    fn ratios<'s>(&'s self, series: &Series) -> Vec<(&'static str, Option<Ratio>)> {
-        let baseline = self.series.iter().find(|other| {
+    /// Returns the baseline's series over the same link with the same value.
+    pub(crate) fn baseline_of(&self, series: &Series) -> Option<&Series> {
+        self.series.iter().find(|other| {
             other.system == self.scenario.body.baseline
                 && other.link == series.link
                 && other.value == series.value
-        });
+        })
+    }
+
+    /// Returns a series as parts of the baseline's over the same link with the same value.
+    fn ratios<'s>(&'s self, series: &Series) -> Vec<(&'static str, Option<Ratio>)> {
+        let baseline = self.baseline_of(series);
         // A recording is compared with the same one.
         let of_recording = |other: &'s Series| match &series.recording {
             Some(_) => other.recordings.iter().find(|part| part.recording == series.recording),

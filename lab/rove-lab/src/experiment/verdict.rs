@@ -14,7 +14,8 @@ use serde_json::Value;
 use crate::experiment::averages::{self, Average};
 use crate::experiment::measure::UTILISATION;
 use crate::experiment::published::{
-    ALL_LINKS, Band, LEAST_AT, Published, PublishedResult, RATIO, ROVE, range, written,
+    ALL_LINKS, Band, LEAST_AT, OF_TIMES, Published, PublishedResult, RATIO, ROVE, THROUGHPUT,
+    range, written,
 };
 use crate::experiment::series::Series;
 use crate::experiment::sweep::Figure;
@@ -57,7 +58,10 @@ pub(crate) struct Ours {
     /// Whether any time was measured. The number may be missing even so, as a median if most answers never came.
     #[serde(skip)]
     is_measured: bool,
-    /// Whether it is a mean or deviation that leaves out answers that never came. Such a number reproduces nothing.
+    /// Whether runs in real time that it comes from are invalid.
+    #[serde(skip)]
+    is_invalid: bool,
+    /// Whether it leaves out answers that never came, or runs. Such a number reproduces nothing.
     #[serde(skip)]
     is_of_survivors: bool,
 }
@@ -106,15 +110,8 @@ fn of_result(
         if figure.missing.is_some() {
             verdicts.push(verdict);
         } else if result.link.as_deref() == Some(ALL_LINKS) {
-            let average = averages.iter().find(|average| Some(average.system) == result.system);
-            let values = average.map(|average| average.values(name)).unwrap_or_default();
-            let ours = Ours {
-                number: mean(&values),
-                interval: interval(&values),
-                is_measured: !values.is_empty(),
-                ..Ours::default()
-            };
-            verdicts.push(judged(group, verdict, ours, figure, false));
+            let ours = of_all_links(figure, averages, result.system, name);
+            verdicts.push(judged(group, verdict, ours, figure));
         } else {
             for series in figure.series.iter().filter(|series| is_of(result, figure, series, name))
             {
@@ -124,24 +121,35 @@ fn of_result(
                     value: series.value.filter(|_| name != LEAST_AT),
                     ..verdict.clone()
                 };
-                verdicts.push(judged(group, place, ours, figure, !series.invalid.is_empty()));
+                verdicts.push(judged(group, place, ours, figure));
             }
         }
     }
     verdicts
 }
 
-fn judged(
-    group: &Published,
-    verdict: Verdict,
-    ours: Ours,
-    figure: &Figure,
-    is_invalid: bool,
-) -> Verdict {
+/// Returns a system's average over all links.
+fn of_all_links(figure: &Figure, averages: &[Average], system: Option<System>, name: &str) -> Ours {
+    let average = averages.iter().find(|average| Some(average.system) == system);
+    let values = average.map(|average| average.values(name)).unwrap_or_default();
+    let links = averages::counted(figure);
+    let sources = figure.series.iter().filter(|series| {
+        let is_its = [system, Some(averages::SPROUT)].contains(&series.system);
+        is_its && links.contains(&series.link.as_str())
+    });
+    Ours {
+        number: mean(&values),
+        interval: interval(&values),
+        is_measured: !values.is_empty(),
+        ..Ours::from(sources, "mean")
+    }
+}
+
+fn judged(group: &Published, verdict: Verdict, ours: Ours, figure: &Figure) -> Verdict {
     let is_strange = figure.has_drawn_links && group.paper != ROVE;
     let outcome = if !ours.is_measured || is_strange {
         Outcome::NotMeasured
-    } else if is_invalid {
+    } else if ours.is_invalid {
         Outcome::Invalid
     } else if group.fitted.is_some() {
         Outcome::Fitted
@@ -177,7 +185,26 @@ pub(crate) fn is_of(
         && (statistic != LEAST_AT || series.value == figure.scenario.body.values.first().copied())
 }
 
+/// Returns whether a statistic of a series leaves out answers that never came, or runs.
+fn is_of_survivors(series: &Series, name: &str) -> bool {
+    series.fault.is_some()
+        || match name.strip_suffix(RATIO).unwrap_or(name) {
+            "mean" | "deviation" | THROUGHPUT => series.times.missing() > 0,
+            LEAST_AT => false,
+            name => series.has_empty_runs && !OF_TIMES.contains(&name),
+        }
+}
+
 impl Ours {
+    /// Returns a number's faults by the series that it comes from.
+    fn from<'a>(sources: impl Iterator<Item = &'a Series>, name: &str) -> Self {
+        sources.fold(Self::default(), |all, series| Self {
+            is_invalid: all.is_invalid || !series.invalid.is_empty(),
+            is_of_survivors: all.is_of_survivors || is_of_survivors(series, name),
+            ..all
+        })
+    }
+
     fn of(figure: &Figure, series: &Series, name: &str) -> Self {
         let by_recording = series.recordings.iter().map(|part| {
             (part.recording.clone().unwrap_or_default(), statistic(figure, part, name))
@@ -189,9 +216,12 @@ impl Ours {
         let by_recording = if name == LEAST_AT { BTreeMap::new() } else { by_recording.collect() };
         let is_measured = !series.times.known().is_empty();
         let number = statistic(figure, series, name);
-        let of = name.strip_suffix(RATIO).unwrap_or(name);
-        let is_of_survivors = series.times.missing() > 0 && ["mean", "deviation"].contains(&of);
-        Self { number, interval: over_seeds, by_recording, is_measured, is_of_survivors }
+        let of_link =
+            |it: &&Series| it.system == series.system && it.link == series.link && name == LEAST_AT;
+        let baseline = figure.baseline_of(series).filter(|_| name.ends_with(RATIO));
+        let sources = figure.series.iter().filter(of_link).chain(baseline).chain([series]);
+        let faults = Self::from(sources, name);
+        Self { number, interval: over_seeds, by_recording, is_measured, ..faults }
     }
 
     /// Returns whether a band holds the numbers of all recordings together and of each by itself.
@@ -422,7 +452,8 @@ mod tests {
         };
         let cubic = series(Contender::Cubic, [1_000.0, 2_000.0]);
         let ledbat = series(Contender::Ledbat, [900.0, 1_800.0]);
-        let figure = Figure { series: vec![cubic, ledbat.clone()], ..Figure::empty(scenario) };
+        let figure =
+            Figure { series: vec![cubic.clone(), ledbat.clone()], ..Figure::empty(scenario) };
         let ours = Ours::of(&figure, &ledbat, "kbit/s: ratio");
         assert!(ours.number.is_some_and(|ratio| (ratio - 0.9).abs() < 1e-9), "{ours:?}");
         assert!(ours.interval.is_some());
@@ -431,6 +462,21 @@ mod tests {
         assert_eq!(ours.outcome(band(0.95)), Outcome::NotReproduced);
         let absent = Ours::of(&figure, &ledbat, "download left (%): ratio");
         assert_eq!(absent.outcome(band(0.0)), Outcome::NotReproduced, "nobody compares it");
+        let late = Series { invalid: vec!["late".to_owned()], ..cubic };
+        let figure = Figure { series: vec![late, ledbat.clone()], ..figure };
+        let [own, ratio] =
+            ["kbit/s", "kbit/s: ratio"].map(|name| Ours::of(&figure, &ledbat, name).is_invalid);
+        assert!(!own && ratio, "a ratio to invalid runs is as invalid");
+    }
+
+    #[test]
+    fn a_column_without_the_runs_in_which_a_program_failed_is_not_reproduced() {
+        let whole = Series::of_times(None, Times::new(vec![1.0], 1));
+        let failed = Series { fault: Some("it ended".to_owned()), ..whole.clone() };
+        let silent = Series { has_empty_runs: true, ..whole.clone() };
+        for (series, of_survivors) in [(whole, false), (failed, true), (silent, true)] {
+            assert_eq!(is_of_survivors(&series, "kbit/s"), of_survivors, "{series:?}");
+        }
     }
 
     #[test]
