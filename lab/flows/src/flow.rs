@@ -153,7 +153,7 @@ pub fn report(options: &FlowOptions, [sent, lost]: [u64; 2], arrivals: &[Arrival
     let seconds = length.saturating_sub(*skipped).as_secs_f64();
     let all: Vec<Delivery> = arrivals.iter().map(|arrival| arrival.delivery).collect();
     let millis = |delay: Duration| delay.as_secs_f64() * 1e3;
-    let end_to_end = end_to_end_delay(&all, begin, 95).map(millis);
+    let end_to_end = end_to_end_delay(&all, begin..Instant::ZERO + *length, 95).map(millis);
     let link = uplink.first();
     let opportunities = link.schedule.as_ref().filter(|it| it.trace.period() >= *length).map(lap);
     let omniscient = opportunities

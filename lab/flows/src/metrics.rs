@@ -20,18 +20,24 @@ pub struct Delivery {
     pub arrived: Instant,
 }
 
-/// Returns the end-to-end delay of the Sprout paper (NSDI 2013, section 5.1) at a percentile, over the time from `from` to
-/// the last arrival, but not before the first arrival. `None` if nothing arrived in that time.
+/// Returns the end-to-end delay of the Sprout paper (NSDI 2013, section 5.1) at a percentile, over a range of time, but not before
+/// the first arrival. `None` if nothing arrived in it.
 ///
 /// At each instant it is how long ago the newest packet that has arrived was sent. `deliveries` are in order of arrival.
-pub fn end_to_end_delay(deliveries: &[Delivery], from: Instant, percent: u8) -> Option<Duration> {
-    let mut pieces = Pieces::default();
-    let mut newest = Instant::ZERO;
-    for pair in deliveries.windows(2) {
-        debug_assert!(pair[0].arrived <= pair[1].arrived, "deliveries are in order of arrival");
-        newest = newest.max(pair[0].sent);
-        let begin = pair[0].arrived.max(from);
-        pieces.push(begin.saturating_since(newest), pair[1].arrived.saturating_since(begin));
+pub fn end_to_end_delay(
+    deliveries: &[Delivery],
+    range: Range<Instant>,
+    percent: u8,
+) -> Option<Duration> {
+    if deliveries.last()?.arrived < range.start {
+        return None;
+    }
+    let (mut pieces, mut newest) = (Pieces::default(), Instant::ZERO);
+    let ends = deliveries.iter().skip(1).map(|it| it.arrived).chain([range.end]);
+    for (delivery, end) in deliveries.iter().zip(ends) {
+        newest = newest.max(delivery.sent);
+        let begin = delivery.arrived.max(range.start);
+        pieces.push(begin.saturating_since(newest), end.min(range.end).saturating_since(begin));
     }
     pieces.percentile(percent)
 }
@@ -44,11 +50,11 @@ pub fn omniscient_delay(
     propagation: Duration,
     range: Range<Duration>,
 ) -> Option<Duration> {
-    let times = opportunities.into_iter().filter(|time| range.contains(time));
+    let times = opportunities.into_iter().filter(|time| (range.start..=range.end).contains(time));
     let times = times.map(|time| Instant::ZERO + time);
     let deliveries: Vec<Delivery> =
         times.map(|sent| Delivery { sent, arrived: sent + propagation }).collect();
-    end_to_end_delay(&deliveries, Instant::ZERO, 95)
+    end_to_end_delay(&deliveries, Instant::ZERO..Instant::ZERO + range.end, 95)
 }
 
 /// Returns the one-way delay of a packet at a percentile over packets, the least value that so many do not exceed.
@@ -121,16 +127,19 @@ mod tests {
         // 10 ms after the first packet's arrival the second one comes, then nothing for 90 ms: the delay runs from 20 to
         // 30 and from 20 to 110 ms.
         let flow = [delivery(0, 20), delivery(10, 30), delivery(100, 120)];
-        let at = |percent| end_to_end_delay(&flow, Instant::ZERO, percent).unwrap();
+        let delay = |flow: &[Delivery], [from, to]: [u64; 2], percent| {
+            end_to_end_delay(flow, Instant::from_millis(from)..Instant::from_millis(to), percent)
+        };
+        let at = |percent| delay(&flow, [0, 120], percent).unwrap();
         // Up to 30 ms two pieces overlap: 20 of the 100 ms are spent there.
         assert_eq!(
             [at(10), at(20), at(50), at(95), at(100)],
             [ms(25), ms(30), ms(60), ms(105), ms(110)]
         );
-        let late = end_to_end_delay(&flow, Instant::from_millis(70), 50).unwrap();
-        assert_eq!(late, ms(85));
-        assert_eq!(end_to_end_delay(&flow[..1], Instant::ZERO, 95), None);
-        assert_eq!(end_to_end_delay(&flow, Instant::from_millis(121), 95), None);
+        assert_eq!(delay(&flow, [70, 120], 50), Some(ms(85)));
+        assert_eq!(delay(&flow[..1], [0, 120], 95), Some(ms(115)), "a flow that gives up");
+        assert_eq!(delay(&flow[..1], [30, 120], 95), None);
+        assert_eq!(delay(&flow, [121, 200], 95), None);
     }
 
     #[test]
@@ -138,7 +147,8 @@ mod tests {
         let flow = [delivery(0, 20), delivery(15, 30), delivery(5, 40), delivery(100, 120)];
         let without = [flow[0], flow[1], flow[3]];
         for percent in [5, 50, 95] {
-            let delay = |flow: &[Delivery]| end_to_end_delay(flow, Instant::ZERO, percent);
+            let range = Instant::ZERO..Instant::from_millis(120);
+            let delay = |flow: &[Delivery]| end_to_end_delay(flow, range.clone(), percent);
             assert_eq!(delay(&flow), delay(&without));
         }
     }
@@ -182,8 +192,9 @@ mod tests {
         for (name, _, _, whole, late) in PUBLISHED {
             let Some(trace) = published(name) else { continue };
             for (from, expected) in [(ms(0), whole), (ms(60_000), late)] {
-                let delay = omniscient_delay(trace.times(), ms(20), from..Duration::MAX)
-                    .expect("many opportunities");
+                let end = trace.period() + ms(20);
+                let delay =
+                    omniscient_delay(trace.times(), ms(20), from..end).expect("many opportunities");
                 assert!(delay.abs_diff(ms(expected)) <= ms(1), "{name} from {from:?}: {delay:?}");
             }
         }

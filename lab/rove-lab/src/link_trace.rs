@@ -62,8 +62,9 @@ impl Statistics {
             second_kbit_s: [5, 50, 95].map(|percent| rates.quantile(percent)),
             interarrival_ms: [50, 90, 99, 100].map(|percent| gaps_ms.quantile(percent)),
             outages: long.count(),
-            outage_percent: 100.0 * out / seconds,
-            omniscient_ms: omniscient_delay(times, Duration::ZERO, Duration::ZERO..Duration::MAX)
+            // The sum of nothing is -0.
+            outage_percent: 100.0 * out.abs() / seconds,
+            omniscient_ms: omniscient_delay(times, Duration::ZERO, Duration::ZERO..trace.period())
                 .map(millis),
         }
     }
