@@ -248,6 +248,28 @@ impl Scenario {
         Ok(())
     }
 
+    /// Finds what is there twice: a row would be compared with another one's baseline.
+    fn check_repeats(&self) -> Result<(), (usize, String)> {
+        let Body { links, systems, values, .. } = &self.body;
+        let names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
+        let repeats = [
+            ("[[link]]", repeated(&names).map(|name| format!("{name:?}"))),
+            ("systems", repeated(systems).map(|system| system.name().to_owned())),
+            ("values", repeated(values).map(f64::to_string)),
+        ];
+        if names.iter().any(|name| name.contains('\n')) {
+            let sentence = "link: a name has no line break";
+            return Err((self.text.find("[[link]]").unwrap_or(0), sentence.to_owned()));
+        }
+        for (word, repeat) in repeats {
+            if let Some(name) = repeat {
+                let at = self.text.rfind(word).unwrap_or(0);
+                return Err((at, format!("{name} is there twice")));
+            }
+        }
+        Ok(())
+    }
+
     /// Finds a system that cannot be measured, or a baseline or drawn system that is not among the compared ones.
     fn check_systems(&self) -> Result<(), (usize, String)> {
         let body = &self.body;
@@ -306,6 +328,7 @@ impl Scenario {
         for link in &body.links {
             self.check_link(link)?;
         }
+        self.check_repeats()?;
         self.check_systems()?;
         let seeds = body.full_seeds.unwrap_or(body.seeds).max(body.seeds);
         if body.seeds == 0 || body.full_seeds == Some(0) || seeds > SEEDS_MAX {
@@ -454,6 +477,11 @@ impl Scenario {
     }
 }
 
+/// Returns an item that is there again.
+fn repeated<T: PartialEq>(items: &[T]) -> Option<&T> {
+    items.iter().enumerate().find(|(place, item)| items[..*place].contains(item)).map(|it| it.1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -544,6 +572,15 @@ mod tests {
             ("[\"rove\"]", "[\"no.dna\"]", 5, "cannot read ./no.dna"),
             ("seeds", "seds", 7, "did you mean `seeds`? unknown field"),
             ("[\"rove\"]", "[]", 3, "needs systems"),
+            ("[\"rove\"]", "[\"rove\", \"rove\"]", 5, "rove is there twice"),
+            ("seeds = 1", "values = [1, 2, 1]", 7, "1 is there twice"),
+            (
+                "rtt=1ms\"",
+                "rtt=1ms\"\n[[link]]\nname = \"l\"\npath = \"rtt=2ms\"",
+                11,
+                "\"l\" is there twice",
+            ),
+            ("\"l\"", "\"l\\nm\"", 8, "a name has no line break"),
             ("fish", "cat", 6, "no recording"),
             ("seeds = 1", "seeds = 0", 7, "seeds are from 1"),
             ("seeds = 1", "seeds = 1\nfull-seeds = 0", 7, "seeds are from 1"),
