@@ -142,6 +142,10 @@ impl End for Consumer {
 
 pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     let mut net = ends(conditions);
+    // In some recordings nothing is written.
+    if net.right.writes.is_empty() {
+        return Samples::absent();
+    }
     net.run_for(BEFORE);
     let before = net.right.transport.path().sent;
     net.run_for(LENGTH);
@@ -223,6 +227,20 @@ mod tests {
     use super::*;
     use crate::experiment::catalogue::recording;
     use crate::experiment::system::System;
+
+    #[test]
+    fn a_recording_without_output_has_no_age() {
+        let path: Path = "rtt=50ms".parse().expect("a path");
+        let mut recording = recording("bash-long").expect("a recording");
+        recording.trace.records.clear();
+        let conditions = Conditions {
+            system: Some(System::Rove),
+            path: Some(&path),
+            recording: Some(&recording),
+            ..Conditions::NONE
+        };
+        assert_eq!(run(&conditions), Samples::absent());
+    }
 
     fn samples(system: System, path: &str, seed: u64) -> Samples {
         samples_of("bash-long", system, path, seed)
