@@ -17,8 +17,7 @@ use rove_replay::replay::figures::Figures;
 use rove_replay::replay::script::{Repertoire, Script};
 use rove_replay::replay::{Pace, read};
 use rove_runs::files::{check_writable, write_whole};
-use rove_runs::report;
-use rove_runs::shown;
+use rove_runs::{FIRST_SEED_MAX, report, shown};
 use rove_session::Preference;
 use rove_units::{Bytes, Duration, ParseUnitError, parse_duration};
 use serde::Serialize;
@@ -93,7 +92,7 @@ pub(crate) struct CompareOptions {
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000))]
     repeat: u64,
     /// Number that decides which packets are lost and how late the others are
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=FIRST_SEED_MAX))]
     seed: u64,
     /// So many TCP downloads over the same link
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=64))]

@@ -21,7 +21,7 @@ use clap::{Args, ValueHint};
 use rove_platform::clock::Clock as Stopwatch;
 use rove_runs::files::{directory, named};
 use rove_runs::parallel::Engine;
-use rove_runs::{report, shown};
+use rove_runs::{FIRST_SEED_MAX, report, shown};
 use rove_units::Instant;
 use serde::{Deserialize, Serialize};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -91,7 +91,7 @@ pub(crate) struct Wish {
     #[arg(long = "full")]
     pub(crate) is_full: bool,
     /// Number that decides all chance
-    #[arg(long, value_name = "NUMBER", default_value_t = FIRST_SEED)]
+    #[arg(long, value_name = "NUMBER", default_value_t = FIRST_SEED, value_parser = clap::value_parser!(u64).range(..=FIRST_SEED_MAX))]
     pub(crate) seed: u64,
 }
 

@@ -117,6 +117,8 @@ fn a_recording_that_is_none_gets_one_sentence_with_file_and_line() {
         assert!(sentence.contains(text(&path)) && sentence.contains(words), "{name}: {sentence}");
         assert_eq!(sentence.lines().count(), 1, "{sentence}");
     }
+    let output = replay(&["--seed", "18446744073709551615"]);
+    assert_eq!(output.status.code(), Some(2), "seeds follow it: {}", stderr(&output));
     let output = replay(&["/nowhere/session.jsonl"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("cannot open /nowhere/session.jsonl"));

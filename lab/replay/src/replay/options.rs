@@ -7,6 +7,7 @@ use std::path::{Path as FilePath, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum, ValueHint};
 use rove_flows::path::Path;
+use rove_runs::FIRST_SEED_MAX;
 use rove_session::{Mechanism, Mechanisms, Prediction, Preference};
 use rove_ssp::ReferencePolicy;
 use rove_units::{Duration, parse_duration};
@@ -49,7 +50,7 @@ pub struct ReplayOptions {
     #[arg(long = "link", value_name = "LINK", default_value = "rtt=500ms,jitter=30ms")]
     pub(crate) links: Vec<Path>,
     /// Number that decides which datagrams are lost and how late the others are
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=FIRST_SEED_MAX))]
     pub(crate) seed: u64,
     /// How many runs of each recording, with seeds that follow --seed
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
