@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rove_flows::course::{ABSENT, Slot};
-use rove_runs::statistics::{INSTANT, Times, interval, pooled_interval};
+use rove_runs::statistics::{INSTANT, Times, interval, median, pooled_interval};
 
 use crate::experiment::conditions::{RunFigure, Samples};
 use crate::experiment::published::THROUGHPUT;
@@ -169,7 +169,8 @@ impl Series {
 
     /// Returns the median of the throughputs of senders that share a path, in kbit/s.
     pub(crate) fn median_throughput(&self) -> Option<f64> {
-        Times::new(self.pairs.iter().map(|pair| pair[1]).collect(), 0).quantile(50)
+        let rates: Vec<f64> = self.pairs.iter().map(|pair| pair[1]).collect();
+        (!rates.is_empty()).then(|| median(&rates))
     }
 
     /// Returns the values of a figure by its number, one for each seed that has it.

@@ -21,7 +21,7 @@ use rove_flows::flow::program::{Limits, Program};
 use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
 use rove_link::{CoDelConfig, Discipline, FairConfig, FlowKey, LinkConfig};
 use rove_remy::parse_table;
-use rove_runs::statistics::whole;
+use rove_runs::statistics::{median, whole};
 use rove_units::{Bytes, Duration, Instant, Seed, parse_duration};
 
 use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
@@ -256,23 +256,21 @@ fn samples(
     let several = kinds.get(1..).filter(|others| others.len() > 1).unwrap_or_default();
     let of_kinds: Vec<u64> = several.iter().flat_map(of_kind).collect();
     let (figures, others) = figures.split_at(kinds[0].len());
-    let mut others: Vec<u64> = others.iter().map(|it| rate(it.packets, it.on)).collect();
-    others.sort_unstable();
+    let others: Vec<f64> = others.iter().map(|it| rate(it.packets, it.on) as f64).collect();
     let mut pairs = Vec::new();
     for sender in figures.iter().filter(|sender| sender.packets > 0) {
         let packets = u32::try_from(sender.packets).unwrap_or(u32::MAX);
         pairs.push([nanos(sender.queueing / packets), rate(sender.packets, sender.on)]);
     }
-    let mut rates: Vec<u64> = pairs.iter().map(|pair| pair[1]).collect();
-    rates.sort_unstable();
-    let Some(median) = rates.get(rates.len() / 2) else {
+    let rates: Vec<f64> = pairs.iter().map(|pair| pair[1] as f64).collect();
+    if rates.is_empty() {
         return Samples { missing: figures.len() as u64, ..Samples::default() };
-    };
-    let of_others = others.get(others.len() / 2).copied();
+    }
+    let of_others = (!others.is_empty()).then(|| whole(median(&others)));
     Samples {
         times: pairs.iter().map(|pair| pair[0]).collect(),
         missing: (figures.len() - pairs.len()) as u64,
-        figures: [*median, all, fairness, lost(&pairs)]
+        figures: [whole(median(&rates)), all, fairness, lost(&pairs)]
             .into_iter()
             .chain(of_others)
             .chain(of_kinds)
