@@ -99,13 +99,15 @@ fn rates(trace: &Trace, span: u64) -> Vec<f64> {
     counts.into_iter().map(|count| kbit(count) / length).collect()
 }
 
-/// Returns the opportunities after `from` and up to `to`, with times counted from `from`.
+/// Returns the opportunities after `from` and up to `to`, with times counted from `from`. With a `from` of 0, an
+/// opportunity at 0 is among them.
 ///
 /// # Errors
 ///
 /// Returns an error if there are none.
 pub(crate) fn cut(trace: &Trace, from: Duration, to: Duration) -> Result<Trace> {
-    let within = trace.times().filter(|time| *time > from && *time <= to);
+    let is_after = |time| time > from || from.is_zero();
+    let within = trace.times().filter(|time| is_after(*time) && *time <= to);
     of_times(within.map(|time| time - from))
         .with_context(|| format!("no opportunity is after {from:?} and up to {to:?}"))
 }
@@ -199,6 +201,8 @@ mod tests {
     fn a_part_begins_at_its_own_zero_and_may_not_be_empty() {
         let part = cut(&trace("1\n5\n9\n20\n"), Duration::from_millis(4), Duration::from_millis(9));
         assert_eq!(part.expect("a part").to_string(), "1\n5\n");
+        let from_zero = cut(&trace("0\n0\n5\n9\n"), Duration::ZERO, Duration::from_millis(5));
+        assert_eq!(from_zero.expect("a part").to_string(), "0\n0\n5\n");
         let none = cut(&trace("1\n20\n"), Duration::from_millis(4), Duration::from_millis(9));
         let error = none.expect_err("nothing is there").to_string();
         assert!(error.contains("no opportunity is after 4ms and up to 9ms"), "{error}");
