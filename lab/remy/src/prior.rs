@@ -133,9 +133,16 @@ impl Quantity {
         }
     }
 
+    /// Returns a value of a grid, or of a range, given a number from 0 to 1.
     fn draw(self, unit: f64) -> f64 {
         let [low, high] = self.bounds();
-        low + (high - low) * unit
+        match self {
+            Self::Grid([.., step]) if step > 0.0 => {
+                let values = ((high - low) / step + 1e-9).floor() + 1.0;
+                (values * unit).floor().mul_add(step, low)
+            }
+            _ => low + (high - low) * unit,
+        }
     }
 }
 
@@ -325,6 +332,12 @@ mod tests {
         assert!(networks.iter().all(|it| (1.0..=2.0).contains(&it.packets_per_ms)));
         assert!((1..=16).all(|senders| networks.iter().any(|it| it.senders == senders)));
         assert!(networks.iter().all(|it| it.buffer_packets == Some(1_000)));
+        let grid = Prior::parse(&format!("{PRIOR}draws = 200\n")).expect("a prior");
+        let networks = grid.networks(Seed::new(1)).expect("two hundred");
+        for rate in [1.0, 1.5, 2.0] {
+            let count = networks.iter().filter(|it| it.packets_per_ms == rate).count();
+            assert!((40..100).contains(&count), "{count} of 200 at {rate}");
+        }
     }
 
     #[test]
