@@ -18,6 +18,8 @@ pub(crate) struct Checkpoint {
     /// The objective.
     pub(crate) objective: String,
     pub(crate) seed: u64,
+    /// The name and the text of the table that the search began with; `None` for one rule.
+    pub(crate) begin: Option<[String; 2]>,
     /// Time that the search has taken, in s.
     pub(crate) seconds: f64,
     /// The state that the search continues from.
@@ -67,6 +69,7 @@ mod tests {
             prior: String::new(),
             objective: String::new(),
             seed: 1,
+            begin: None,
             seconds: 0.0,
             state: State::from(Table::uniform(action).expect("one rule")),
         };

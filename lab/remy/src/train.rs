@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use rove_congestion::remy::{Action, Table};
@@ -57,24 +57,7 @@ pub(crate) fn train(options: &TrainOptions, mut progress: impl Write) -> Result<
     let seed = Seed::new(options.seed);
     let networks = prior.networks(seed).map_err(|sentence| anyhow!("{shown}: {sentence}"))?;
     let file = file_of(&options.out);
-    let objective = options.objective.to_string();
-    let mut checkpoint = if file.exists() {
-        let checkpoint = Checkpoint::read(&file)?;
-        let is_same = checkpoint.prior == text && checkpoint.objective == objective;
-        ensure!(
-            is_same && checkpoint.seed == options.seed,
-            "{} is of a search with another prior, objective or seed; give the same ones to go on, or \
-             delete it to begin again",
-            file.display()
-        );
-        checkpoint
-    } else {
-        let state = match &options.begin {
-            Some(file) => State::from(tables::read(file)?),
-            None => State::first(&prior)?,
-        };
-        Checkpoint { prior: text, objective, seed: options.seed, seconds: 0.0, state }
-    };
+    let mut checkpoint = begun(options, &prior, text)?;
     check_writable(&options.out)?;
     let workers = workers(options, &mut progress)?;
     // The held-out networks are drawn by another seed, which no step has.
@@ -124,6 +107,36 @@ pub(crate) fn train(options: &TrainOptions, mut progress: impl Write) -> Result<
     Ok(())
 }
 
+/// Returns the checkpoint of a search that goes on, or of a new one, given the prior's text.
+fn begun(options: &TrainOptions, prior: &Prior, text: String) -> Result<Checkpoint> {
+    let table = options.begin.as_deref().map(tables::read).transpose()?;
+    let begin = table.as_ref().map(|table| [begin_of(options), table.to_readable()]);
+    let (file, objective) = (file_of(&options.out), options.objective.to_string());
+    if file.exists() {
+        let checkpoint = Checkpoint::read(&file)?;
+        let is_same = checkpoint.prior == text && checkpoint.objective == objective;
+        ensure!(
+            is_same && checkpoint.seed == options.seed && checkpoint.begin == begin,
+            "{} is of a search with another prior, objective or seed, or another table to begin with; give the same ones to go \
+             on, or delete it to begin again",
+            file.display()
+        );
+        return Ok(checkpoint);
+    }
+    let state = table.map_or_else(|| State::first(prior), |table| Ok(State::from(table)))?;
+    Ok(Checkpoint { prior: text, objective, seed: options.seed, begin, seconds: 0.0, state })
+}
+
+/// Returns the option of the table that a search begins with; empty for one rule.
+fn begin_of(options: &TrainOptions) -> String {
+    options.begin.as_deref().map_or_else(String::new, |it| format!(" --begin {}", name(it)))
+}
+
+/// Returns the name of a file.
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
 /// Returns the threads or the pool that the options ask for.
 fn workers(options: &TrainOptions, progress: &mut impl Write) -> Result<Workers> {
     let workers = match options.engine {
@@ -146,12 +159,10 @@ fn write_table(
 ) -> Result<()> {
     let State { epoch, steps, .. } = &search.state;
     let mut table = grown.clone();
-    let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let (prior, out) = (name(&options.prior), name(&options.out));
     let networks = search.networks.len();
     let held_out = search.held_out_score(grown)?;
-    let begin =
-        options.begin.as_ref().map_or_else(String::new, |it| format!(" --begin {}", name(it)));
+    let begin = begin_of(options);
     table.about = format!(
         "Found by search: {}\nScore {score:.4} (on others {held_out:.4}), summed over {}, after {epoch} splits, {steps} steps and {seconds:.0} s on {}.\n\
          Made with: rove-lab remy train --prior {prior} --objective {} --seed {}{begin} --steps {steps} --out {out}",

@@ -127,6 +127,11 @@ fn a_search_can_begin_with_a_table() {
     let [text, _] = folder.search();
     assert_eq!(rules(&text).len(), rules(TABLE).len(), "one rule was improved, and none split");
     assert!(text.contains(" --begin first.toml --steps 1 "), "{text}");
+    let refusal = folder.fails(&train("2"), 1);
+    assert!(refusal.contains("another table to begin with"), "{refusal}");
+    folder.file("first.toml", &text);
+    let refusal = folder.fails(&[&train("2")[..], &["--begin", "first.toml"]].concat(), 1);
+    assert!(refusal.contains("another table to begin with"), "{refusal}");
 }
 
 /// A search on Ray, whose progress is read line by line.

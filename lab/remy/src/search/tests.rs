@@ -65,6 +65,7 @@ fn a_search_that_was_interrupted_anywhere_goes_on_as_if_it_had_not_been() {
             prior: PRIOR.to_owned(),
             objective: String::new(),
             seed: 1,
+            begin: None,
             seconds: 0.0,
             state: interrupted.state,
         };
