@@ -58,6 +58,10 @@ fn an_artifact_names_each_file_that_is_missing_damaged_or_not_of_it() {
     }
     assert_eq!(fs::read_to_string(file("artifact/scenarios/steps.json")).expect("a copy"), STEPS);
 
+    fs::copy(file("small.toml"), file("other.toml")).expect("a copy");
+    let (code, text) = folder.artifact(&["other.toml"]);
+    assert!(code == Some(1) && text.contains("artifact is an artifact of small, too"), "{text}");
+
     let (code, text) = folder.artifact(&["--sources", ".", "small.toml"]);
     assert!(code == Some(1) && text.contains("git failed: "), "{text}");
 

@@ -87,7 +87,7 @@ pub(crate) fn run(options: &ArtifactOptions, mut output: impl Write) -> Result<b
     }
     let out = &options.out;
     let all = scenarios(&options.wish.names)?;
-    begin(out)?;
+    begin(out, &all)?;
     // The sources come first: a clone that cannot be packed is told of before the work.
     let archive = out.join(sources::FILE);
     let commit = match &options.sources {
@@ -114,8 +114,9 @@ pub(crate) fn run(options: &ArtifactOptions, mut output: impl Write) -> Result<b
         .map(|()| true)
 }
 
-/// Makes the directory. A directory that holds anything else is refused, as its files would become a part of the artifact.
-fn begin(out: &Path) -> Result<()> {
+/// Makes the directory. A directory that holds anything else is refused, as its files would become a part of the artifact. So
+/// is one with other scenarios.
+fn begin(out: &Path, all: &[Scenario]) -> Result<()> {
     let shown = out.display();
     fs::create_dir_all(out).with_context(|| format!("cannot make the directory {shown}"))?;
     for entry in fs::read_dir(out).with_context(|| format!("cannot read {shown}"))? {
@@ -124,6 +125,12 @@ fn begin(out: &Path) -> Result<()> {
         let is_ours = ours.iter().any(|own| name == **own);
         ensure!(is_ours, "{shown} has {}, which is of no artifact", name.display());
     }
+    let files = files(out)?;
+    let names =
+        files.iter().filter_map(|file| file.strip_prefix("scenarios/")?.strip_suffix(".toml"));
+    let other = names.into_iter().find(|name| all.iter().all(|it| it.name != *name));
+    let other = other.unwrap_or_default();
+    ensure!(other.is_empty(), "{shown} is an artifact of {other}, too: name another --out");
     Ok(())
 }
 
