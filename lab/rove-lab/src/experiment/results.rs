@@ -1,9 +1,10 @@
 //! The results in a directory. A figure takes the place of an older one of its name. All others stay.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path as FilePath;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -107,7 +108,13 @@ impl<'a> Results<'a> {
     /// Writes a file anew. `text` makes the new text from the old one, which is empty if there is no file.
     fn merge(&self, file: &str, text: impl FnOnce(&str) -> Result<String>) -> Result<()> {
         let file = self.directory.join(file);
-        let old = fs::read_to_string(&file).unwrap_or_default();
+        let old = match fs::read_to_string(&file) {
+            Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+            // A spreadsheet may have saved it with other ends of lines.
+            read => read
+                .with_context(|| format!("cannot read {}", file.display()))?
+                .replace("\r\n", "\n"),
+        };
         write_whole(&file, &text(&old)?)
     }
 }

@@ -227,6 +227,21 @@ fn runs_that_have_ended_are_not_run_again() {
 }
 
 #[test]
+fn a_file_of_results_that_a_spreadsheet_saved_keeps_the_other_figures() {
+    let directory = Directory::new("spreadsheet");
+    let file = directory.0.join("out/figures.csv");
+    directory.run(1);
+    let saved = directory.read("figures.csv").replace("\nsmall,", "\nother,").replace('\n', "\r\n");
+    fs::write(&file, &saved).expect("a file");
+    directory.run(1);
+    let others = |text: &str| text.lines().filter(|line| line.starts_with("other,")).count();
+    assert_eq!(others(&directory.read("figures.csv")), others(&saved));
+    fs::write(&file, b"\xff").expect("a file");
+    let error = directory.try_run(1, None).expect_err("it is no text");
+    assert!(format!("{error:#}").contains("cannot read"), "{error:#}");
+}
+
+#[test]
 fn a_changed_table_of_the_other_senders_makes_other_runs() {
     let scenario = "title = \"t\"\nabout = \"a\"\nmeasure = \"shared\"\nplot = \"ellipses\"\nsystems = [\"cubic\"]\n\
                     [[link]]\nname = \"l\"\npath = \"rtt=50ms,rate=5M\"\n[traffic]\nsenders = 1\nmean-pause = \"1s\"\n\
