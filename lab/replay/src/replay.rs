@@ -24,7 +24,7 @@ use self::ablation::{Case, Row};
 use self::figures::Figures;
 use self::options::Explained;
 pub use self::run::{Ends, Run, RunOptions, SETTLING, TAIL};
-use self::script::{Script, ScriptError};
+use self::script::Script;
 pub use self::server_end::CLEAR;
 use self::table::Named;
 use crate::trace::Trace;
@@ -171,9 +171,7 @@ fn scripts(options: &ReplayOptions, mut notes: impl Write) -> Result<Vec<Script>
     for path in &options.files()? {
         match script(path, options.first()) {
             Ok(script) => scripts.push(script),
-            Err(error) if options.is_directory() && error.is::<ScriptError>() => {
-                refused.push(error)
-            }
+            Err(error) if options.is_directory() => refused.push(error),
             Err(error) => return Err(error),
         }
     }

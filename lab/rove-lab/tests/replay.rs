@@ -48,8 +48,10 @@ fn a_recording_of_a_directory_in_which_nobody_types_is_named_and_left_out() {
     let output = replay(&["--traces", directory, "--json"]);
     assert_eq!(output.status.code(), Some(1), "it is the only one: {}", stderr(&output));
     folder.write("abc.jsonl", SESSION);
+    folder.write("cut.jsonl", &SESSION[..SESSION.len() - 9]);
     let output = replay(&["--traces", directory, "--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("cut.jsonl: "), "{}", stderr(&output));
     let said = stderr(&output);
     let sentence = "cannot be replayed: nobody types anything in it; it is left out\n";
     assert!(said.ends_with(sentence) && said.contains("listing.jsonl"), "{said}");
