@@ -120,7 +120,7 @@ fn lines((_, command, ends): &Table) -> impl Iterator<Item = String> {
 /// Returns a line that names the commit and the computer of a table.
 fn head(root: &Path) -> Result<String> {
     let commit = run(root, "git log -1 --format=%h --abbrev=12 -- crates lab Cargo.lock")?;
-    let changes = run(root, "git status --porcelain -- crates lab Cargo.lock")?;
+    let changes = run(root, "git status --porcelain -- crates lab xtask Cargo.toml Cargo.lock")?;
     let changed = if changes.is_empty() { "" } else { " with changes" };
     let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpu.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
