@@ -186,19 +186,19 @@ impl Sender {
 impl Specimen {
     /// Returns the figures of the network as a line.
     fn text(&self) -> String {
-        let mean = |figure: fn(&Sender) -> Option<f64>| {
+        let mean = |figure: fn(&Sender) -> Option<f64>, digits: usize| {
             let values: Vec<f64> = self.senders.iter().filter_map(figure).collect();
-            mean(&values).unwrap_or(f64::NAN)
+            mean(&values).map_or_else(|| "-".to_owned(), |mean| format!("{mean:.digits$}"))
         };
         let TrainingNetwork { packets_per_ms, rtt_ms, senders, .. } = self.specimen;
         let keys = self.keys.as_ref().and_then(|keys| keys.delay_ms);
         let keys = keys.map_or_else(String::new, |delay| format!(", keys {delay:.1} ms"));
         format!(
-            "  {packets_per_ms:7.3} packets/ms, {rtt_ms:3} ms, {senders:2} senders: share {:.3} of the link, delay {:.1} ms \
-             ({:.3} of the round trip){keys}, score {:.3}",
-            mean(|it| it.share_of_link),
-            mean(|it| it.delay_ms),
-            mean(|it| it.delay_by_rtt),
+            "  {packets_per_ms:7.3} packets/ms, {rtt_ms:3} ms, {senders:2} senders: share {} of the link, delay {} ms \
+             ({} of the round trip){keys}, score {:.3}",
+            mean(|it| it.share_of_link, 3),
+            mean(|it| it.delay_ms, 1),
+            mean(|it| it.delay_by_rtt, 3),
             self.score,
         )
     }
