@@ -212,6 +212,5 @@ mod tests {
         // FIPS 180-2, appendix B.1.
         let wanted = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(sum(b"abc"), wanted);
-        assert_eq!(own_sum().unwrap().len(), wanted.len());
     }
 }
