@@ -19,7 +19,7 @@ use crate::packet_window::PacketWindow;
 use crate::rounds::Rounds;
 
 /// The queueing delay at which the window aims while a user types. Chosen: keys may wait 10 ms more during a file copy.
-/// The target is for the least delay of a round trip; most are longer.
+/// It is for the least queueing delay within a round trip. Most packets wait longer.
 const TARGET: Duration = Duration::from_millis(5);
 
 /// The multiple of the target above which the current queueing delay shrinks the window at once. Up to it, the window

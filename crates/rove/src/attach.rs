@@ -139,8 +139,8 @@ fn offer(sessions: &[&Found]) -> u8 {
     1
 }
 
-/// Returns an error if this process runs inside the session: the client around it would end, or show itself
-/// recursively.
+/// Returns an error if this process runs inside the session: attaching would end the client that shows it, or make the
+/// session show itself.
 fn check_outside(found: &Found, inside: Option<&str>) -> anyhow::Result<()> {
     let SessionStatus { port, attachment, .. } = &found.status;
     if inside.is_some() && inside == attachment.word.as_deref() {

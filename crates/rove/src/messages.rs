@@ -61,7 +61,7 @@ impl FarLines {
     }
 }
 
-/// Returns the standard library's text for an error, without the error's number and the failed function's name.
+/// Returns the standard library's text for an error, without its number and the words for a failed lookup.
 pub(crate) fn reason(error: &str) -> String {
     let text = error.split(" (os error").next().unwrap_or(error);
     text.replace("failed to lookup address information: ", "")

@@ -118,11 +118,11 @@ impl Terminal {
         Ok(())
     }
 
-    /// Reads the last output of a program that ends, and waits for its end.
+    /// Discards a program's output until the program ends.
     ///
     /// # Errors
     ///
-    /// Returns an error when the program does not end.
+    /// Returns an error after [`HANG_GUARD`] without output or end.
     pub fn drain_until_exit(&mut self, child: &mut Child) -> Result<()> {
         let end = process::pidfd(child.id())?;
         let guard = Timespec::try_from(HANG_GUARD)?;

@@ -23,7 +23,7 @@ impl Latency {
         }
     }
 
-    /// Returns the time from typing a key until the client last learned that more input had reached the host.
+    /// Returns how old a key was when the client last learned of input that reached the host, or zero.
     pub(super) const fn age_when_heard(&self, typed_at: Instant) -> Duration {
         self.heard.1.saturating_since(typed_at)
     }

@@ -138,7 +138,7 @@ impl Log {
         self.events.drain(..count);
     }
 
-    /// Wipes all typed characters from memory, but keeps the number of keys.
+    /// Wipes from memory which keys were typed, but keeps their number.
     pub(super) fn forget_texts(&mut self) {
         self.events.iter_mut().for_each(Event::wipe);
     }

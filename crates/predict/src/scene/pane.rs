@@ -143,7 +143,7 @@ pub(super) fn is_line_row(screen: &Screen, row: u16, pane: &Pane) -> bool {
     is_horizontal_line(&cells[columns(pane, cells)])
 }
 
-/// Returns whether these cells have a single background that differs from `background`, as in a bar.
+/// Returns whether these cells form a bar: a single background, neither the default one nor `background`.
 fn is_bar(part: &[Cell], background: Background) -> bool {
     let Some(first) = part.first().map(Background::of) else { return false };
     first != background

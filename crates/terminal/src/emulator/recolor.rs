@@ -152,8 +152,8 @@ impl Recolor<'_> {
         self.answers.push(&format!("\x1b]{name};{}{}", color.answer(), self.terminator.as_str()));
     }
 
-    /// Returns a stored colour: the one that a program has set, or else the colour that it equals by default. If the
-    /// user's colours are unknown, a rendition has xterm's text colour.
+    /// Returns a stored colour: the one that a program has set, or else the user's text or background colour. If that is
+    /// unknown, bold text and the like have xterm's text colour.
     fn noted_color(&self, color: NotedColor) -> Option<Rgb> {
         let otherwise = color.is_of_rendition().then_some(Rgb::of_palette(0));
         let look_alike = || self.own_color(color.look_alike());

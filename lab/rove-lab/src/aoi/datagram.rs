@@ -21,7 +21,7 @@ pub(super) struct State {
 pub(super) struct Acknowledgment {
     /// The newest state that the receiver has.
     pub(super) newest: u64,
-    /// When the state that this acknowledgment answers was sent, in ns of the sender's clock.
+    /// When the state whose arrival caused this was sent, in ns of its sender's clock.
     pub(super) sent: u64,
 }
 
