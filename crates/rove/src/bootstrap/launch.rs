@@ -20,6 +20,9 @@ use crate::bootstrap::screen::{Screen, tell_running};
 /// How long rove's command may take to begin for a call of `rove exec` or `rove -W`. Then ssh's input ends, because a
 /// forced command that reads its input would never end. Chosen: three times a login that counts as slow.
 const INPUT_MAX: Duration = Duration::from_secs(15);
+/// The bound of [`INPUT_MAX`] for a login in which ssh may ask the user. Source: sshd_config(5), `LoginGraceTime`. After
+/// this time, no question is open.
+const ASKED_INPUT_MAX: Duration = Duration::from_secs(120);
 
 /// The result of a run of ssh, or of the server on this computer.
 pub(super) struct Launch {
@@ -141,7 +144,8 @@ fn listen(
     };
     // If the input of a slow login ends, the session only lacks the tunnel, unless it is one.
     let is_bound = matches!(options.session, WantedSession::Streams(_)) && !plan.is_tunnel();
-    let input_until = events.now() + INPUT_MAX;
+    let input_max = if questions.may_come() { ASKED_INPUT_MAX } else { INPUT_MAX };
+    let input_until = events.now() + input_max;
     loop {
         if is_bound && !listener.startup.announced.has_started && input_until <= events.now() {
             drop(ssh.take_input());

@@ -74,6 +74,11 @@ impl Questions {
         now + LOOK_EVERY
     }
 
+    /// Returns whether ssh may ask the user, who answers at leisure.
+    pub(super) const fn may_come(&self) -> bool {
+        self.have_come || self.terminal.is_some()
+    }
+
     /// Ends the watch of a login that ended at `now`. Returns whether ssh may have asked something.
     pub(super) fn have_come(self, now: Instant) -> bool {
         let watched = self.terminal.zip(self.read_at);
@@ -160,6 +165,15 @@ mod tests {
         let (mut terminal, mut ssh) = (open.open(&name).unwrap(), open.open(&name).unwrap());
         let mut user = std::fs::File::from(master);
         let former = last_read(&terminal).unwrap();
+        let questions = Questions {
+            started_at: Instant::ZERO,
+            terminal: Some(terminal.try_clone().unwrap().into()),
+            echoed: true,
+            read_at: None,
+            have_come: false,
+        };
+        assert!(questions.may_come(), "ssh has a terminal to ask at");
+        assert!(!Questions { terminal: None, ..questions }.may_come(), "it has none");
         for answers in [false, true, true] {
             let times = put_back(&terminal).unwrap();
             ssh.write_all(b"yes or no? ").unwrap();

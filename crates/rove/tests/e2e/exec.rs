@@ -271,7 +271,10 @@ fn a_call_needs_no_terminal_of_sshds_and_a_session_without_one_is_told_the_remed
 fn a_forced_command_that_reads_its_input_has_it_from_ssh() {
     let gate = Sshd::start(Far::default());
     gate.rule("ForceCommand cat\n");
-    let output = run(call(&gate, true, &[], "ignored"), b"hello".to_vec());
+    let call = Invocation::new(rove()).arg("exec").arg(format!("--ssh={}", gate.ssh()));
+    // With a terminal, ssh could be asking the user, who has more time.
+    let call = call.args(["far", "--", "ignored"]).command_behind(&["setsid", "--wait"]);
+    let output = run(call, b"hello".to_vec());
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"hello"[..]), "{said}");
     assert!(said.contains("so ssh runs this one"), "{said}");
