@@ -271,7 +271,7 @@ fn meant_command(options: &HostOptions, error: &BootstrapError) -> String {
     }
 }
 
-/// Resumes a session whose client has gone without ending the session.
+/// Resumes a session that still runs although its client has ended. `wanted` selects the session, if the user names it.
 fn resume_session(wanted: Option<&str>) -> u8 {
     match crate::resume_command::run(wanted) {
         Ok(Step::Done(code)) => code,
@@ -438,8 +438,8 @@ fn run_config(args: Vec<OsString>) -> Result<u8, Instead> {
     })
 }
 
-/// Prints why clap refuses a command line, and returns the exit code. A request for help or the version is also an
-/// error of clap. But its text goes to standard output.
+/// Prints why clap refuses a command line, and returns the exit code. For clap, a request for help or the version is an
+/// error, too, but the text goes to standard output.
 fn refuse(manual: &Manual, error: &clap::Error) -> u8 {
     let Some(refusal) = rove_cli_docs::refusal(manual, error) else {
         let _ = error.print();

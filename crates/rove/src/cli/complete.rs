@@ -21,7 +21,7 @@ use crate::sessions::describe;
 /// Most bytes that are read of all files together. Chosen: the files can name 10,000 hosts, and reading takes a tenth
 /// of a second.
 const BYTES_MAX: u64 = 4 * 1024 * 1024;
-/// Most files that are read, and that one `Include` may name. Chosen: more than anybody includes.
+/// Most files that are read, and that one `Include` may name. Chosen: far more than a configuration includes.
 const FILES_MAX: usize = 256;
 /// Longest time for reading files, and for servers to answer. Chosen: a hundred times the usual time of either, and
 /// half of the second within which a completion must end.

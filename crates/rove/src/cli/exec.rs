@@ -150,8 +150,8 @@ fn refuse(is_strict: bool, has_terminal: bool, command_len: usize) -> Result<(),
     Ok(())
 }
 
-/// Returns whether no read of standard input can succeed, as of a folder or after `nohup`. As with ssh, the input then
-/// counts as ended. Prints a warning about a folder, unless `is_quiet`.
+/// Returns whether standard input cannot be read, because it is a folder, or write-only as after `nohup`. As with ssh,
+/// such an input counts as ended. Prints a warning about a folder, unless `is_quiet`.
 fn is_unreadable(input: BorrowedFd<'_>, is_quiet: bool) -> bool {
     let is_folder = fstat(input).is_ok_and(|it| FileType::from_raw_mode(it.st_mode).is_dir());
     if is_folder && !is_quiet {

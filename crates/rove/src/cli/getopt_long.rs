@@ -244,7 +244,7 @@ fn find<'a>(names: &[Name<'a>], wanted: &str) -> Found<'a> {
     }
 }
 
-/// Splits a word like `-p60001`, which users of ssh write and stock refuses, into option and value. `None` for others.
+/// Splits a word like `-p60001` (ssh's form, which stock `mosh` refuses) into option and value. `None` for others.
 fn attached_value<'a>(names: &[Name<'a>], word: &OsStr) -> Option<(Target<'a>, OsString)> {
     let [b'-', short, value @ ..] = word.as_bytes() else { return None };
     let short = char::from(short.to_ascii_lowercase()).to_string();

@@ -11,7 +11,6 @@ use crate::cli::login::{self, Instead};
 use crate::install::InstallOptions;
 use crate::program::ROVE;
 
-/// The manual of `rove install`.
 pub(crate) static MANUAL: Manual = Manual {
     word: "install",
     definition: || login::definition(InstallArgs::command()),

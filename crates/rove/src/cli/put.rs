@@ -105,8 +105,8 @@ pub(crate) fn parse(
     Ok((options, Joined::Files { session, files }))
 }
 
-/// Splits `host:session` at the last colon. Without a session, its name is empty. An IPv6 address with a session must
-/// be in brackets.
+/// Splits `host:session` at the last colon. The second text is empty if `place` names no session. An IPv6 address must
+/// be in brackets if a session follows.
 fn split(place: &OsStr) -> (OsString, String) {
     let text = place.to_string_lossy();
     let at = text.rfind(':').filter(|at| {

@@ -30,8 +30,8 @@ struct Shown {
     help: &'static str,
 }
 
-/// The options of ssh that the help shows, in the help's order. Other letters of ssh work as well, and users who need
-/// them know them.
+/// The options of ssh that the help shows, in the help's order. Other letters of ssh work as well, and ssh(1) describes
+/// them.
 const SHOWN: [Shown; 9] = [
     shown("ssh -l", "USER", ValueHint::Username, "User to log in as"),
     shown("ssh -i", "FILE", ValueHint::FilePath, "Key to log in with"),
@@ -115,7 +115,7 @@ pub(super) fn args() -> impl Iterator<Item = Arg> {
     })
 }
 
-/// Returns the options by which a session forwards connections or the agent. rove learns their meaning from `ssh -G`.
+/// Returns the options by which a session forwards connections or the agent. rove reads their effect from `ssh -G`.
 pub(super) fn forwarding() -> [Arg; 5] {
     let arg = |id: &'static str, help| Arg::new(id).short(id.chars().next_back()).help(help);
     [
@@ -147,8 +147,8 @@ const LOCAL_FORWARD: &str = "LocalForward";
 /// The letters of which ssh obeys the first. Of others, it obeys all or the last. Source: OpenSSH 9.2 as observed.
 const FIRST_COUNTS: [&str; 5] = ["-i", "-J", "-l", "-o", "-p"];
 
-/// Returns an ssh command with options that prevail over its own, if the program is ssh. In `letters`, a value is a word
-/// of its own.
+/// Returns the command `ssh` with the options `letters`, which prevail over its own options if the program is ssh. In
+/// `letters`, each value is a separate word.
 pub(super) fn prevailing(ssh: &[String], letters: Vec<String>) -> Vec<String> {
     if !ssh_config::is_ssh(ssh) {
         return [ssh, &letters].concat();

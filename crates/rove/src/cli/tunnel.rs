@@ -1,4 +1,4 @@
-//! The command line of `rove tunnel`. ssh runs it on the host to carry a session's datagrams, or on a jump host.
+//! The command line of `rove tunnel`, which ssh runs on the host or on a jump host to carry a session's datagrams.
 
 use std::ffi::OsString;
 use std::num::{NonZeroU16, ParseIntError};

@@ -20,8 +20,9 @@ pub(super) enum Shape {
     Flag,
     /// The setting is `true`, `false` or this word.
     FlagOr(&'static str),
+    /// The setting is text that this function accepts.
     Text(fn(&str) -> Result<(), ValueError>),
-    /// The setting is text, or a number without quotes. The function checks the text by the option's rules.
+    /// The setting is text that this function accepts, or such a number without quotes.
     TextOrNumber(fn(&str) -> Result<(), ValueError>),
 }
 
