@@ -1,8 +1,8 @@
 //! The doctor (`rove doctor`): takes the steps that start a session one by one, and names the step (leg) that fails.
 //!
-//! It runs the code that sessions use. [`login`] logs in and starts a server as a session does, and [`survey`] is the
-//! script that asks the host questions during that login. [`trial`] holds a short session with the server. [`facts`]
-//! has the observations, [`diagnosis`] decides their meaning, and [`report`] formats the result.
+//! The doctor runs the code that sessions use. [`login`] logs in and starts a server as a session does, and [`survey`]
+//! is the script that asks the host questions during that login. [`trial`] holds a short session with the server.
+//! [`facts`] has the observations, [`diagnosis`] decides their meaning, and [`report`] formats the result.
 
 use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
@@ -41,7 +41,7 @@ const FAILED: u8 = 2;
 /// Exit code if the user interrupted the doctor. Source: the status that shells give a command ended by SIGINT.
 const INTERRUPTED: u8 = 130;
 
-/// The signals that wake the doctor: a request to leave, and the end of a command.
+/// The signals that interrupt a wait of the doctor: three that ask it to end, and SIGCHLD at the end of a command.
 const SIGNALS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGCHLD];
 
 /// Longest wait for `ssh -G`. Chosen: a thousand times the usual time.
@@ -140,8 +140,8 @@ fn look_there(
         progress("nothing came back; logging in again to see why");
         let found = login::look_again(&door, &mark, &server, events);
         if !matches!(found, Ok(Some(_))) {
-            // The second login, which would have ended the server, failed. A server that still receives the doctor's
-            // datagrams ends at this message.
+            // The second login, whose script would have ended the server, failed. If the server receives the doctor's
+            // datagrams, it ends at this message.
             trial.say_goodbye(events);
         }
         host.aftermath = found?;

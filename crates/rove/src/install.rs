@@ -1,8 +1,8 @@
 //! `rove install`: copies a static rove into `~/.local/bin` on a host, through one login of the user's ssh.
 //!
 //! [`far`] is the script that runs on the host, [`source`] its standard input, and [`report`] reads its output.
-//! [`build`] finds a program for the host's platform and knows its [`version`]. [`offer`] asks whether to copy rove if
-//! `rove host` found no server.
+//! [`build`] finds a program for the host's platform, and [`version`] its version. [`offer`] asks whether to copy rove
+//! if `rove host` found no server.
 
 use std::io::{self, Write};
 use std::path::PathBuf;

@@ -270,7 +270,7 @@ fn agent(host: &Host) -> Option<Finding> {
     })
 }
 
-/// Returns why the rules of the host's administrator do not apply. `None` if they do, there are none, or it did not say.
+/// Returns why the rules of the host's administrator do not apply. `None` if they apply, or the host reports nothing.
 fn rules(host: &Host) -> Option<Finding> {
     let Sessions::Listed(listing) = &host.far.as_ref()?.sessions else { return None };
     let reason = printable(listing.rules_ignored.as_ref()?);

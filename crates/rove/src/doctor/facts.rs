@@ -33,7 +33,7 @@ pub(crate) struct Host {
     /// The host's name, as the user wrote it.
     pub(crate) name: String,
     pub(crate) addresses: Vec<String>,
-    /// When ssh carries a session with these options. `None` means never, even if the host's rove supports it.
+    /// Whether ssh always carries a session with these options, or only while UDP is not answered. `None` for never.
     pub(crate) tunnel: Option<TunnelUse>,
     /// The jump host or proxy through which ssh connects, in ssh's words. `None` if it connects directly.
     pub(crate) detour: Option<String>,

@@ -117,7 +117,7 @@ fn note_wishes(Door { options, plan }: &Door, far: &mut Far) {
     far.loan = lent.map(|it| if agent::answers(it) { Loan::Answers } else { Loan::Silent });
 }
 
-/// Runs ssh. Returns its output and its exit status, or no status if ssh took too long. `None` if ssh is missing.
+/// Runs ssh. Returns the facts in its output, and its exit status unless ssh took too long. `None` if ssh is missing.
 fn log_in(
     Door { options, plan }: &Door,
     events: &mut EventLoop,

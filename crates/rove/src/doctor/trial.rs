@@ -266,7 +266,7 @@ impl Trial {
         self.client.handle_input(events.now(), format!("{line}\r").as_bytes());
     }
 
-    /// Tells the server that the client leaves, and waits only briefly for the acknowledgment.
+    /// Tells the server that the client leaves, and waits at most a second for the acknowledgment.
     pub(crate) fn say_goodbye(&mut self, events: &mut EventLoop) {
         self.client.shutdown(events.now(), "");
         let patience = Duration::from_secs(1);

@@ -47,7 +47,7 @@ trap "end; rm -f \"\$t\"" EXIT; trap "exit 1" HUP INT TERM PIPE;
 if e=$( { cat >"$t"; } 2>&1 ); then :; else fail "write $e"; fi; end;
 n=$(($(wc -c <"$t"))); if [ "$n" -ne "$size" ]; then fail "size $n"; fi;"#;
 
-/// The part of the script that checks the program and gives it its name. If the host cannot compute a SHA-256, the
+/// The part of the script that checks the program and renames it to `rove`. If the host cannot compute a SHA-256, the
 /// program computes its own.
 const CHECK: &str = r#"if e=$(chmod 755 "$t" 2>&1); then :; else fail "write $e"; fi;
 g=$(sum "$t"); g=${g%% *}; if [ -n "$g" ] && [ "$g" != "$wanted" ]; then fail "sum $g"; fi;

@@ -16,7 +16,7 @@ pub(crate) struct Facts {
     pub(crate) platform: Option<Platform>,
     /// The version of the rove on the host. `None` if there is none.
     pub(crate) version: Option<Version>,
-    /// The SHA-256 of the rove that is installed on the host, in hexadecimal. `None` if the host cannot compute it.
+    /// The SHA-256 of the rove on the host, in hexadecimal. `None` if there is none, or the host cannot compute it.
     pub(crate) sum: Option<String>,
     /// The path of another rove that the host's PATH finds first. `None` if there is none.
     pub(crate) other: Option<String>,

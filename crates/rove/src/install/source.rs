@@ -1,4 +1,4 @@
-//! The standard input of the script on the host. A reader waits until the program is sent or found unnecessary.
+//! The standard input of the script on the host. A read blocks until the program is sent or found unnecessary.
 
 use std::io::{self, Cursor, Read};
 use std::sync::mpsc::{self, Receiver, Sender};

@@ -31,7 +31,7 @@ pub(super) fn check(host: &Host, diagnosis: &mut Diagnosis) {
     diagnosis.push("forwarding", forwarding(host, path));
 }
 
-/// Returns whether a session can forward connections, or why not. It is a problem if the user asks for some.
+/// Returns whether a session can forward connections, or why not, which is a problem if the user's options forward any.
 fn forwarding(host: &Host, path: &Path) -> Finding {
     match path.forwards {
         None => unchecked("the server has not said what it can"),

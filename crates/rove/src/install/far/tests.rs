@@ -165,7 +165,7 @@ fn a_truncated_or_broken_program_leaves_nothing_behind() {
         (&whole[..80], "failed size "),
         (&sent(b"#!/bin/sh\necho rove 7.8.8\n"), "failed run 0 rove 7.8.8"),
         (&sent(b"#!/bin/sh\necho broken >&2; exit 3\n"), "failed run 3 broken"),
-        // As on a file system that is mounted noexec.
+        // A file system that is mounted noexec causes the same status.
         (&sent(b"#!/etc/passwd\n"), "failed run 126 "),
     ];
     for (input, failure) in refused {
@@ -179,7 +179,7 @@ fn a_truncated_or_broken_program_leaves_nothing_behind() {
 fn a_full_disk_leaves_nothing_behind() {
     let host = Host::new(&["sha256sum"]);
     let large = [PROGRAM.as_bytes(), &vec![b'#'; 1_000_000]].concat();
-    // A limit on the size of files is as good as a full disk: `cat` ends early.
+    // At a limit on the size of files, `cat` ends early, as on a full disk.
     let said = host.run(Path::new("/bin/sh"), "ulimit -f 100;", &sent(&large));
     assert!(said.starts_with("ready; failed write "), "{said}");
     assert_eq!(host.folder(), "");
