@@ -1,7 +1,7 @@
 //! Keeps the record of a session, from which `rove resume` goes on after the client was killed.
 //!
-//! [`RecordKeeper`] writes the record of a running client. `store` has its files, `format` their bytes, `disk` the
-//! operations on them, `origin` their computer, and `error` their errors.
+//! [`RecordKeeper`] writes the record of a running client. `store` manages its files, `format` encodes them, `disk` has
+//! the file operations, `origin` identifies the computer that wrote them, and `error` has the errors.
 
 use std::net::SocketAddr;
 
@@ -31,7 +31,7 @@ pub(crate) struct RecordKeeper {
     stage: Stage,
 }
 
-/// The way in which a client comes to its session.
+/// Whether a client starts a new session, or continues that of a former client.
 pub(crate) enum Way {
     New,
     /// The client continues the session at a stock server, from a former client's record and with that client's key.
@@ -76,7 +76,7 @@ enum Stage {
 }
 
 impl RecordKeeper {
-    /// Creates the keeper for a client that comes to its session by `way`. `None` if the session must not have a
+    /// Creates the keeper of a client's record. `way` says how the client begins. `None` if the session must not have a
     /// record.
     pub(crate) fn new(
         name: ProgramName,
@@ -158,7 +158,7 @@ impl RecordKeeper {
         }
     }
 
-    /// Writes a record. Returns `false` if it is not written: there will be none, or a whole one in new files is due.
+    /// Writes a record. Returns `false` if it is not written: recording has ended, or must start again in new files.
     fn write(&mut self, now: Instant, session: &mut Client, record: &Record) -> bool {
         let Stage::Written(store) = &mut self.stage else {
             session.recording().stop();

@@ -313,7 +313,7 @@ impl<D: Disk> Store<D> {
         let progress_file = open(&path, OpenOptions::new().write(true).create_new(true))?;
         disk.write(&progress_file, &Progress::default().encode(), 0)?;
         if is_on_disk {
-            // Later progress may be lost with the computer. These files, and the folder of the key, must not be.
+            // A crash of the computer may undo later progress, but must not undo these files or the folder's entry.
             for file in [&key_file, &progress_file, &File::open(folders.keys.path())?] {
                 disk.sync(file)?;
             }

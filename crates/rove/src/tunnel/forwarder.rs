@@ -23,7 +23,7 @@ use crate::tunnel::pipes::Pipes;
 const SSHD_FOLDER: &str = "/etc/ssh";
 const SSHD_CONFIG: &str = "/etc/ssh/sshd_config";
 
-/// Runs a forwarder until standard input ends. The first message on it names the server.
+/// Runs a forwarder until standard input ends. The first message there names the server.
 ///
 /// # Errors
 ///
@@ -124,7 +124,7 @@ fn refusal(server: SocketAddr) -> Option<String> {
     Forwarding::read(&config, &included).refusal(server)
 }
 
-/// Returns the texts of the files that match an `Include` pattern, sorted by name. Its last part may have one star.
+/// Returns the texts of the files that match an `Include` pattern, sorted by name. The file's name may have one star.
 fn included(pattern: &str) -> Vec<String> {
     let path = Path::new(SSHD_FOLDER).join(pattern);
     let Some((before, after)) = pattern.rsplit('/').next().and_then(|name| name.split_once('*'))

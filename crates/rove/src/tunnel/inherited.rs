@@ -35,7 +35,7 @@ pub(crate) struct Inherited {
 pub(crate) struct Again {
     /// The argument vector that starts another ssh, which asks the user nothing. Empty if no other ssh can be started.
     pub(crate) words: Vec<String>,
-    /// The words before those of an ssh that is started without the user. They keep it from waiting for a security key.
+    /// The words in front of an ssh for a login without the user. They run no ssh that might wait for a key's touch.
     pub(crate) guard: Vec<String>,
     /// The first line of the remote command's output, which contains a random word of this run of rove.
     pub(crate) first_line: String,

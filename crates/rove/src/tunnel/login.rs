@@ -49,8 +49,8 @@ pub(super) fn run(
         // A datagram that arrives during the login is lost, as on any path.
         let look = ssh.look(buffer, |_| ());
         if let Some(reaper) = &mut reaper {
-            // ssh may have changed the terminal's modes to ask, and restores them only when it ends. If ssh restored
-            // them after the end of this function, keys would not reach the session.
+            // ssh may have changed the terminal's modes to ask, and restores them when it ends. After this function the
+            // client sets the session's modes, which ssh must not undo.
             if ssh.process.is_silent() {
                 break Err(None);
             }

@@ -66,7 +66,7 @@ impl Tunnel {
         }
     }
 
-    /// Returns whether the tunnel can take a packet of streams, and keeps room for the session's datagrams.
+    /// Returns whether the tunnel can take a packet of streams and still has room for the session's datagrams.
     pub(crate) fn has_room(&self) -> bool {
         self.line.as_ref().is_some_and(Ssh::has_room)
     }
@@ -234,7 +234,7 @@ mod tests {
         }
     }
 
-    /// Waits for the end of a child of this process, whose status somebody else will ask for.
+    /// Waits for the end of a child of this process. A later wait can still return the child's status.
     fn await_end(child: Pid) {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         waitid(WaitId::Pid(child), options).unwrap();

@@ -66,7 +66,7 @@ impl Spare {
         }
     }
 
-    /// Returns whether ssh can take a packet of streams, and keeps room for the session's datagrams.
+    /// Returns whether ssh can take a packet of streams and still has room for the session's datagrams.
     pub(crate) fn has_room(&self) -> bool {
         self.ssh.as_ref().is_some_and(Ssh::has_room)
     }

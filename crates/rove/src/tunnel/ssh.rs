@@ -161,7 +161,7 @@ impl Ssh {
     }
 }
 
-/// Closes the pipes of an ssh, and ends it among those that are `ending` already.
+/// Closes the pipes of `ssh`, and adds its process to `ending`. Removes the processes there that have ended.
 pub(super) fn release(ending: &mut Vec<SshReaper>, now: Instant, ssh: Option<Ssh>) {
     ending.extend(ssh.and_then(|mut ssh| ssh.process.release(now)));
     ending.retain_mut(|reaper| reaper.reap(now));

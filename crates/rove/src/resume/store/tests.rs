@@ -124,7 +124,7 @@ struct Cached(Rc<RefCell<BTreeMap<u64, CachedFile>>>);
 type CachedFile = (File, [Vec<u8>; 2]);
 
 impl Cached {
-    /// Leaves of each file what a loss of power leaves. Returns the inodes of files and folders that were synced.
+    /// Cuts each file down to its contents on the disk. Returns the inodes of files and folders that were synced.
     fn lose_power(&self) -> Vec<u64> {
         let lose = |(inode, (file, [_, on_disk])): (u64, CachedFile)| {
             if file.metadata().unwrap().is_file() {
@@ -326,7 +326,7 @@ fn the_lock_is_held_over_the_login_and_over_the_exec() {
     let lock = scratch.open().unwrap().store.into_lock();
     let is_busy = || matches!(scratch.1.open(&scratch.name()), Err(ResumeFileError::Busy));
     keep_lock(lock).unwrap();
-    // A program that another test starts at this moment has the lock too, and is gone soon.
+    // A program that another test starts at this moment also inherits the lock, but ends soon.
     let mut next = Command::new("sh").args(["-c", "read -r line"]).stdin(Stdio::piped()).spawn();
     let next = next.as_mut().unwrap();
     let saved = scratch.1.open_locked(&scratch.name(), lock).unwrap();
