@@ -7,5 +7,5 @@ pub(crate) mod joint;
 pub(crate) mod known_hosts;
 pub(crate) mod socket;
 
-/// Most connections to an agent at a time. Source: the wire contract, docs/wire.md.
+/// Most connections to an agent at a time, at each end. Chosen: more logins at once than a user starts.
 pub(crate) const CONNECTIONS_MAX: usize = 16;

@@ -27,8 +27,7 @@ pub(crate) use choice::{Choice, means};
 use computer::Computer;
 pub(crate) use table::{age, describe_detached, describe_running, one as describe};
 
-/// Longest wait for the servers' answers. Chosen: a thousand times the usual time, and short enough if a server is
-/// suspended.
+/// Longest wait for the servers' answers. Chosen: a thousand times the usual time, and short for a user who waits.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Longest wait for servers to end. Chosen: more than a server's wait for its client's acknowledgment (10 s, Mosh 1.4.0
 /// as observed).
@@ -63,13 +62,13 @@ pub(crate) struct Listing {
     /// Why servers ignore the administrator's rules for this computer. `None` if they obey them, or if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rules_ignored: Option<String>,
-    /// The administrator's rules in force. A later rove may add some, so [`Listing::rules`] reads them apart.
+    /// The administrator's rules in force. Only [`Listing::rules`] parses them, because a later rove may have others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rules: Option<serde_json::Value>,
 }
 
 impl Listing {
-    /// Returns the rules in force for this computer's sessions. `None` if they were not told, or not understood.
+    /// Returns the rules in force for the listed sessions. `None` if the list lacks them, or they cannot be parsed.
     pub(crate) fn rules(&self) -> Option<Policy> {
         serde_json::from_value(self.rules.clone()?).ok()
     }
@@ -198,7 +197,7 @@ fn end(clock: Clock, computer: &Computer, sessions: &[&Found]) -> bool {
     all_ended
 }
 
-/// Waits until a session that was told to end has ended, at most until `deadline`. Returns whether it has.
+/// Waits for the end of a session that was told to end, at most until `deadline`. Returns whether the session ended.
 fn see_off(
     mut conversation: Conversation,
     clock: Clock,

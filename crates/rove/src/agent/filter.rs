@@ -2,7 +2,7 @@
 //!
 //! On a connection that ssh has bound to the host, `query` and `session-bind` pass too. An ssh on the host sends
 //! `session-bind` for its next hop. The agent then applies the host restrictions of its keys (`ssh-add -h`). The filter
-//! refuses every other request (to add or delete keys, to lock the agent, to load a library). The agent never sees it.
+//! itself answers every other request (to add or delete keys, to lock the agent, to load a library) with a refusal.
 //! The filter does no I/O. Source: draft-ietf-sshm-ssh-agent; OpenSSH 9.2, PROTOCOL.agent.
 
 use std::fmt::{self, Display};
@@ -10,7 +10,7 @@ use std::fmt::{self, Display};
 /// Most bytes of a message. Source: OpenSSH 9.2 as observed: its agent closes the connection at more.
 const MESSAGE_MAX: usize = 262_144;
 
-/// Most keys whose names are remembered. Chosen: more than an ssh server lets a login try.
+/// Most keys whose names are stored. Chosen: more than an ssh server lets a login try.
 const NAMES_MAX: usize = 64;
 
 /// Most characters of a name that the host or a key's owner chose. Chosen: several fit into the notice bar.
@@ -78,7 +78,7 @@ enum State {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Use {
     purpose: Purpose,
-    /// The key's name, if the agent has told it on this connection.
+    /// The key's name, if the agent has listed the key on this connection.
     key: Option<String>,
     /// The only host that accepts the signature, as [`Use::at`] names it.
     place: Option<String>,

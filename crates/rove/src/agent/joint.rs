@@ -85,7 +85,7 @@ impl Joint {
     }
 
     fn takes_requests(&self) -> bool {
-        // The filter answers refused requests itself, so they are bounded as the agent's answers are.
+        // The filter's refusals wait for the asker as the agent's answers do, so the same limit applies to both.
         let takes = |filter: &Filter| filter.takes_requests() && self.takes_answers();
         self.agent.waiting.len() < WAITING_MAX && self.filter.as_ref().is_none_or(takes)
     }
@@ -193,7 +193,7 @@ mod tests {
         agent.read_to_string(&mut asked).unwrap();
         agent.write_all(b"answer").unwrap();
         assert!(joint.turn());
-        // A child that another test forks may hold the agent's end, too.
+        // Dropping the agent's end may not close it, because a child that another test forks may hold it, too.
         agent.shutdown(std::net::Shutdown::Both).unwrap();
         assert!(!joint.turn());
         drop(joint);
@@ -209,7 +209,7 @@ mod tests {
         asker.write_all(&[0, 0, 0, 13, 13, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]).unwrap();
         assert!(joint.turn() && joint.poll_use().is_some() && joint.turn());
         assert_eq!(joint.interests().count(), 2, "its end is waited for");
-        // A child that another test forks may hold the asker's end, too.
+        // Dropping the asker's end may not close it, because a child that another test forks may hold it, too.
         asker.shutdown(std::net::Shutdown::Both).unwrap();
         assert!(!joint.turn());
     }

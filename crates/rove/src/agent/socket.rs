@@ -40,7 +40,6 @@ impl PrivateSocket {
         Ok(Self { path: path.to_owned(), listener, file, is_muted: false })
     }
 
-    /// Returns where the socket is.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -30,7 +30,7 @@ pub(crate) enum PromptFileError {
     /// The folder of the file cannot be trusted.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
-    /// Another user could have created the file, or could read it.
+    /// The file is a symbolic link or no regular file, or another user owns it or may read it.
     #[error("{0:?} is no file of the user's own that nobody else may read: remove it")]
     Foreign(PathBuf),
     /// Another client does not release the lock.

@@ -1,8 +1,8 @@
 //! The bytes of the file of prompts: a mark with the number of the format, a SHA-256 of the rest, and the hosts.
 //!
-//! A host is its salt (16 bytes), its name (16), two counts (a byte each), and that many hashes (8 each, the least
-//! significant byte first) of known prompts and of refused ones. Its name is a hash of salt and account, so that the
-//! file names no host in clear text.
+//! A host stands for an account, `user@host:port`. It is a salt (16 bytes), a name (16), two counts (a byte each), and
+//! that many hashes (8 each, the least significant byte first) of known prompts and of refused ones. The name is a hash
+//! of salt and account, so that the file has no host's name in clear text.
 
 use rove_bootstrap::Account;
 use rove_session::{PromptHash, PromptMemory};

@@ -4,8 +4,7 @@ use rove_control::SessionStatus;
 
 use crate::sessions::computer::Computer;
 
-/// Most characters of a command shown on a terminal. Chosen: more than 80 columns leave, because wide terminals are
-/// common.
+/// Most characters of a command shown on a terminal. Chosen: for terminals wider than 80 columns, which are common.
 pub(super) const COMMAND_WIDTH: usize = 60;
 
 const HEADINGS: [&str; 9] =
@@ -80,7 +79,7 @@ pub(crate) fn one(status: &SessionStatus) -> String {
     format!("session {pid} (port {port}, {state}{client}: {command})")
 }
 
-/// Returns the text for a session in the list of `rove attach` to choose from.
+/// Returns the text for a session in the list from which a user of `rove attach` chooses.
 pub(crate) fn describe_running(status: &SessionStatus) -> String {
     let contact = status.contact_age_seconds;
     let contact =
