@@ -72,8 +72,9 @@ impl Exposure {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// A folder whose next entry on the way is a folder. With `FolderWithOther`, that entry is anything else.
+    /// A folder from which the way leads to another folder.
     FolderWithFolder,
+    /// A folder from which the way leads to anything else, such as a link, a file or a missing entry.
     FolderWithOther,
     /// A symbolic link, or anything else whose mode does not matter.
     Link,
@@ -123,8 +124,8 @@ impl Evidence {
         Ok(())
     }
 
-    /// Calls [`Evidence::judge`] for a user. `has_list` says that `path` has an access control list,
-    /// with which the group bits may also apply to other users.
+    /// Works as [`Evidence::judge`] does, and names `path` in the error. `has_list` says that the entry has an access
+    /// control list, with which the group bits may also apply to other users.
     fn check(self, user: u32, path: &Path, has_list: bool) -> Result<(), Exposure> {
         let is_private = || !has_list && is_private_group(self.owner, self.group);
         let path = path.to_owned();
@@ -205,7 +206,7 @@ pub(crate) fn way_of(user: u32, path: &Path, home: Option<&Path>) -> Result<Path
 ///
 /// Returns why somebody else can change the file.
 pub(crate) fn file(path: &Path, found: &std::fs::Metadata) -> Result<(), Exposure> {
-    // Everybody may write /dev/null, but a reader of the device does not get these bytes.
+    // The mode of a device does not matter: everybody may write /dev/null, but its readers do not get those bytes.
     let kind = if found.file_type().is_char_device() { Kind::Link } else { Kind::File };
     Evidence::new(kind, found).check(geteuid().as_raw(), path, has_access_list(path))
 }

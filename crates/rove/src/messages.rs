@@ -34,6 +34,7 @@ const FAR_LINE_MAX: usize = 2000;
 pub(crate) struct FarLines {
     /// The bytes so far of a line that may be a sentence of a rove on another computer.
     line: Vec<u8>,
+    /// Whether the current line is another program's, so that its bytes pass at once.
     is_other: bool,
 }
 

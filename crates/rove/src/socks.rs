@@ -65,7 +65,7 @@ pub(crate) enum Step {
     End,
 }
 
-/// The version that a client speaks.
+/// The version of SOCKS that a client uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Version {
     Four,

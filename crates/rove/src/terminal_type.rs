@@ -12,17 +12,15 @@ use crate::terminfo::{self, EntryError};
 /// The terminal takes a title from OSC sequences, and ignores unknown ones. Source, also of all facts below: for xterm,
 /// rxvt, kterm, Eterm, alacritty, screen and tmux, Mosh 1.4.0 as observed; for the others, their documentation.
 const TITLED: u8 = 1;
-/// The terminal knows synchronized output (mode 2026), even if its terminfo entry does not say so.
+/// The terminal supports synchronized output (mode 2026), even if its terminfo entry does not say so.
 const SYNCHRONIZED: u8 = 1 << 1;
-/// The terminal knows all underlines, cursor shapes, and faint, struck and overlined text, whatever terminfo says.
+/// The terminal supports all underlines, cursor shapes, and faint, struck and overlined text, whatever terminfo says.
 const DECORATING: u8 = 1 << 2;
 /// The terminal shows a progress bar (OSC 9;4).
 const PROGRESS: u8 = 1 << 3;
-/// No version of the terminal prints parts of a query that it does not know. The Linux console, PuTTY and hardware
-/// terminals may print some.
+/// No version of the terminal prints parts of an unknown query. The Linux console, PuTTY and hardware terminals may.
 const ASKABLE: u8 = 1 << 4;
-/// The terminal certainly knows modifyOtherKeys. Other terminals with the name `xterm` may misread its sequence as
-/// colours.
+/// The terminal certainly supports modifyOtherKeys. Others with the name `xterm` may take its sequence for colours.
 const MODIFIES_KEYS: u8 = 1 << 5;
 /// The terminal has all capabilities in the entry of [`XTERM`]. Its own entry is installed with the terminal, so a
 /// computer that the user has reached by ssh often lacks it.
@@ -54,8 +52,8 @@ const TERMINALS: [(&str, u8); 22] = [
     ("xterm-kitty", SYNCHRONIZED | DECORATING | XTERM_LIKE),
 ];
 
-/// Beginnings of `TERM` names whose terminals may print an OSC sequence as text. Source: their documentation. Every
-/// terminal in a window ignores unknown OSC sequences.
+/// Beginnings of `TERM` names whose terminals may print an OSC sequence as text. Source: their documentation. Terminals
+/// that run in a window ignore unknown OSC sequences.
 const PLAIN_TERMINALS: [&str; 5] = ["ansi", "cons25", "dumb", "linux", "vt"];
 
 /// The entry that is used for an [`XTERM_LIKE`] terminal without its own.
@@ -66,6 +64,7 @@ const XTERM: &str = "xterm-256color";
 pub(crate) struct RenderOptions {
     /// The program's name, which is in the prefix of titles.
     pub(crate) name: ProgramName,
+    /// Whether the session is shown on the alternate screen ([`TerminalCapabilities::init`]).
     pub(crate) init: bool,
     /// Whether lines that scroll off at the host go to the terminal's history ([`TerminalCapabilities::scrollback`]).
     pub(crate) scrollback: bool,
@@ -170,7 +169,7 @@ pub(crate) fn can_be_asked(term: &str) -> bool {
     is(term, ASKABLE)
 }
 
-/// Returns the graphic renditions (SGR) that a terminal knows. It may misread others: an old terminal takes the
+/// Returns the graphic renditions (SGR) that a terminal supports. It may misread others: an old terminal takes the
 /// sub-parameters of an underline's kind for other attributes.
 fn repertoire(info: &Terminfo<'_>, term: &str) -> Repertoire {
     let is_decorated = is(term, DECORATING);
@@ -185,7 +184,7 @@ fn repertoire(info: &Terminfo<'_>, term: &str) -> Repertoire {
         attributes: known.fold(Attributes::NONE, |set, (attribute, _)| set.with(attribute)),
         underlines: has("Smulx") || has("Su"),
         underline_colors: has("Setulc"),
-        // A terminal with this fact ignores an OSC sequence that it does not know.
+        // A `TITLED` terminal ignores unknown OSC sequences, so a link does no harm.
         links: is(term, TITLED),
         ..Repertoire::PLAIN
     }
