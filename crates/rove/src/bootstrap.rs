@@ -155,10 +155,10 @@ fn start(
     Err(become_client(options, invocation, &server.text, &connect, &call))
 }
 
-/// Ignores SIGHUP if the session outlives the terminal, because the client ends it in order.
+/// Ignores SIGHUP until the client handles it, if ssh outlives the terminal. The client then ends the session in order.
 fn outlive_terminal(options: &HostOptions, plan: &Plan) -> Result<(), BootstrapError> {
-    // An ssh that ends this process as its ProxyCommand must end the session, too. Without a terminal, a service manager
-    // may end a session without a program by SIGHUP.
+    // ssh ends its ProxyCommand (`rove -W`) by SIGHUP. A service manager may end a session without program and terminal
+    // by this signal.
     let obeys_hangup = matches!(options.session, WantedSession::Streams(_))
         || options.no_program && !options.background && !has_terminal();
     if plan.outlives_terminal() && !obeys_hangup {

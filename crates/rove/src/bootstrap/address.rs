@@ -16,8 +16,8 @@ const NAME_SERVERS: &str = "/etc/resolv.conf";
 /// Time after which the system's resolver asks its next server. Source: `timeout` in resolv.conf(5).
 const RESOLVER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Longest wait for addresses without which a command also works, only worse. Chosen: a silent first server, and a second
-/// for the answer of the next one, which ssh's own lookup gets, too.
+/// Longest wait for addresses that a command can do without. Chosen: [`RESOLVER_TIMEOUT`] for a silent first server,
+/// and 1 s for the answer of the next one.
 pub(crate) const RESOLVER_PATIENCE: Duration = Duration::from_secs(6);
 const _: () = assert!(RESOLVER_TIMEOUT.as_secs() < RESOLVER_PATIENCE.as_secs());
 

@@ -44,7 +44,7 @@ pub(crate) fn check_signals(events: &mut EventLoop) -> Result<(), Stop> {
 /// A running command, with a pipe for each output stream. Dropping this value kills the command.
 pub(crate) struct Running {
     child: Child,
-    /// Ends with the child, because the watch could later kill another process with the same number.
+    /// Dropped at the child's end, because the watch could later kill another process with the same number.
     watch: Option<Watch>,
     /// The read ends of the pipes. `None` once a stream has ended.
     output: Option<ChildStdout>,

@@ -1,4 +1,4 @@
-//! Knows how rove was called, and finds rove's own and other programs.
+//! Records how rove was called, and finds rove's own and other programs.
 
 use std::env;
 use std::ffi::{OsStr, OsString};

@@ -17,8 +17,8 @@ use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::questions::Questions;
 use crate::bootstrap::screen::{Screen, tell_running};
 
-/// How long rove's command may take to begin for a call of `rove exec` or `rove -W`. Then ssh's input ends, because a
-/// forced command that reads its input would never end. Chosen: three times a login that counts as slow.
+/// Longest time until rove's command on the host begins, for `rove exec` and `rove -W`. Then ssh's input ends, because
+/// a forced command that reads its input would never end. Chosen: three times a login that counts as slow.
 const INPUT_MAX: Duration = Duration::from_secs(15);
 /// The bound of [`INPUT_MAX`] for a login in which ssh may ask the user. Source: sshd_config(5), `LoginGraceTime`. After
 /// this time, no question is open.
@@ -142,7 +142,7 @@ fn listen(
         is_announced: false,
         after_announcement: Vec::new(),
     };
-    // If the input of a slow login ends, the session only lacks the tunnel, unless it is one.
+    // A session over UDP loses only its fallback, the tunnel through this ssh, if ssh's input closes.
     let is_bound = matches!(options.session, WantedSession::Streams(_)) && !plan.is_tunnel();
     let input_max = if questions.may_come() { ASKED_INPUT_MAX } else { INPUT_MAX };
     let input_until = events.now() + input_max;
@@ -198,7 +198,7 @@ struct Listener {
     screen: Screen,
     /// Holds back ssh's own error lines, because a sentence of rove may replace them.
     last_words: LastWords,
-    /// Whether errors that arrive with the announcement stay hidden: they are ssh's, or the farewell of a server.
+    /// Whether errors after the announcement are hidden: they are messages of ssh, or a server's licence text.
     hides_errors: bool,
     is_announced: bool,
     /// The output that arrived with or after the announcement.
@@ -258,7 +258,7 @@ impl Listener {
             let end = self.startup.finish(stream, &mut text);
             if self.is_announced {
                 if stream == Stream::Errors {
-                    // The login has succeeded, so no sentence takes the place of ssh's lines before it.
+                    // After a successful login, no sentence of rove replaces ssh's lines.
                     self.screen.show(stream, &self.last_words.conclude(false).1);
                 }
                 continue;

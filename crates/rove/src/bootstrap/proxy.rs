@@ -111,7 +111,7 @@ fn open(call: &ProxyCall) -> anyhow::Result<TcpStream> {
     Ok(stream)
 }
 
-/// Connects to the first address that answers. `limit` is the longest time of an attempt, in the system's place.
+/// Connects to the first address that answers. `limit` replaces the system's limit on the time of an attempt.
 fn connect(addresses: &[SocketAddr], limit: Option<Duration>) -> anyhow::Result<TcpStream> {
     let Some((last, others)) = addresses.split_last() else { bail!("it has no address") };
     let patience = limit.map_or(CONNECT_PATIENCE, |limit| limit.min(CONNECT_PATIENCE));

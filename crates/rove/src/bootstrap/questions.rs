@@ -22,7 +22,7 @@ use rove_units::{Duration, Instant};
 use rustix::fs::{Timespec, Timestamps, UTIME_OMIT, fstat, futimens};
 use rustix::termios::{LocalModes, tcgetattr, tcgetsid};
 
-/// Time between two checks of the terminal's echo. Chosen: nobody answers so fast, and a login has some thirty checks.
+/// Time between two checks of the terminal's echo. Chosen: no user answers faster, and a login has some thirty checks.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// A login that takes this long counts as one that has asked something, such as for the touch of a security key.
 /// Chosen: a login without questions should not take longer.
@@ -49,7 +49,7 @@ impl Questions {
     pub(super) fn watch(ssh: &[String], now: Instant) -> Self {
         let terminal = terminal();
         let askpass_require = env::var_os("SSH_ASKPASS_REQUIRE");
-        // Under `sshpass`, `/dev/tty` is a terminal that no standard stream is, and rove cannot watch it.
+        // Under `sshpass`, `/dev/tty` is a terminal that no standard stream leads to, so rove cannot watch it.
         let is_seen = terminal.is_some()
             || File::open("/dev/tty").is_err()
                 && !asks_in_window(askpass_require.as_deref(), has_display());
@@ -74,7 +74,7 @@ impl Questions {
         now + LOOK_EVERY
     }
 
-    /// Returns whether ssh may ask the user, who answers at leisure.
+    /// Returns whether ssh has asked the user, or may still ask.
     pub(super) const fn may_come(&self) -> bool {
         self.have_come || self.terminal.is_some()
     }

@@ -1,6 +1,5 @@
 //! Makes the command lines of further ssh processes. They lend the user's agent, start a forwarder (a relay of
-//! datagrams) on a jump host, or carry a session's datagrams. They carry these after the login's ssh has ended, or as a
-//! fallback for UDP.
+//! datagrams) on a jump host, or carry a session's datagrams, as a fallback for UDP or after the login's ssh has ended.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -97,7 +96,7 @@ fn tells(config: &SshConfig) -> Option<&'static str> {
     (config.detour.is_none() || config.jump.is_some()).then_some(TELLS)
 }
 
-/// Returns the words before an ssh with this configuration. They run it, unless a security token may need a touch.
+/// Returns words to put in front of an ssh command. They run the command, unless a security token may need a touch.
 fn touch_guard(config: &SshConfig) -> Vec<String> {
     let home = env::var("HOME").unwrap_or_default();
     // `ssh -G` leaves these beginnings, both of which mean the home directory.
@@ -107,7 +106,7 @@ fn touch_guard(config: &SshConfig) -> Vec<String> {
     };
     let mut files: Vec<String> = config.keys.files.iter().map(path).collect();
     let agent = config.keys.agent().as_ref().and_then(agent::path_of).unwrap_or_default();
-    // The agent at a path that only ssh can read may hold any key, as a file of such a name.
+    // Only ssh can expand a `%` in the agent's path. The guard treats such a path like a key file's: as an unknown key.
     let agent_name = agent.to_string_lossy();
     files.extend(agent_name.contains('%').then(|| agent_name.to_string()));
     standby::touch_guard(&agent, &files)

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::process::{Child, Command, Stdio};
 
-/// A shell that ends a command if this process ends without dropping this value. An ssh that ignores SIGHUP, and whose
-/// command on the host neither reads nor prints, would go on.
+/// A shell that ends a command if this process ends without dropping this value. Otherwise an ssh would go on if it
+/// ignores SIGHUP and its command on the host neither reads nor prints.
 pub(super) struct Watch(Child);
 
 impl Watch {
