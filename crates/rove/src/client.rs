@@ -53,8 +53,8 @@ use rove_udp::DualStackSockets;
 use streams::{ClientStreams, Purpose};
 use wire::Wire;
 
-/// Exit code of a session that was ended because connections cannot be forwarded, and of one without program and
-/// terminal, which SIGTERM alone ends with 0. Source: OpenSSH 9.2 as observed.
+/// Exit code of a session that ended because connections cannot be forwarded. Also the exit code of a session without
+/// program and terminal, except after SIGTERM (0). Source: OpenSSH 9.2 as observed.
 const NOT_FORWARDED: u8 = 255;
 
 #[derive(Clone)]
@@ -170,7 +170,7 @@ fn run_from(options: ClientOptions, way: Way) -> anyhow::Result<u8> {
     })
 }
 
-/// Runs a session on this process's terminal, or without one if nobody sees it, and restores the terminal.
+/// Runs a session on this process's terminal, or without one ([`is_unseen`]), and restores the terminal.
 ///
 /// # Errors
 ///

@@ -49,7 +49,7 @@ pub(super) mod program;
 use load::{Carried, Load};
 
 /// Runs a session for the job `load`, and returns the job's result with `channel`. During the job, the client reports
-/// on `channel` when the host falls silent or is heard again.
+/// on `channel` when datagrams from the host stop, and when they arrive again.
 pub(super) fn run(
     options: ClientOptions,
     load: Box<dyn Load>,
@@ -289,8 +289,8 @@ impl Forward {
         Ok(())
     }
 
-    /// Tells `rove exec --json` and other calls when the host falls silent or is heard again. Tells the user if the
-    /// server's port is closed.
+    /// Tells `rove exec --json` and other calls when datagrams from the host stop, and when they arrive again. Tells
+    /// the user if the server's port is closed.
     fn look_for_silence(&mut self, now: Instant) {
         let is_dark = self.session.is_server_late(now);
         if is_dark != (self.contact != Contact::Heard) {

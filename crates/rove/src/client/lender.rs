@@ -209,7 +209,7 @@ impl Lender {
         debug_assert!(self.loans.iter().filter(|loan| loan.is_program).count() <= PROGRAMS_MAX);
     }
 
-    /// Tells the calls when the host falls silent or is heard again. Ends a call to which a write fails.
+    /// Tells the calls when datagrams from the host stop or arrive again. Ends a call to which a write fails.
     pub(super) fn handle_silence(&mut self, is_dark: bool) {
         if std::mem::replace(&mut self.is_dark, is_dark) != is_dark {
             let word = if is_dark { Word::Dark } else { Word::Back };

@@ -15,7 +15,7 @@ use rove_units::{Duration, Instant};
 
 use crate::opening::{Answered, Opening};
 
-/// Time for which a port is open. Source: the wire contract; a user has logged in by then.
+/// Time for which a port is open. Chosen: a user has logged in by then.
 const OPEN_FOR: Duration = Duration::from_secs(600);
 
 /// Time for the user to answer the question. Chosen: the same as for the question about the agent.

@@ -249,8 +249,8 @@ impl Pump {
         outlives && self.signal == Some(SIGHUP)
     }
 
-    /// Returns whether the session outlives its terminal, which is gone. Then this client leaves the session. A read or
-    /// write may fail earlier than the kernel sends SIGHUP, and stands for that signal.
+    /// Called when the terminal is gone: after SIGHUP, or after a read or write that failed earlier. Returns whether
+    /// the session outlives the terminal. If it does, this client leaves the session as after SIGHUP.
     fn outlives_hangup(&mut self) -> bool {
         let outlives = self.record.as_ref().is_some_and(RecordKeeper::outlives_terminal);
         if outlives {
@@ -403,7 +403,7 @@ impl Pump {
                 Ok(0) => return false,
                 Ok(len) => self.written += len,
                 Err(error) => {
-                    // A session that does not outlive it ends, because the user could not see the effect of keys.
+                    // Unless the session outlives its terminal, it ends: the user could not see the effect of keys.
                     tracing::debug!(%error, "cannot draw");
                     self.output_error = Some(reason(&error.to_string()));
                     let is_gone = Errno::from_io_error(&error) == Some(Errno::IO);

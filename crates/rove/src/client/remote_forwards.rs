@@ -114,7 +114,7 @@ impl RemoteForwards {
         }
     }
 
-    /// Returns whether there are no listeners, except the relay's.
+    /// Returns whether there are no listeners other than the relay's.
     pub(super) fn is_empty(&self) -> bool {
         self.options().next().is_none()
     }
@@ -452,7 +452,7 @@ fn is_elsewhere(address: IpAddr) -> bool {
     !is_local && !is_metadata && !is_here
 }
 
-/// Returns whether `address` is this computer's own: a socket connected to it gets it as local address. Sends nothing.
+/// Returns whether `address` is this computer's own. A socket connected to it then has it as local address, too.
 fn is_own(address: IpAddr) -> bool {
     let any = if address.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
     let reached_from = UdpSocket::bind(any).and_then(|socket| {

@@ -321,7 +321,7 @@ impl ClientStreams {
     }
 
     /// Ends all uses of streams for this reason, and tells the user about listeners and agent. Ends the session if the
-    /// listeners are required, or if nobody sees it.
+    /// listeners are required, or if it has no terminal.
     fn close(&mut self, now: Instant, session: &mut Client, reason: &str) {
         self.lender.iter_mut().for_each(|lender| lender.close());
         if let Some(sentence) = self.agent.as_mut().and_then(|agent| agent.end(reason)) {

@@ -280,7 +280,7 @@ impl Wire {
         }
     }
 
-    /// Reads the watch of this computer's network. Tells the session of a change, and a tunnel, whose ssh may then hang.
+    /// Tells the session of a change of this computer's network, and a tunnel, whose ssh may then hang.
     pub(super) fn look_at_network(
         &mut self,
         now: Instant,

@@ -18,7 +18,7 @@ use crate::install::progress::{self, Progress};
 use crate::share::message::FAILURE;
 use crate::splice::Splice;
 
-/// The exit code if all files are copied, and a path is not typed. Chosen: as of other partial successes of rove.
+/// The exit code if all files are copied, but a path is not typed. Chosen: as of other partial successes of rove.
 const NOT_TYPED: u8 = 1;
 
 /// The pause before the progress bar is drawn for the first time, and again. Chosen: a short copy shows none.
