@@ -173,8 +173,8 @@ fn announce(status: &SessionStatus, (key, taken): &(Key, Option<u64>)) -> anyhow
     announcement::print(status.port, key)
 }
 
-/// Asks a server for its next client's key. Asked by `rove resume`, the server also says how many keystrokes of the
-/// former client it has received.
+/// Asks a server for its next client's key. For `rove resume`, also returns how many keystrokes of the former client
+/// the server has received.
 fn next_key(
     clock: Clock,
     found: &Found,
@@ -229,7 +229,7 @@ fn is_older(refusal: &str) -> bool {
     refusal == RequestError::Unknown.to_string()
 }
 
-/// Returns the client's address from sshd's `client-ip client-port ...`, or `None` if it names none.
+/// Returns the client's address from sshd's `client-ip client-port ...`, or `None` if the text has no address.
 fn client_address(connection: &OsStr) -> Option<IpAddr> {
     let word = connection.to_str()?.split_whitespace().next()?;
     word.parse().ok().map(|address: IpAddr| address.to_canonical())

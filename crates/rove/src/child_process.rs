@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 #[derive(Clone, Debug)]
 pub(crate) struct ChildProcess {
     pid: Pid,
-    /// Names the process even if its number belongs to another one. `None` where the system has no such descriptor.
+    /// Refers to the process even if its number was given to another. `None` where the system has no such descriptor.
     handle: Option<Rc<OwnedFd>>,
 }
 
@@ -44,7 +44,7 @@ fn open(pid: Pid) -> Option<OwnedFd> {
     rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
 }
 
-/// Sends a signal, if one is given. Returns `false` after the end of the process, although nobody may have waited for it.
+/// Sends a signal, if one is given. Returns `false` after the end of the process, even if it is a zombie.
 #[cfg(target_os = "linux")]
 fn send(handle: &OwnedFd, signal: Option<Signal>) -> bool {
     let mut ended = [PollFd::new(handle, PollFlags::IN)];

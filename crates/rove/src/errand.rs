@@ -14,7 +14,7 @@ use rove_streams::CONNECTS_MAX;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Errands(Arc<()>);
 
-/// Work in a thread, with its result to come.
+/// Work in a thread, whose result can be taken later.
 #[derive(Debug)]
 pub(crate) struct Errand<T> {
     /// A socket that becomes readable (the end of its stream) when the work is done.

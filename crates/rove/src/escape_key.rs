@@ -10,8 +10,8 @@ pub(crate) const DEFAULT_ESCAPE_KEY: u8 = 0x1e;
 /// Source: Mosh 1.4.0 as observed.
 const REFUSED: [u8; 5] = [0x03, 0x04, 0x0a, 0x0c, 0x0d];
 
-/// The first byte of arrow keys, function keys and pastes. As escape key it would break these, because the `[` that
-/// follows would pass it on alone.
+/// The first byte of arrow keys, function keys and pastes. As escape key it would break these: ESC and `[` would send
+/// ESC alone, and the `[` would be lost.
 const ESC: u8 = 0x1b;
 
 /// The reason why a key cannot be the escape key; it holds the user's text.

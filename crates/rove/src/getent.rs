@@ -25,7 +25,7 @@ pub(crate) struct User {
 }
 
 /// Returns the user of this process. `None` if neither the C library nor getent knows the user. A found user is kept. A
-/// server first asks before its event loop begins. Later, a slow directory would stop the loop.
+/// server makes the first call before its event loop begins, because a slow directory would stop the loop.
 pub(crate) fn own_user() -> Option<User> {
     static OWN: OnceLock<User> = OnceLock::new();
     let uid = nix::unistd::getuid();

@@ -5,7 +5,7 @@
 //!
 //! This computer, as far as only this program needs it:
 //!
-//! - `sys` has the only unsafe code. `threads` says whether this process may fork, and knows emulators that add
+//! - `sys` has the only unsafe code. `threads` says whether this process may fork, and recognises emulators that add
 //!   threads. `entropy` draws random keys and seeds.
 //! - `terminal_type` describes the user's terminal by its entry in `terminfo` and its number of `colors`.
 //! - `answer` runs a program and returns its output. `getent` and `login_records` replace C library functions that musl
@@ -13,7 +13,7 @@
 //! - `hardening` keeps the session key from other programs. `exposure` finds out who else can change a file, and
 //!   `own_file` makes files that nobody else can read.
 //! - `messages` prints sentences for the user, `question` asks the user, and `syslog` writes to the system's log.
-//!   `ssh_process` is an ssh beside a session. `child_process` names its process also for a fork, and `ssh_reaper` ends it.
+//!   `ssh_process` is an ssh beside a session. `ssh_reaper` ends it, also in a fork of this process (`child_process`).
 //!
 //! A session:
 //!

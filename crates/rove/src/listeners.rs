@@ -47,7 +47,7 @@ pub(crate) enum ListenerError {
 #[derive(Debug, Default)]
 pub(crate) struct Listeners {
     all: Vec<Listener>,
-    /// The place in the list of the listener that is asked first for a connection.
+    /// The index of the listener that [`Listeners::accept`] tries first.
     next: Cell<usize>,
 }
 
@@ -117,7 +117,7 @@ impl Listeners {
         Ok((listeners, failures))
     }
 
-    /// Opens one more listener while the session runs, which looking up a name would stop.
+    /// Opens another listener while the session runs. Refuses a name, whose lookup would stop the session.
     pub(crate) fn add(&mut self, forward: &Forward, rules: &Forwards) -> Result<(), ListenerError> {
         match &forward.listen {
             Place::Port(Some(host), _)
@@ -166,7 +166,7 @@ impl Listeners {
     ///
     /// Returns the system's error. A later call may succeed.
     pub(crate) fn accept(&self) -> io::Result<Option<(OwnedFd, Option<&Target>, &str)>> {
-        // A listener with many connections does not keep the next ones waiting.
+        // The search begins after the last successful listener, so that its connections do not delay those of others.
         let next = self.next.get();
         for at in (next..next + self.all.len()).map(|at| at % self.all.len()) {
             let listener = &self.all[at];
@@ -312,7 +312,7 @@ pub(crate) fn listen_at_path(path: &Path, rules: &Forwards) -> io::Result<(Owned
     bound?;
     let made = fs::symlink_metadata(path)?;
     let file = SocketFile { path: path.to_owned(), identity: (made.dev(), made.ino()) };
-    // The mode is set in time, because nobody can connect until `listen`. A changed umask would affect all threads.
+    // The mode is set here, because nobody can connect before `listen`, and a changed umask would affect all threads.
     set_mode(path, 0o777 & !rules.mask)?;
     listen(&listener, BACKLOG)?;
     Ok((listener, file))
@@ -322,7 +322,7 @@ pub(crate) fn listen_at_path(path: &Path, rules: &Forwards) -> io::Result<(Owned
 /// this function does not follow.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
-    // Linux before 6.6 has no call for this. A descriptor's own name leads to the file that it was opened for.
+    // Linux before 6.6 has no call for this. The descriptor's name in `/proc` leads to the very file that was opened.
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let made = rustix::fs::open(path, flags, Mode::empty())?;
     if !FileType::from_raw_mode(fstat(&made)?.st_mode).is_socket() {
@@ -347,7 +347,7 @@ fn may_replace(path: &Path, replaces: bool) -> bool {
     let is_own = found.is_ok_and(|it| {
         it.file_type().is_socket() && it.uid() == rustix::process::geteuid().as_raw()
     });
-    // A process that is stopped accepts nothing, so a connection that waits could wait for ever.
+    // The attempt does not block, because a stopped process accepts nothing.
     let is_dead = || {
         rove_control::connect(path).is_err_and(|it| it.kind() == io::ErrorKind::ConnectionRefused)
     };

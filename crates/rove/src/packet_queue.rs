@@ -14,8 +14,8 @@ const UNSENT_BYTES_MAX: usize = 2_560;
 /// a call.
 const BURST_MAX: usize = 44;
 
-/// First and longest pause until a full queue is checked again. Chosen: the time of two packets at 100 Mbit/s; and twice
-/// the time of one at 10 Mbit/s, which halved the wake-ups of a copy at 5 Mbit/s.
+/// First and longest pause until a full queue is checked again. Chosen: the time of two packets at 100 Mbit/s; and less
+/// than that of two at 10 Mbit/s, which halved the wake-ups of a copy at 5 Mbit/s.
 const PAUSES: [Duration; 2] = [Duration::from_micros(200), Duration::from_micros(1_600)];
 
 /// Decides how many packets may be sent at a time.

@@ -366,7 +366,7 @@ fn warn(text: impl AsRef<str>) {
     say(io::stderr(), text.as_ref());
 }
 
-/// Returns the longest silence of the client, unless the environment sets another. `None` for no limit.
+/// Returns the default for how long the client may be silent before the session ends. `None` for no limit.
 const fn silence_max(purpose: Purpose, name: ProgramName) -> Option<Duration> {
     match (purpose, name) {
         (Purpose::Streams | Purpose::Forwards, _) => Some(stream_life::UNHEARD_MAX),

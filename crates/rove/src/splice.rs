@@ -92,7 +92,7 @@ pub(crate) struct Splice {
     has_more: bool,
     /// Whether an error or a reset has cut a direction off. A peer that stops reading does not count.
     is_cut: bool,
-    /// Whether a write was told that the connection was reset. The system tells it once, so a read then seems to end.
+    /// Whether a write has failed because the connection was reset. A later read then only finds an end.
     was_told_reset: bool,
     /// Whether [`Splice::cut`] has ended both directions, as after a reset by the peer.
     is_reset: bool,

@@ -47,7 +47,7 @@ pub(crate) fn run(
     }
     let session =
         WantedSession::Streams(Passage { joined: joined.clone(), gates, config: config.into() });
-    // A program that has started this one cannot answer a question.
+    // The program that starts such a call, such as an ssh, cannot answer a question.
     let (install, client) = (InstallPolicy::Never, None);
     let family = options.family_word().map(str::to_owned);
     let ssh = options.ssh.iter().cloned().chain(family).collect();

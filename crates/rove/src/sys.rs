@@ -116,7 +116,7 @@ pub(crate) fn take_descriptor(number: RawFd) -> Option<OwnedFd> {
     take(number, |_| true)
 }
 
-/// Closes the descriptors that this process's parent has left open. Only these survive an exec, as rove's do not.
+/// Closes descriptors that the parent process has left open. All of rove's own have close-on-exec set, these do not.
 pub(crate) fn close_inherited() {
     let names = std::fs::read_dir("/dev/fd").into_iter().flatten().flatten();
     let numbers: Vec<RawFd> =
@@ -130,7 +130,7 @@ fn take(number: RawFd, fits: fn(c_int) -> bool) -> Option<OwnedFd> {
         return None;
     }
     // SAFETY: an open descriptor is borrowed for the length of two calls; a number that is not open makes the first of
-    // them fail. Nobody else in this process knows of it, as it came from outside, so it is then ours alone to own.
+    // them fail. No other part of this process owns the descriptor, because it came from outside.
     unsafe {
         let flags = libc::fcntl(number, libc::F_GETFD);
         let is_wanted = flags >= 0 && fits(flags);

@@ -73,7 +73,7 @@ fn a_file_that_another_copy_removes_before_it_is_locked_is_made_again() {
     assert_eq!(folder.lock(part, &newer), Ok(true));
     let seen_by_another = File::open(home.path(".cache/rove/drop/.part-1-0")).unwrap();
     assert_eq!(folder.lock(part, &seen_by_another), Ok(false), "another copy has locked it");
-    // A sweep locks what it removes, and as NFS wants it.
+    // A sweep locks the file that it removes, and opens it for writing, as NFS requires.
     let part = ".part-1-1";
     let new = folder.create(part).unwrap();
     let mut left = folder.lock_left(part).expect("nobody has locked it");
@@ -163,7 +163,7 @@ fn a_file_that_has_no_room_is_refused_before_it_comes() {
 fn a_name_loses_what_could_hide_or_lead_elsewhere() {
     let long = format!("{}.png", "é".repeat(80));
     let cut = format!("{}.png", "é".repeat(48));
-    // The cut makes an ending.
+    // Cutting such a name would shorten its last part until it counts as an ending.
     let (dot, dot_cut) =
         (["a".repeat(90), "b".repeat(50)].join(" ."), "a".repeat(90) + " .bbbbbbbb");
     for (name, kept) in [

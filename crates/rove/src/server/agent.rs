@@ -243,7 +243,7 @@ mod tests {
         let mut asked = [0; 8];
         agent.read_exact(&mut asked).unwrap();
         assert_eq!((&asked, is_closed(&mut open)), (b"question", false));
-        // The client is silent for 60 s, and is then heard again.
+        // The client is silent for 60 s, and then sends again.
         let mut during = session.connect();
         session.turn(60);
         assert!(closes(&mut open) && closes(&mut during));

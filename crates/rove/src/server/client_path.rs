@@ -103,7 +103,7 @@ mod tests {
             move |watch: &mut PathWatch, now| watch.handle_client(now, text.parse().unwrap())
         };
         let far_end = |port| move |watch: &mut PathWatch, now| watch.handle_far_end(now, port);
-        // A client on this computer is heard from loopback, too.
+        // A client on this computer sends from loopback, too.
         assert_eq!(told(5, &client("127.0.0.1:7")), ("UDP", 1));
         assert_eq!(told(6, &far_end(9)), ("UDP", 2));
         assert_eq!(told(7, &client("[::ffff:127.0.0.1]:9")), ("ssh", 1));

@@ -63,7 +63,7 @@ enum Refusal {
 #[derive(Debug, Default)]
 pub(super) struct HostListeners {
     all: Vec<Held>,
-    /// The place in the list of the listener that is asked first for a connection.
+    /// The index of the listener that [`HostListeners::accept_next`] tries first.
     next: usize,
     /// Accepted connections whose streams the client has not answered.
     waiting: BTreeMap<StreamId, (OwnedFd, Opening)>,
@@ -259,8 +259,8 @@ impl HostListeners {
         }
     }
 
-    /// Accepts a waiting connection. Returns it with its listener's number. A listener with many connections does not keep
-    /// the next ones waiting.
+    /// Accepts a waiting connection. Returns it with its listener's number. The search begins after the last successful
+    /// listener, so that its connections do not delay those of others.
     fn accept_next(&mut self) -> Option<io::Result<(OwnedFd, u64)>> {
         let (before, from) = self.all.split_at(self.next.min(self.all.len()));
         let mut held = from.iter().chain(before).filter(|it| it.is_held());
@@ -272,8 +272,8 @@ impl HostListeners {
         Some(accepted.map(|socket| (socket, number)))
     }
 
-    /// Returns the place in the list of the listener that this request means. A client numbers its listeners, and the
-    /// next client may number them otherwise.
+    /// Returns the index of the listener that this request takes over: an equal one, or a former client's that differs
+    /// only in its number. Each client numbers its listeners in its own way.
     fn position(&self, wanted: &Listen) -> Option<usize> {
         let is_left = |it: &Held| {
             let numbered = Listen { number: it.wanted.number, ..wanted.clone() };

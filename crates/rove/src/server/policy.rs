@@ -52,8 +52,8 @@ pub(crate) enum PolicyError {
 }
 
 impl PolicyError {
-    /// Returns the rules in force in place of the file's. A file that others may write is ignored. A mistake of the
-    /// administrator's permits nothing, as sshd does not start with one.
+    /// Returns the rules in force in place of the file's. A file that others may write is ignored. A mistake in the
+    /// file permits nothing: sshd, too, does not start with a mistake in its file.
     pub(crate) fn rules(&self) -> Policy {
         match self {
             Self::Exposed => Policy::default(),
@@ -146,7 +146,7 @@ impl Policy {
     }
 }
 
-/// Returns whether there is no file, and no link that leads nowhere, as one does to a disk that is not mounted.
+/// Returns whether there is no file. A link to nowhere, as to a disk that is not mounted, counts as a file.
 fn is_absent(path: &Path) -> bool {
     let found = path.symlink_metadata();
     found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
@@ -218,7 +218,7 @@ mod tests {
             fs::write(&path, mistake).unwrap();
             let fault = Policy::at(&path, user).expect_err("a mistake");
             let rules = fault.rules();
-            // A running session asks the lists alone.
+            // A running session checks only the lists.
             let place = Place::Port(None, 80);
             let is_permitted = rules.permits_open(&place) || rules.permits_listen(&place);
             assert!(!rules.streams && !is_permitted, "{mistake:.20}: {fault}");

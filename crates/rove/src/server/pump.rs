@@ -307,7 +307,7 @@ impl Pump {
             key_age_seconds: self.session.key_arrived_at().map(age),
             window: Window { columns: size.columns(), rows: size.rows() },
             attachment: Attachment {
-                // A login for this label starts another session, because this one has no program.
+                // A session that is ending gives up its label, so that a login for the label starts another session.
                 session: card.attachment.session.clone().filter(|_| !self.session.is_ending()),
                 takeovers: self.session.takeovers(),
                 forwards: self.forwards.status(),
@@ -415,7 +415,7 @@ impl Pump {
         }
         let waits = !self.output.waiting().is_empty();
         if waits {
-            // The pty tells its end again after the session has handled the rest.
+            // The pty reports its end again after the session has handled the rest.
             found = Found::More;
         }
         self.program = match (self.program, found) {

@@ -20,7 +20,7 @@ pub(super) struct From {
 /// The reason why a client may not take over or join a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refusal {
-    /// The user has locked the session, and its client was heard lately.
+    /// The user has locked the session, and its client is not silent.
     #[error(
         "its user has locked it: unlock it there with Ctrl-^ l, or end that client; once a datagram of that client is \
          late by 9 s, this works"

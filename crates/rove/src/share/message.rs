@@ -64,7 +64,7 @@ pub(crate) enum Word {
     Signal(u8),
     /// The host is silent.
     Dark,
-    /// The host is heard again.
+    /// Datagrams arrive from the host again.
     Back,
     /// The host refused the streams or they were cut, for these reasons.
     Failed(Vec<String>),

@@ -179,7 +179,8 @@ fn piece(name: &str, bytes: &[u8]) -> Value {
     json!({ name: STANDARD.encode(bytes) })
 }
 
-/// Prints the bytes of a stream until its end, or until nobody reads them, which the program on the host then notices.
+/// Prints the bytes of a stream until its end. Closes the stream if printing fails, so that the program's writes fail,
+/// too.
 fn tell_bytes(name: &str, mut from: impl Read) {
     let mut buffer = vec![0; PIECE_MAX];
     loop {
