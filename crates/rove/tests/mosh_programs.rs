@@ -45,7 +45,7 @@ impl Names {
 /// stays behind is ended.
 fn call(program: &Path, args: &[impl AsRef<OsStr>], environment: &[(&str, &str)]) -> Output {
     let output = Command::new(program)
-        // Usage texts begin with it.
+        // Usage texts begin with this name.
         .arg0(program.file_name().unwrap())
         .args(args)
         .env_clear()
@@ -104,7 +104,7 @@ fn assert_cases(name: &str, cases: &[Case<'_>]) {
             assert_eq!(found, (Some(*code), (*stdout).to_owned()), "{program:?} {words}");
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
             assert!(said.contains(stderr), "{program:?} {words}: {said}");
-            // A user who asked for something hears nothing else.
+            // A successful call prints no other error output.
             assert!(*code != 0 || !stderr.is_empty() || said.is_empty(), "{words}: {said}");
         }
     }
@@ -253,7 +253,7 @@ fn a_server_whose_announcement_nobody_can_read_ends_with_a_sentence() {
         assert!(stderr.contains(sentence), "{redirection}: {stderr}");
         assert_eq!(stderr.lines().count(), 1, "{redirection}: {stderr}");
     }
-    // A stream of no use may be closed.
+    // Standard input, which the server does not read, may be closed.
     let script = "exec \"$0\" new -p 0 -- true <&-";
     let output = call(Path::new("/bin/sh"), &["-c", script, server.to_str().unwrap()], &[]);
     assert_eq!(shape(&output), "MOSH CONNECT port key\n");
@@ -263,7 +263,7 @@ fn a_server_whose_announcement_nobody_can_read_ends_with_a_sentence() {
 fn a_server_without_a_pseudo_terminal_ends_with_a_sentence() {
     let names = Names::new();
     let server = &names.both("mosh-server")[0];
-    // Room for the standard three and the socket.
+    // The limit leaves room for the three standard descriptors and the socket.
     let script = "ulimit -n 5; exec \"$0\" new -p 0 -- true";
     let output = call(Path::new("/bin/sh"), &["-c", script, server.to_str().unwrap()], &[]);
     let stderr = String::from_utf8(output.stderr).unwrap();

@@ -229,7 +229,7 @@ fn a_local_address_is_used_for_ssh_and_datagrams_alike() {
 #[test]
 fn a_server_on_this_computer_may_keep_its_output_open() {
     let bench = Bench::new();
-    // It ends by itself, should the client never come.
+    // The process in the background ends by itself if the client never comes.
     let server =
         format!("--server=sleep 60 & echo $! > server; pwd; echo MOSH CONNECT 60001 {KEY}; set --");
     let outcome = bench.compare(&["--local", &server, "127.0.0.1"], &[]);
@@ -351,7 +351,7 @@ fn arguments_need_not_be_text() {
 #[test]
 fn questions_of_ssh_are_shown_before_their_line_ends() {
     let bench = Bench::new();
-    // It waits for its answer where the wrapper's user would give it.
+    // This ssh waits after its question, as for a user's answer.
     let ssh = "--ssh=sh -c 'exec 3>&1; test $STREAM = 1 || exec 3>&2; printf \"Password: \" >&3; \
                read answer <answers; echo \"got $answer\" >&3; exit 255'";
     for (name, stream) in [("mosh", "1"), ("rove", "1"), ("mosh", "2"), ("rove", "2")] {
@@ -547,7 +547,7 @@ fn the_proxy_role_connects_tells_the_address_and_passes_ends_on() {
 fn the_proxy_role_says_in_one_line_why_there_is_no_connection() {
     let closed = ClosedPort::new();
     let port = closed.number.to_string();
-    // Too long to be asked of any name server.
+    // The name is too long for any name server.
     let unknown = "x".repeat(300);
     for (family, host, port, part) in [
         ("inet", "127.0.0.1", &*port, "cannot connect to 127.0.0.1 port"),

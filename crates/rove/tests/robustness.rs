@@ -28,11 +28,11 @@ fn a_verbose_server_outlives_the_reader_of_its_log() {
         .and_then(Pid::from_raw)
         .unwrap();
     assert!(parent.wait().unwrap().success());
-    // The server's report of this shows that it has come as far as to its loop.
+    // The server's line about this datagram shows that its loop runs.
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     socket.send_to(b"nonsense", (Ipv4Addr::LOCALHOST, port)).unwrap();
     log.find(|line| line.contains("datagram of no use")).unwrap();
-    // From here on all it logs, the signal first, finds a broken pipe.
+    // From here on, each logged line meets a broken pipe, first the one about the signal.
     drop(log);
     kill_process(server, Signal::TERM).unwrap();
     let mut output_text = String::new();

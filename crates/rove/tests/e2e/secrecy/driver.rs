@@ -224,7 +224,7 @@ impl User<'_> {
         self.type_keys(letters.clone().take(half));
         self.settle();
         if self.run.case.excused > 0 {
-            // A program on a busy machine answers later. Its silence is known once no letter behind the first is shown.
+            // A program on a busy machine answers later. Its silence is known once no letter after the first is shown.
             self.terminal.wait_for("the silence is known", |screen| {
                 let text = screen.contents();
                 !letters.clone().take(half).skip(1).any(|letter| text.contains(letter))

@@ -249,7 +249,7 @@ termios.tcsetattr(0, termios.TCSANOW, before)
 open('out', 'w').write(word)
 ";
 
-/// Reads without an echo while the terminal's modes say that there is one: EXTPROC leaves it to somebody else.
+/// Reads without an echo although the terminal's modes include ECHO. With EXTPROC, another program should echo.
 const EXTPROC: &str = "\
 import os, termios
 before = termios.tcgetattr(0)

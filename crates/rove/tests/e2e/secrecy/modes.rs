@@ -475,8 +475,8 @@ pub(super) const EDITORS: &[Case] = &[
     ),
 ];
 
-/// A popup that nobody called takes the keys after an echo in an editor's mode, with the cursor in the text. Letters
-/// that are typed before the popup's silence is seen look like text.
+/// A popup that no key has opened takes the keys after an echo in an editor's mode, with the cursor in the text.
+/// Letters that are typed before the popup's silence is seen look like text.
 pub(super) const BY_ITSELF: &[Case] = &[case(
     "vim, a popup that comes by itself takes the keys while it inserts",
     VIM,

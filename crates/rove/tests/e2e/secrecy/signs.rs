@@ -1,4 +1,4 @@
-//! Prompts that end in a shell's sign but are no shell's, also with other signs of a shell: marked pastes and titles.
+//! Prompts that end in a shell's sign but are no shell's, also with other signs of a shell: bracketed paste and titles.
 
 use super::case::Step::{
     Answer, Burst, Each, Host, Key, Line, Lines, LinesFrom, Rows, See, Settle, Three, Times, Type,

@@ -1,4 +1,4 @@
-//! Somebody who answers at ssh's TCP port in a host's place, and has no host key.
+//! A false ssh server without a host key, which listens at ssh's TCP port in a host's place.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -67,10 +67,10 @@ impl Impostor {
 }
 
 fn answer(mut connection: TcpStream, packet: &[u8]) {
-    // A peer that has gone hears nothing.
+    // The peer may have closed the connection.
     let _ = connection.write_all(b"SSH-2.0-OpenSSH_9.2p1\r\n");
     let _ = connection.write_all(packet);
-    // Until ssh has gone: to close first might overtake what was said.
+    // This waits for ssh's end, because an earlier close could discard the message.
     let mut rest = Vec::new();
     let _ = connection.read_to_end(&mut rest);
 }

@@ -108,7 +108,7 @@ pub(crate) fn is_installed(program: &str) -> bool {
 
 fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    // sshd lives where a user's PATH does not always look.
+    // sshd is in a folder that a user's PATH may lack.
     let folders = std::env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
     folders.map(|folder| folder.join(program)).find(|file| file.is_file())
 }

@@ -12,7 +12,7 @@ pub(super) struct Notices {
 }
 
 impl Notices {
-    /// Draws output, and keeps the top row at the end of each of its pieces: two frames may have come at once.
+    /// Draws output, and keeps the top row before each escape sequence, because two frames may have come at once.
     pub(super) fn draw(&mut self, parser: &mut vt100::Parser, output: &[u8]) {
         for piece in output.chunk_by(|_, next| *next != ESCAPE) {
             parser.process(piece);

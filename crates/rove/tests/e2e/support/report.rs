@@ -1,4 +1,4 @@
-//! The far end's reports past the session: lines through a named pipe.
+//! Reports of programs on the host, which pass the session by: lines in a named pipe.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -88,9 +88,9 @@ impl Report {
 
 impl Drop for Report {
     fn drop(&mut self) {
-        // Without its name first: a program that opens a pipe that nobody reads waits for ever.
+        // The name is removed first, because a program that opens a pipe without a reader waits for ever.
         let _ = std::fs::remove_file(&self.path);
-        // The name is the last line the reader takes.
+        // This line ends the reader's thread.
         let _ = writeln!(self.own_end, "{}", self.path);
     }
 }

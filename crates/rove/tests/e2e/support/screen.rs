@@ -1,4 +1,4 @@
-//! Pictures: what an independent terminal makes of bytes, and whether two are the same.
+//! Pictures: the screens that an independent emulator draws, and whether two look the same.
 
 use std::num::NonZeroU16;
 

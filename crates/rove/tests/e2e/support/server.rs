@@ -120,7 +120,7 @@ impl Server {
     /// Starts a server by this call. Returns the output and status of the call if it announced no server.
     pub(crate) fn from_call(ip: IpAddr, call: Invocation) -> Result<Self, Output> {
         let output = within_guard("the server to detach", move || {
-            // A stock server passes on what the tests' own parent ignores, such as SIGINT in the background.
+            // A stock server's program would ignore what the tests' parent ignores, such as SIGINT in the background.
             let mut command = call.command_behind(&["env", "--default-signal", "--"]);
             command.stdin(std::process::Stdio::null()).output().expect("the server starts")
         });

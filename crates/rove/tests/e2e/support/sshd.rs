@@ -151,7 +151,7 @@ impl Sshd {
         let address = listener.local_addr().expect("a bound socket has an address");
         let config = write_configs(&scratch, far, address);
         let (sshd, log) = (sshd(&scratch), scratch.path("log"));
-        // sshd wants to be born with a port of its own; one process per connection needs none.
+        // A single sshd would need a port when it starts. A process for each connection needs none.
         let commands = std::iter::repeat_with(move || {
             let mut command = Command::new(&sshd[0]);
             command.args(&sshd[1..]).arg("-E").arg(&log);
@@ -194,7 +194,7 @@ impl Sshd {
         self.0.scratch.write("ssh_config", &format!("{config}{lines}"));
     }
 
-    /// Puts lines before those of sshd's configuration. Of each setting, the first counts.
+    /// Puts lines before those of sshd's configuration, because the first value of a setting counts.
     pub(crate) fn rule(&self, lines: &str) {
         let config = self.0.scratch.read("sshd_config");
         self.0.scratch.write("sshd_config", &format!("{lines}{config}"));
@@ -223,7 +223,7 @@ impl Sshd {
         count
     }
 
-    /// Lets nobody log in from now on.
+    /// Refuses all logins from now on.
     pub(crate) fn bar(&self) {
         std::fs::rename(self.path("user_key.pub"), self.path("barred")).expect("the key was there");
     }

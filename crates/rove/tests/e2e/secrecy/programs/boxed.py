@@ -1,4 +1,4 @@
-"""Asks in a box that is drawn anew for each key, as programs built with Ink do; the last answer goes to $OUT.
+"""Asks in a box that is drawn again for each key, as programs built with Ink do; the last answer goes to $OUT.
 
 The terminal's cursor is hidden and stays below the box; a block in reverse video behind the text stands for it. Each argument is a
 field, HOW:PROMPT, all in the same place. HOW says what stands for a key: echo, star, bullet, none, count (their number alone).

@@ -1,5 +1,5 @@
-// Asks with the same question as often as its first argument says; the last time, the second says what is written to
-// the terminal: nothing, or stars.
+// Asks the same question as many times as the first argument says. The second argument says what the last answer shows:
+// nothing, or stars.
 const fs = require("fs");
 const readline = require("readline");
 const { Writable } = require("stream");
