@@ -52,7 +52,7 @@ fn a_session_begins_at_whichever_address_answers() {
     ];
     side_by_side(addresses, |(first, second, is_silent)| {
         for maker in [Maker::Rove, Maker::Stock] {
-            // Somebody who is there and says nothing, or nobody, which the system tells.
+            // The first address has a socket that never answers, or none, which ICMP reports.
             let silent = |port| UdpSocket::bind((first, port));
             let (server, silent) = server_beside(maker, second, silent);
             let _silent = is_silent.then_some(silent);

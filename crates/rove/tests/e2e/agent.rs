@@ -160,14 +160,14 @@ fn the_host_may_list_and_sign_and_the_agent_never_learns_of_anything_else() {
     let folder = user.scratch.folder().display().to_string();
     let keygen = require("ssh-keygen", "openssh-client");
     let sign = format!("echo x | {} -Y sign -n git -f {folder}/key.pub", keygen.display());
-    // The key's file is no help: only the agent can sign.
+    // Without the key's file, only the agent can sign.
     std::fs::remove_file(user.scratch.path("key")).expect("it was there");
     terminal.send(format!("{sign} > {folder}/signed && echo so' be it'\n"));
     terminal.wait_for_text("so be it");
     terminal.wait_for_text("-A: the host has used");
     terminal.wait_for_text("for a signature (git)");
     assert!(user.scratch.read("signed").contains("BEGIN SSH SIGNATURE"));
-    // Deletion of one and of all, a lock, a new key, a smartcard, and an extension that is not known.
+    // Requests to delete one key or all, to lock, to add a key or a smartcard, and for an unknown extension.
     for kind in [18, 19, 22, 17, 25, 20, 26, 27] {
         let answer = ask(&path, kind, b"\0\0\0\x05weird").expect("an answer");
         assert_eq!(answer, [FAILURE], "{kind}");
@@ -194,7 +194,7 @@ fn a_login_from_the_host_is_told_with_the_name_that_known_hosts_has() {
     let ssh = require("ssh", "openssh-client").display().to_string();
     // Without -n, the first login reads the command of the second.
     let login = other.ssh().replacen("ssh", &format!("{ssh} -n"), 1);
-    // The user's computer has never been there, as when a host's network is its own.
+    // The user's computer has never connected to that host, which may be in a network of the session's host.
     terminal.send(format!("{login} far echo first' is there'\n"));
     terminal.wait_for_text("first is there");
     terminal.wait_for_notice(" at a host that known_hosts lacks");
@@ -235,7 +235,7 @@ fn a_use_that_is_to_be_confirmed_waits_for_the_users_key() {
 
 #[test]
 fn an_agent_that_waits_for_its_user_keeps_no_key_of_the_session_waiting() {
-    // A stand-in for the touch of a token: the agent asks, and answers nobody until the user has answered.
+    // As for the touch of a token, the agent asks its user, and answers nobody until the user has answered.
     let (sshd, scratch) = (Sshd::start(Far::default()), Scratch::new());
     let wait = "#!/bin/sh\nmkdir FOLDER/asked\nuntil read answer <FOLDER/answer; do sleep 0.1; done 2>/dev/null\n\
                 rm FOLDER/answer; rmdir FOLDER/asked; exit \"$answer\"\n";
@@ -346,7 +346,7 @@ fn the_path_stays_when_the_client_is_killed_and_leads_to_the_next_one() {
     terminal.wait_exit();
     wait_for_nobody(&path);
     assert!(path.exists(), "programs of the session know it");
-    // Another agent is at the next client, which has two keys.
+    // The next client has another agent, with two keys.
     let other = User::new(&[]);
     let key = user.scratch.path("key");
     let mut add = Command::new(require("ssh-add", "openssh-client"));

@@ -222,7 +222,7 @@ fn log_in_by_itself(script: &str) -> Option<(Border, Terminal, Process)> {
 
 #[test]
 fn a_login_by_itself_that_waits_for_somebody_is_ended_and_not_made_again() {
-    // It waits as for an agent that asks, when keys are exchanged or where ssh says nothing of that.
+    // The ssh waits, as for an agent's question, with or without the message that keys were exchanged.
     let answered = "echo 'debug1: SSH2_MSG_NEWKEYS received' >&2; ";
     side_by_side(["", answered], |said| {
         let found = log_in_by_itself(&format!("{said}exec sleep 600"));
@@ -237,7 +237,7 @@ fn a_login_by_itself_that_waits_for_somebody_is_ended_and_not_made_again() {
 
 #[test]
 fn a_login_by_itself_into_a_network_that_falls_silent_is_ended_and_needs_no_user() {
-    // The system takes the connection. Then nobody answers, or what answers says no more than its version.
+    // The system accepts the connection. Then the peer sends nothing, or only its version.
     side_by_side([&b""[..], b"SSH-2.0-x\r\n"], |said| {
         let host = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
         let port = host.local_addr().expect("it has an address").port();
@@ -285,7 +285,7 @@ fn after_a_password_only_the_user_logs_in_again() {
     sshd.wait_alone();
     let server = report.wait_where(|line| line.starts_with("server "));
     let pid = server.split_once(' ').and_then(|(_, pid)| pid.parse().ok()).expect("a number");
-    // Stopped, it is as silent as behind a block.
+    // A stopped server is as silent as one whose UDP is blocked.
     let server = process(pid);
     server.signal(rustix::process::Signal::STOP);
     terminal.send("x");

@@ -144,7 +144,7 @@ fn a_name_is_given_to_one_session_and_waits_for_no_client() {
         call.args(["new", "-n", name, "-i", "127.0.0.1", "-p", "0", "--", "sleep", "1000"])
     };
     let first = Server::from_call(LOCALHOST, call("work")).expect("a server");
-    // Neither has a client, and the first would end without one.
+    // Neither session has a client. The first still gives a key to a call with its name.
     let second = Server::from_call(LOCALHOST, call("mail")).expect("another server");
     let again = call("work");
     let told = within_guard("a key", move || again.command().output().expect("rove starts"));
@@ -196,7 +196,7 @@ fn a_stock_client_that_is_replaced_ends_as_after_any_session() {
     next.wait_for_text("got one");
     stock.wait_exit().assert_code(0).assert_restored(Maker::Stock);
     next.talk("two");
-    // The former key opens nothing any more.
+    // The former key no longer opens the session.
     let mut late = Terminal::start(&Maker::Stock.client(server.address, &server.key), SIZE);
     late.wait_for_text("Nothing received from server");
     next.talk("three");
@@ -361,7 +361,7 @@ fn a_session_that_is_over_leaves_its_name_to_the_next_one() {
     let sshd = Sshd::start(Far::default());
     let mut owner = start_quiet(&sshd, &["--session", "work"]);
     let mut viewer = join(&sshd, "--view", &[&owner]);
-    // The server is there for some seconds, in which it may acknowledge the viewer's end again.
+    // The server runs on for some seconds, to acknowledge the viewer's end again if necessary.
     viewer.send("\x1e.");
     viewer.wait_exit().assert_code(0);
     owner.send("\x04");
@@ -414,7 +414,7 @@ fn nobody_attaches_to_the_session_that_he_is_in() {
         let text = around.screen().contents().replace("\n", " ");
         assert!(text.contains("this terminal is inside the session"), "{words}: {text}");
     }
-    // Another session is nobody's own.
+    // The terminal inside a session may attach to another session.
     let mut other = start(&sshd, &["--session", "mail"]);
     say(&format!("attach {ssh} far mail"), 9);
     other.wait_exit().assert_code(79);
@@ -468,7 +468,7 @@ fn login(sshd: &Sshd, scratch: &Scratch, setting: &str, options: &[&str]) -> Ter
 fn a_login_does_about_sessions_without_a_client_what_the_configuration_says() {
     let sshd = Sshd::start(Far::default());
     let scratch = Scratch::new();
-    // There is nothing to ask yet.
+    // Without a session, the login asks nothing.
     let mut first = login(&sshd, &scratch, "ask", &[]);
     first.send("echo a$((1+1))b\r");
     first.wait_for_text("a2b");
@@ -479,7 +479,7 @@ fn a_login_does_about_sessions_without_a_client_what_the_configuration_says() {
         session.talk(word);
         session.signal(Signal::KILL);
         session.wait_exit();
-        // The next one is newer by whole seconds.
+        // The next session must be younger by whole seconds, the unit of ages.
         wait_for_sessions(&sshd, |it| it["age_seconds"].as_u64() >= Some(2));
     }
     wait_for_sessions(&sshd, |it| it["state"] == "detached");
@@ -548,7 +548,7 @@ fn an_older_rove_and_an_older_server_are_said_to_lack_what_was_asked_for() {
     let said = refused.output().replace("\r\n", " ");
     assert!(said.contains("no rove attach --share"), "{said}");
 
-    // A server that has run since before its rove was renewed.
+    // This socket answers as a server that an older rove has started.
     let sockets = sshd.path("sockets");
     fs::create_dir(&sockets).unwrap();
     fs::set_permissions(&sockets, fs::Permissions::from_mode(0o700)).unwrap();
@@ -558,7 +558,7 @@ fn an_older_rove_and_an_older_server_are_said_to_lack_what_was_asked_for() {
         for mut connection in listener.incoming().map_while(Result::ok) {
             let mut request = String::new();
             let mut reader = BufReader::new(connection.try_clone().unwrap());
-            // An asker that has waited long enough on a busy computer has gone. The next one is answered.
+            // On a busy computer, the asking process may have given up. The next request is answered.
             let _ = reader.read_line(&mut request);
             let status = format!(
                 "{{\"protocol\":1,\"session\":{{\"pid\":{pid},\"port\":60001,\"name\":\"rove\",\"state\":\"attached\"}}}}\n"

@@ -52,7 +52,7 @@ fn called_mosh_it_behaves_as_mosh() {
     std::os::unix::fs::symlink(rove(), &mosh).unwrap();
     for programs in [&["mosh-server"][..], &["rove as mosh-server"]] {
         let sshd = Sshd::start(Far { programs, ..Far::default() });
-        // mosh has never told how the command ended, and scripts rely on that.
+        // Stock `mosh` does not pass on the command's status, and scripts rely on that.
         log_in(Invocation::new(&mosh), &sshd, 0);
     }
 }
@@ -71,13 +71,13 @@ fn the_user_decides_about_messages_on_the_way() {
         exit.assert_code(ROVE_ANSWERED).assert_restored(Maker::Rove);
         let said = exit.output.as_str();
         let found = (way.map(|part| said.contains(part)), said.contains(end));
-        // A command's output stays by itself; only a shell's session says that it ends.
+        // Only a shell's session says that it ends. Nothing follows a command's output.
         assert_eq!(found, ([says_way; 2], false), "{option:?}: {}", said.escape_debug());
         assert!(said.contains("hello from afar"), "{}", said.escape_debug());
         let log = std::fs::read_to_string(log).unwrap_or_default();
         assert_eq!(log.contains("datagram sent"), says_way, "{option:?}: every packet is logged");
     }
-    // The error is shown all the same.
+    // Errors are shown even with `-q`.
     let sshd = Sshd::start(Far { programs: &[], ..Far::default() });
     let call = Invocation::new(rove()).args(["-q", &format!("--ssh={}", sshd.ssh()), "far"]);
     let exit = Terminal::start(&sshd.without_offer(call), SIZE).wait_exit();
@@ -106,7 +106,7 @@ fn a_server_on_this_computer_needs_no_ssh_and_stands_apart_from_the_client() {
     let place = scratch.folder().display();
     let report = format!("in {place}, client {}, ssh none", terminal.pid());
     terminal.wait_for_text(&report);
-    // Suspending the one must not stop the other.
+    // Suspending the client must not stop the server.
     terminal.wait_for_text("apart");
     terminal.send("\x1e\x1a");
     terminal.wait_stopped();
@@ -248,7 +248,7 @@ fn sshs_own_options_are_handed_to_ssh() {
     let exit = terminal.wait_exit();
     assert!(exit.output.contains("hello from afar"), "{}", terminal.dump());
     exit.assert_code(ROVE_ANSWERED);
-    // ssh is asked, and there is no session.
+    // With `-G`, ssh prints its configuration, and there is no session.
     let call = Invocation::new(rove()).args(["-l", "alice", "-G", "-F"]).arg(&config).arg("far");
     let exit = Terminal::start(&call, (80, 80)).wait_exit();
     exit.assert_code(0);
@@ -294,7 +294,7 @@ fn a_command_leaves_its_output_and_a_shell_nothing() {
     for programs in ROVE {
         let (_, screen) = left_behind(programs, &["sh", "-c", long], "");
         assert!(screen.contains("line 30\n") && screen.ends_with("line 50"), "{screen}");
-        // A program with a screen of its own takes that along.
+        // The alternate screen of a program disappears at its end.
         let editor = "echo before; printf '\\033[?1049hready'; read -r line; printf '\\033[?1049l'";
         let (_, screen) = left_behind(programs, &["sh", "-c", editor], "\r");
         assert_eq!(screen, "before");
@@ -323,7 +323,7 @@ fn a_command_that_cannot_be_run_is_explained_where_it_stays() {
     ] {
         let (found, screen) = left_behind(programs, &["--", command], "");
         assert_eq!(found, code, "{programs:?} {command}: {screen}");
-        // Lines end between words.
+        // The message is wrapped between words.
         let text = screen.replace('\n', " ");
         assert!(parts.iter().all(|part| text.contains(part)), "{programs:?} {command}: {screen}");
     }
@@ -443,7 +443,7 @@ fn output_of_start_up_files_begins_each_line_at_the_left() {
     let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).arg("far").args(HELLO);
     let exit = Terminal::start(&call, SIZE).wait_exit();
     exit.assert_code(ROVE_ANSWERED);
-    // Two returns where the terminal adds one of its own.
+    // A line may end with two carriage returns, because the terminal adds one.
     let said = exit.output.replace("\r\r\n", "\r\n");
     assert!(said.contains("one\r\ntwo\r\nthree\r\nfour\r\n"), "{}", said.escape_debug());
 }

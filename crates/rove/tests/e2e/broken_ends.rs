@@ -50,7 +50,7 @@ fn an_output_that_takes_nothing_and_an_input_that_is_closed_end_a_call_as_with_s
             run(&call, redirections)
         };
         let (ours, sshs) = (by(true), by(false));
-        // A signal's number is told by a shell's convention, where ssh says 255.
+        // For a signal, rove exits with 128 and its number, as shells do, and ssh with 255.
         let is_alike = ours.0 == sshs.0 || (code.is_none() && ours.0 == Some(128 + 13));
         assert!(is_alike, "{command} {redirections}: {ours:?}; ssh: {sshs:?}");
         assert!(code.is_none() || ours.0 == code, "{command} {redirections}: {ours:?}");

@@ -18,7 +18,7 @@ struct Home {
 impl Home {
     fn new() -> Self {
         let home = Self { scratch: Scratch::new() };
-        // If obeyed, it leaves a mark.
+        // If rove obeys these settings, they create the file `mark`.
         let mark = home.scratch.path("mark");
         let settings = format!("ssh = \"sh -c ': > {}; exit 255' ssh\"\n", mark.display());
         for folder in ["home", "home/.config", "home/.config/rove", "home/open", "home/safe"] {
@@ -162,7 +162,7 @@ fn settings_that_others_can_write_are_refused_and_the_repair_is_shown() {
         let (output, said) = home.run(&["config", "check"]);
         assert_eq!(output.status.code(), Some(1), "{name}: {said}");
         assert!(said.contains(repair), "{name}: {said}");
-        // Named by a variable, it is the same file.
+        // A file that a variable names is checked, too.
         let (folder, file) = ("home/.config", "home/.config/rove/config.toml");
         for (variable, path) in [("XDG_CONFIG_HOME", folder), ("ROVE_CONFIG", file)] {
             let call = Invocation::new("env").args(["-u", "ROVE_CONFIG"]);

@@ -162,7 +162,7 @@ fn the_users_sessions_on_the_host_are_shown_with_their_paths() {
     let port = format!("  {}  ", server.address.port());
     let line = report.text.lines().find(|line| line.contains(&port)).unwrap_or_default();
     assert!(line.contains("attached"), "{}", report.text);
-    // The path, and since when it is in use.
+    // The line has the path, and the seconds since its first use.
     let mut words = line.split_whitespace().skip_while(|word| *word != "UDP").skip(1);
     let age = words.next().and_then(|seconds| seconds.parse::<u64>().ok());
     assert!(age.is_some() && words.next() == Some("s"), "{}", report.text);
@@ -256,7 +256,7 @@ fn a_locale_without_utf8_stops_nobody() {
 
 #[test]
 fn a_stock_server_that_refuses_its_locale_is_told_as_that() {
-    // The stock server's refusal where the locale that travels is not installed either.
+    // A stock server refuses if neither its own locale nor the client's is an installed UTF-8 locale.
     let refuses = "sh -c 'echo mosh-server needs a UTF-8 native locale to run. >&2; exit 1'";
     let sshd = Sshd::start(Far::default());
     let report = examine_problem(&sshd, &[&format!("--server={refuses}")], "server-locale");

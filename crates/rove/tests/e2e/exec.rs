@@ -102,7 +102,7 @@ fn a_program_shows_what_it_shows_by_ssh() {
         let said = String::from_utf8_lossy(&ours.2);
         assert!(ours == sshs, "{command}: {:?} {:?} {said:.300}", lens(&ours), lens(&sshs));
     }
-    // ssh gives 255 for each signal, which a lost connection gives too. A shell's number says which it was.
+    // ssh exits with 255 after any signal, as after a lost connection. rove exits with 128 and the signal's number.
     let output = run(call(&gates[1], true, &[], "kill -TERM $$"), Vec::new());
     assert_eq!(output.status.code(), Some(128 + 15));
 }
@@ -203,7 +203,7 @@ fn git_rsync_scp_and_sftp_take_it_for_ssh() {
         |name: &str| assert!(fs::read(place.join(name)).expect("it is there") == bytes, "{name}");
     done("scp", &["scp", "-S", &program, &path("file"), &to("by-scp")]);
     is_copied("by-scp");
-    // The login's proxy command must not take the link's name for its own.
+    // The login's proxy command must not use the link, by whose name it would be a `rove exec`.
     let (link, config) = (path("rove-exec"), gate.path("ssh_config").display().to_string());
     std::os::unix::fs::symlink(rove(), &link).expect("a link");
     done("scp by a link", &["scp", "-F", &config, "-S", &link, &path("file"), &to("by-link")]);
@@ -272,7 +272,7 @@ fn a_forced_command_that_reads_its_input_has_it_from_ssh() {
     let gate = Sshd::start(Far::default());
     gate.rule("ForceCommand cat\n");
     let call = Invocation::new(rove()).arg("exec").arg(format!("--ssh={}", gate.ssh()));
-    // With a terminal, ssh could be asking the user, who has more time.
+    // With a terminal, ssh may ask the user, and rove would wait longer.
     let call = call.args(["far", "--", "ignored"]).command_behind(&["setsid", "--wait"]);
     let output = run(call, b"hello".to_vec());
     let said = String::from_utf8_lossy(&output.stderr);

@@ -102,7 +102,7 @@ fn no_ssh_that_rove_starts_goes_through_a_socket_of_somebody_elses() {
         let ssh = format!("--ssh={}", sshd.ssh());
         let by_option = format!("--ssh={} -S {}", sshd.ssh(), path.display());
         let behind = format!("--ssh={}", sshd.ssh_behind(&jump));
-        // By its address, too, the host has this section.
+        // The section must hold for the host's address, too.
         let config = fs::read_to_string(sshd.path("ssh_config")).expect("it is there");
         let everywhere = scratch.write("ssh_config", &config.replace("Host far", "Host *"));
         let everywhere = format!("--ssh=ssh -F {}", everywhere.display());
@@ -148,7 +148,7 @@ fn no_ssh_that_rove_starts_goes_through_a_socket_of_somebody_elses() {
             assert!(said.contains("no session of yours"), "attach {way}: {said}");
             assert_eq!(master.visits(), 0, "attach {way}: {said}");
         }
-        // By itself, ssh goes there.
+        // Without rove, ssh connects to that socket.
         let words = sshd.ssh();
         let words: Vec<&str> = words.split(' ').skip(1).collect();
         run(&Invocation::new("ssh").args(words).args(["far", "true"]));
@@ -171,14 +171,14 @@ fn a_tunnel_that_is_made_again_goes_through_no_socket_of_somebody_elses() {
         terminal.wait_for_notice("The ssh tunnel has ended and is being started again");
         terminal.send("one\r");
         terminal.wait_for_text("got one");
-        // The user is asked next, and gets through no more than before.
+        // The client offers a login to the user, which fails, too, while sshd accepts nobody.
         sshd.bar();
         assert_ne!(sshd.cut(), 0);
         terminal.wait_for_text("Ctrl-^ r");
         const TAKES: &str = "\x1b[?1049h";
         let takes = terminal.output().matches(TAKES).count();
         terminal.send("\x1er");
-        // The terminal is the login's for a moment only.
+        // The login fails at once, and the client takes the terminal again.
         terminal.wait_for_output_times(TAKES, takes + 1);
         terminal.wait_for("the session", |screen| screen.alternate_screen());
         assert_eq!(master.visits(), 0);

@@ -230,7 +230,7 @@ fn a_taken_port_is_told_and_with_exit_on_forward_failure_nobody_logs_in() {
     let exit = call(&[&option]);
     exit.assert_code(7);
     assert!(exit.output.contains(&sentence), "{}", exit.output);
-    // ssh says what is wrong with a forward that nobody can read.
+    // ssh reports a malformed forward.
     let exit = call(&["-L", "nonsense"]);
     assert!(exit.output.contains("Bad local forwarding specification"), "{}", exit.output);
     assert!(exit.code() != 7 && exit.code() != 0);
@@ -359,7 +359,7 @@ fn a_listener_that_the_host_refuses_is_told_and_with_exit_on_forward_failure_end
             .wait_exit();
     exit.assert_code(255);
     assert!(exit.output.contains(sentence), "{}", exit.output);
-    // Without the administrator's word, nothing is bound, and that is said.
+    // Without the administrator's permission, nothing is bound, and a notice says so.
     let open = free_port();
     let terminal = session(&sshd, &[&format!("-R*:{open}:localhost:1")]);
     terminal.wait_for_notice("the host cannot listen: its server.toml lacks gateway-ports");
@@ -475,7 +475,7 @@ fn a_session_goes_to_the_background_once_both_ends_listen_and_serves_without_a_t
             crate::support::pause(std::time::Duration::from_millis(5));
         }
     });
-    // A listener without which there is to be no session.
+    // The session must not go on without this listener.
     let (_taken, port) = listener();
     let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).args(["-N", "-f"]);
     let option = format!("-R127.0.0.1:{port}:localhost:1");
@@ -527,13 +527,13 @@ fn without_a_terminal_a_session_forwards_in_the_foreground_until_a_signal() {
         });
         assert!(rest.contains(&format!("{name} ended this client")), "{rest}");
         assert!(!rest.contains('\x1b') && output.stdout.is_empty(), "{rest:?} {output:?}");
-        // As of ssh -N.
+        // `ssh -N` has the same exit codes.
         let code = if name == "SIGTERM" { 0 } else { 255 };
         assert_eq!(output.status.code(), Some(code), "{name}: {rest}");
         assert!(TcpStream::connect(("127.0.0.1", port)).is_err(), "the port is free again");
     }
     assert!(!list(&sshd, &[]).contains("no program"), "the sessions have ended");
-    // A listener without which there is to be no session.
+    // The session must not go on without this listener.
     let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).arg("-N");
     let output = answered(&call.args(["-oExitOnForwardFailure=yes", &refused, "far"]));
     let said = String::from_utf8_lossy(&output.stderr);

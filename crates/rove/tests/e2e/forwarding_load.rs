@@ -78,7 +78,7 @@ fn thousands_of_short_connections_leave_nothing_behind_and_keys_are_answered() {
     });
     let (mut terminal, port) = session(&sshd, target);
     let processes = [terminal.pid(), server(&sshd)];
-    // The first connection makes what stays: the layer of streams.
+    // The first connection creates the stream layer, which stays.
     ask(port, 0);
     let before = processes.map(descriptors);
     let next = AtomicUsize::new(1);
@@ -118,7 +118,7 @@ fn connections_past_a_full_table_wait_and_keys_are_answered() {
     let processes = [terminal.pid(), server(&sshd)];
     let before = processes.map(descriptors);
     let (held, more) = (OPEN_MAX, 40);
-    // The far side accepts meanwhile: the system keeps fewer for it.
+    // The far side accepts at the same time, because the system queues fewer connections.
     let (sender, accepted) = std::sync::mpsc::channel();
     thread::spawn(move || far.incoming().flatten().try_for_each(|it| sender.send(it)));
     let take = |count| -> Vec<TcpStream> {

@@ -107,13 +107,13 @@ fn a_command_that_cannot_be_run_is_named_on_the_screen() {
 #[test]
 fn a_rove_client_does_not_wait_at_a_command_that_cannot_be_run() {
     let (ended, order) = std::sync::mpsc::channel();
-    // Beside a stock client, whose screen is gone with the session; that one is the first to start.
+    // A stock client starts first. For it, the server delays the end, because the screen disappears with the session.
     std::thread::scope(|scope| {
         let both = [Maker::Stock, Maker::Rove].map(|client| {
             let server = Server::start(Maker::Rove, LOCALHOST, &["nosuch"]);
             (client, server)
         });
-        // The commands are run when the clients have come: the second comes long before the first has waited.
+        // A command runs when its client has come. The rove client comes long before the stock client's delay is over.
         let both = both.map(|(client, server)| {
             let call = client.client(server.address, &server.key);
             (client, server, Terminal::start(&call, SIZE))
@@ -254,7 +254,7 @@ fn a_user_signal_ends_the_session_unless_its_client_was_heard_lately() {
             terminal.wait_for_text("ready");
             server.signal(Signal::USR1);
             if ends {
-                // Between two roves the client is told, and ends as a program does that the signal ends.
+                // A rove server tells a rove client, which exits as if the signal had ended it.
                 let is_told = (client, server_maker) == (Maker::Rove, Maker::Rove);
                 let code = if is_told { 128 + Signal::USR1.as_raw() } else { 0 };
                 terminal.wait_exit().assert_code(code);
@@ -281,7 +281,7 @@ fn a_user_signal_ends_a_session_whose_client_has_been_silent_for_as_long_as_was_
         let server = Server::start_with(call, LOCALHOST, &command);
         let terminal = Terminal::start(&client.client(server.address, &server.key), SIZE);
         terminal.wait_for_text("ready");
-        // A key alone may be seen on the screen that has not been sent yet.
+        // The screen may show a predicted key before the client sends it, so the test waits for an answer.
         terminal.talk("go");
         terminal.signal(Signal::KILL);
         report.wait_line("slept");

@@ -68,7 +68,7 @@ fn flood(socket: &UdpSocket, is_over: &AtomicBool) {
     let mut forger = Forger::new(Direction::ToClient);
     let mut send = |base: u64, num: u64, diff: &[u8]| {
         for datagram in forger.datagrams(&instruction(base, num, diff)) {
-            // A client that has ended refuses, and a full buffer drops: neither ends the flood.
+            // Sending fails after the client's end, or while a buffer is full. Neither ends the flood.
             let _ = socket.send_to(&datagram, client);
         }
     };
@@ -80,7 +80,7 @@ fn flood(socket: &UdpSocket, is_over: &AtomicBool) {
             return;
         }
         send(num - 1, num, diff);
-        // The same once more from the first state, which a client never loses.
+        // The same diff again, from the first state, which a client never loses.
         send(1, num + 1_000_000, diff);
     }
 }

@@ -92,7 +92,7 @@ fn control_s_halts_a_flood_until_control_q() {
         session.terminal.send("\r");
         session.terminal.wait_for_text("x\ny\nz");
         session.terminal.send("\x13\r");
-        // The program is told and has gone on, but what it has to say since waits for the user.
+        // The program has read the line and gone on, but its output waits for Ctrl-Q.
         report.wait_line("told");
         assert!(!session.terminal.screen().contents().contains("normal exit"));
         session.terminal.send("\x11");

@@ -173,7 +173,7 @@ fn a_build_in_the_users_folder_is_taken_where_the_running_program_does_not_fit()
 fn a_home_that_nobody_can_write_to_is_named() {
     let scratch = Scratch::new();
     let build = build(&scratch);
-    // Not even root makes a folder there.
+    // Not even root can make a folder in `/proc`.
     let sshd = Sshd::start(Far { profile: "HOME=/proc", ..EMPTY });
     let (output, said) = run(&install(&sshd, &build, &[]));
     assert_eq!(output.status.code(), Some(1), "{said}");
@@ -185,7 +185,7 @@ fn a_transfer_that_is_cut_short_leaves_nothing() {
     let scratch = Scratch::new();
     let build = build(&scratch);
     let sshd = Sshd::start(EMPTY);
-    // An ssh that brings a part of the program, and then the end of it.
+    // This ssh passes on a part of the program, and then the end of input.
     let words = format!("head -c 100000 | {} \"$@\"", sshd.ssh());
     let ssh = format!("--ssh=sh -c '{words}' ssh");
     let call = Invocation::new(rove()).args(["install", &ssh, "--build"]).arg(&build).arg("far");
@@ -200,14 +200,14 @@ fn a_connection_that_breaks_leaves_nothing_and_is_told_of() {
     let scratch = Scratch::new();
     let build = build(&scratch);
     let sshd = Sshd::start(EMPTY);
-    // An ssh that brings a part of the program, and then nothing more.
+    // This ssh passes on a part of the program, and then nothing.
     let more =
         "exec 3<&0; exec SSH \"$@\" < <(head -c 100000 <&3; exec tail --pid=$$ -f /dev/null)";
     let script = format!("#!/bin/bash\n{}\n", more.replace("SSH", &sshd.ssh()));
     let ssh = scratch.script("ssh", &script);
     let call = Invocation::new(rove()).arg("install").arg(format!("--ssh={}", ssh.display()));
     let mut terminal = Terminal::start(&call.arg("--build").arg(&build).arg("far"), SIZE);
-    // The bar says what has arrived on the far side.
+    // The bar shows how much has arrived on the far side.
     terminal.wait_for("the bar", |screen| screen.contents().contains("0.1 MB of"));
     assert_eq!(folder(&sshd).len(), 1, "the part has a name of its own");
     assert_ne!(folder(&sshd), ["rove"]);
@@ -284,7 +284,7 @@ fn the_offer_is_declined_by_no_and_answered_by_the_configuration() {
 fn nobody_is_asked_without_a_terminal() {
     let scratch = Scratch::new();
     let sshd = Sshd::start(EMPTY);
-    // A client of the user's own needs none.
+    // A client program of the user's choice needs no terminal.
     let call = session(&scratch, &sshd, "client = '/bin/true'");
     let output = call.command().stdin(std::process::Stdio::null()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -357,7 +357,7 @@ fn a_password_is_asked_for_once_and_the_connection_is_gone_with_the_run() {
         if answer == Answer::Yes {
             terminal.wait_for_text("hello from afar");
             if config != TUNNEL {
-                // The session needs none of it.
+                // A session over UDP does not use the connection.
                 sshd.wait_alone();
             }
             wait_for_no_socket(&sockets);
@@ -414,7 +414,7 @@ fn a_window_closed_at_the_offer_ends_the_connection() {
 fn an_offered_copy_leads_into_the_session_with_any_connections() {
     for (case, logins) in [
         ("usual", 1),
-        // ssh is to keep one for the user, which a session's login has never done.
+        // The configuration tells ssh to keep connections open, which does not hold for a session's login.
         ("configured", 1),
         ("open", 1),
         ("another program", 3),

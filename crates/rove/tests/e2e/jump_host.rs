@@ -249,7 +249,7 @@ fn a_forwarder_serves_its_client_alone_and_ends_with_its_ssh() {
     let mut wrapper = Wrapper::new(&key);
     let send = |from: &UdpSocket, bytes: &[u8]| from.send_to(bytes, port).expect("it can be sent");
 
-    // A flood, a datagram that is too long, one that is short, and another's key: not a word passes either way.
+    // Nothing passes of a flood, of a datagram that is too long or too short, and of one with another key.
     for _ in 0..3_000 {
         send(&stranger, &[7; 1200]);
     }
@@ -269,7 +269,7 @@ fn a_forwarder_serves_its_client_alone_and_ends_with_its_ssh() {
     server.send_to(b"answer", inside).expect("it can be sent");
     assert_eq!(next(&client), (b"answer".to_vec(), port));
 
-    // A word that was here draws no answer to who repeats it; nor does a stranger's to the server's socket.
+    // A repeated datagram gets no answer, nor does a stranger's datagram to the socket for the server.
     send(&stranger, &first);
     stranger.send_to(b"false", inside).expect("it can be sent");
     // Another order changes nothing.
@@ -279,7 +279,7 @@ fn a_forwarder_serves_its_client_alone_and_ends_with_its_ssh() {
     assert_eq!(next(&server).0, b"second");
     server.send_to(b"answer 2", inside).expect("it can be sent");
     assert_eq!(next(&client).0, b"answer 2");
-    // The client is known at another address by its newest word.
+    // The client's newest datagram comes from another address, to which answers then go.
     send(&moved, &wrapper.wrap(b"third"));
     assert_eq!(next(&server).0, b"third");
     server.send_to(b"answer 3", inside).expect("it can be sent");
@@ -288,7 +288,7 @@ fn a_forwarder_serves_its_client_alone_and_ends_with_its_ssh() {
         assert!(is_silent(socket));
     }
     assert_eq!(alone.end(), "");
-    // A server of another test may take it at once, and ends with that test.
+    // A server of another test may take the port at once, until that test ends.
     wait_until("the port to be free again", || UdpSocket::bind(("0.0.0.0", ends.port)).is_ok());
 }
 

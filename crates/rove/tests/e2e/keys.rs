@@ -14,7 +14,7 @@ head -c "$2" | od -An -v -tx1 > "$1"
 fn the_escape_key_is_what_the_environment_says() {
     const DEFAULT: Option<&str> = None;
     each_pair(|(client, server)| {
-        // A key that is no command is not sent by rove.
+        // rove does not send a key that is no command.
         let [unknown, twice] = match client {
             Maker::Rove => [" 5a", " 1e 5a"],
             Maker::Stock => [" 1e 58 5a", " 1e 1e 5e 5a"],

@@ -165,7 +165,7 @@ fn a_server_ends(user: &User) {
     next.wait_for("the end of either", |screen| {
         session.is_over() && (next.is_over() || screen.contents().contains("here"))
     });
-    // The attachment may have come before the end, which is then its own.
+    // If the attachment came before the first Ctrl-D, this one ends the session.
     next.send("\x04");
     next.wait_exit();
 }
@@ -250,7 +250,7 @@ fn no_case_of_bad_input_shows_a_key_in_an_argument_a_log_or_a_file() {
         vectors.iter().for_each(|it| assert_not_in(it, &keys, Path::new(name)));
         assert_not_in(user.sshd.log().as_bytes(), &keys, Path::new("sshd's log"));
         assert_without(user.scratch.folder(), &keys);
-        // The copy of what ssh has passed on is the test's own.
+        // This copy of ssh's output belongs to the test.
         fs::remove_file(user.sshd.path("out")).expect("it was read");
         assert_without(&user.sshd.path("."), &keys);
     }

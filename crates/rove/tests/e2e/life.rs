@@ -99,7 +99,7 @@ fn a_user_who_insists_leaves_a_server_that_stands_still() {
         for _ in 0..9 {
             told.recv().expect("the tap outlives the session");
         }
-        // A test that waited for a processor counts from here, too.
+        // Announcements that came while this test waited for a processor do not count.
         while told.try_recv().is_ok() {}
         ask();
         let exit = terminal.wait_exit();
@@ -147,7 +147,7 @@ fn a_port_that_another_program_would_share_is_not_taken() {
         &["127.0.0.1", "::1"],
     ];
     for &holder in holders {
-        // Somebody may have the port of the first address at the second.
+        // Another program may have the first address's port at the second address.
         let (_sockets, port) =
             std::iter::repeat_with(|| shared(holder)).find_map(Result::ok).expect("ports");
         let start = |ports: &str| {
@@ -205,7 +205,7 @@ fn the_escape_key_and_control_z_pause_the_client() {
         terminal.send("\x1e.");
         let exit = terminal.wait_exit();
         exit.assert_code(0).assert_restored(pair.0);
-        // Each is taken back once, and with it the title that the terminal puts aside.
+        // The client enters and leaves the alternate screen equally often, so that the terminal restores its title.
         let takeovers = exit.output.matches("\x1b[?1049h").count();
         let returns = exit.output.matches("\x1b[?1049l").count();
         assert!(pair.0 == Maker::Stock || (takeovers, returns) == (2, 2), "{takeovers}, {returns}");
@@ -219,7 +219,7 @@ fn a_signal_to_the_client_ends_the_session_in_order() {
             let mut session = dirty_session(pair);
             session.terminal.signal(signal);
             let exit = session.terminal.wait_exit();
-            // A stock client tells nobody.
+            // A stock client does not report the signal.
             let code = if pair.0 == Maker::Rove { 128 + signal.as_raw() } else { 0 };
             exit.assert_code(code).assert_restored(pair.0);
             let is_told = exit.output.contains("ended this client and its session");

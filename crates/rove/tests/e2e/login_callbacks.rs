@@ -69,7 +69,7 @@ fn a_login_comes_back_through_a_port_that_opens_by_the_users_yes_and_closes_with
     terminal.wait_for_text(&format!("Forwards    {option}"));
     terminal.send("x\x1eo");
     terminal.wait_for_text(&format!("port {port} is open here already"));
-    // The x that followed the yes which nobody asked for is in the program's line.
+    // The `x` that followed the yes without a question is in the program's line.
     terminal.send("\r\x04");
     terminal.wait_exit().assert_code(0);
     assert!(!is_open(port), "it ends with the session");
@@ -121,7 +121,7 @@ fn an_address_that_leads_elsewhere_or_to_a_port_of_the_system_is_not_offered() {
     terminal.send("\x1eo");
     terminal.wait_for_text("the screen shows no login that comes back to a port from 1024 on");
     drop(terminal);
-    // A control sequence within the port is none on the screen.
+    // A control sequence between a port's digits does not show on the screen.
     let Some(border) = Border::start(Far::default(), true, true) else { return };
     let terminal = session(&border, &all[5]);
     terminal.send("\x1eo");

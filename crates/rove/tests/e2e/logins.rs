@@ -151,7 +151,7 @@ fn a_session_does_not_wait_for_the_list_while_another_program_has_it_locked() {
     let pid = server.pid();
     let terminal = Terminal::start(&Maker::Rove.client(server.address, &server.key), SIZE);
     terminal.wait_for_text("ready");
-    // It has another name until it is run.
+    // The child has another name until it executes the helper.
     wait_until("somebody who waits for the list", || {
         children(pid).iter().any(|name| name == "utempter")
     });
@@ -168,7 +168,7 @@ fn a_session_that_ends_leaves_the_list_and_one_that_was_killed_is_nobodys_concer
     let report = Report::new(&scratch);
     for maker in [Maker::Rove, Maker::Stock] {
         for signal in [Signal::TERM, Signal::KILL] {
-            // A session that stays for a minute, by which the computer does.
+            // This session stays for a minute, and with it the computer.
             let (computer, stays) = Computer::boot(Maker::Rove, &report);
             let call = maker.server().env("ROVE_RUNTIME_DIR", computer.scratch.path("sockets"));
             let server = Server::start_with(computer.on(call), LOCALHOST, &["sleep", "1000"]);

@@ -264,7 +264,7 @@ fn zsh_offers_no_host_that_is_an_option_or_acts() {
             let typed = format!("{start}{}", &wanted[..2]);
             completes(&terminal, &typed, &format!("{start}{wanted} "));
         }
-        // Nothing that begins so is left.
+        // No host that begins like this is offered.
         for typed in ["rove list me@-", "rove list al$"] {
             completes(&terminal, typed, typed);
         }

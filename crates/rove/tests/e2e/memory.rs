@@ -27,7 +27,7 @@ const STRANGER: u32 = 12_345;
 /// Round keys of AES-128, the session key itself first.
 const ROUND_KEYS: usize = 11;
 
-/// Most that a mapping may have for the tests to read it: stacks, heaps and data are far smaller.
+/// Largest mapping that the tests read. Stacks, heaps and data are far smaller.
 const MAPPING_BYTES_MAX: u64 = 256 << 20;
 
 /// How often the memory is read again because a mapping has gone.
@@ -167,7 +167,7 @@ fn look_for_key(who: &str, pid: u32, text: &str, key: [u8; 16]) -> Result<(), St
         assert!(!geteuid().is_root(), "root may look into the {who}");
         return Ok(());
     };
-    // The environment of the start is a part of the stack.
+    // The stack contains the environment with which the program was started.
     let texts = memory.find(text.as_bytes());
     ensure(texts.is_empty(), format!("the key's text in the {who}: {texts:x?}"))?;
     let mut places = Vec::new();
@@ -246,7 +246,7 @@ fn nobody_looks_into_client_and_server_and_their_shell_is_an_ordinary_process() 
         assert_eq!(user.can_read(pid), is_readable, "the {who}");
         assert_eq!(status(pid, "NoNewPrivs"), renounces, "the {who}");
     }
-    // Locked where the limit allows it: the keys of the session and of its streams, each in a page or two.
+    // The keys of the session and of its streams are locked where the limit allows it, each in a page or two.
     for pid in [terminal.pid(), server.pid()] {
         let locked = status(pid, "VmLck");
         assert!(["4 kB", "8 kB", "12 kB", "16 kB"].contains(&&*locked), "{locked}");

@@ -89,7 +89,7 @@ fn a_client_suspended_longer_than_the_association_timeout_comes_back() {
         let command = ["sh", "-c", script, "sh", report.path()];
         let session = Session::open(client, server, LOCALHOST, lossy(0.1), &command);
         session.terminal.wait_for_text("ready");
-        // A key alone may be seen on the screen that has not been sent yet.
+        // The screen may show a predicted key before the client sends it, so the test waits for an answer.
         session.terminal.talk("away");
         session.terminal.signal(Signal::STOP);
         report.wait_line("slept");
@@ -125,14 +125,14 @@ fn reflected_replayed_cut_and_forged_datagrams_change_nothing() {
     });
 }
 
-/// Adds one piece of mischief to every datagram, each kind in turn.
+/// Adds to every datagram a reflected, cut, changed, empty, long or old one, in turn.
 fn mischief() -> impl FnMut(Way, &[u8]) -> Treatment {
     let chance = Seed::new(1).stream("mischief");
     let mut seen: Vec<(Way, Vec<u8>)> = Vec::new();
     let mut number = 0;
     move |way, payload| {
         if payload.is_empty() {
-            // It asks whether the port is closed, and has no byte to change.
+            // An empty datagram asks whether the port is closed, and has no byte to change.
             return Treatment { passes: true, extras: Vec::new() };
         }
         seen.push((way, payload.to_vec()));

@@ -39,7 +39,7 @@ fn a_password_is_never_shown() {
 
 #[test]
 fn keys_are_seen_while_the_server_stands_still() {
-    // Slow enough for underlines, by which a prediction can be told from an echo.
+    // On a path this slow, predictions are underlined, which tells them from an echo.
     let slow = LinkConfig::lossless(Duration::from_millis(120));
     let script = "echo ready; read -r line; echo \"got $line\"";
     each_pair(|pair| {
@@ -70,7 +70,7 @@ fn keys_are_seen_while_the_server_stands_still() {
 
 #[test]
 fn text_beyond_ascii_is_predicted_correctly_or_not_at_all() {
-    // Out of the way of the notice bar.
+    // The text stands below the notice bar.
     let script = "printf '\\n\\nready\\n'; cat > /dev/null";
     let slow = LinkConfig::lossless(Duration::from_millis(100));
     each_pair(|pair| {
@@ -82,7 +82,7 @@ fn text_beyond_ascii_is_predicted_correctly_or_not_at_all() {
                 terminal.send(piece);
                 terminal.wait_for(&line, |screen| {
                     let rows: Vec<String> = screen.rows(0, 80).skip(1).collect();
-                    // The last byte of one character, and the end of the number of another.
+                    // U+FFFD stands for a part of a character's bytes. `)` is 0x29, the low byte of U+0129 (ĩ).
                     let is_wrong = |row: &String| row.contains(['\u{fffd}', ')']);
                     assert!(!rows.iter().any(is_wrong), "{pair:?}: {rows:#?}");
                     rows.iter().any(|row| row.starts_with(&line))

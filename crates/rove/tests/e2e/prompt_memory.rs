@@ -123,7 +123,7 @@ fn row_of_cursor(screen: &vt100::Screen) -> String {
     format!("{:<5}", text.trim_end())
 }
 
-/// In how many memories lines are entered until one must know the prompt. A line that a busy computer echoes too late
+/// Most memories in which lines are entered until one knows the prompt. A line that a busy computer echoes too late
 /// does not count. It can also refuse the prompt in this memory for ever.
 const MEMORIES_MAX: usize = 8;
 
@@ -190,7 +190,7 @@ fn a_prompt_at_which_nothing_was_echoed_is_not_known_in_the_next_session() {
         pause(THOUGHT_MS);
         session.terminal.send("\r");
         session.terminal.wait_for("the refusal in the file", |_| read() != before);
-        // Nothing is left for the end, which this client does not see.
+        // The killed client can save nothing at its end.
         session.terminal.signal(Signal::KILL);
         drop(session);
         let mut session = Session::open(server, &state, ACCOUNT, SHELL);
@@ -274,7 +274,7 @@ fn a_file_that_is_not_the_users_alone_is_named_and_left() {
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("rove/prompts") && said.contains("remove it"), "{said}");
     assert!(file.exists());
-    // The session is none the worse for it.
+    // The session works without the file.
     let mut session = Session::open(Maker::Rove, &state, ACCOUNT, SHELL);
     session.enter_line();
     session.leave();

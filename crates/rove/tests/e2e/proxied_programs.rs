@@ -79,7 +79,7 @@ fn rsync_of_ten_thousand_files_goes_on_after_an_outage_at_another_address() {
             fs::write(folder.join(file.to_string()), text).expect("the folder takes files");
         }
     }
-    // Slow enough that the outage is in the midst of it on any computer.
+    // The copy is slow enough for the outage to fall into it on any computer.
     let call = Invocation::new(rsync).args(["-a", "--bwlimit=4m", "--rsync-path=/usr/bin/rsync"]);
     let call = call.args(["-e", &place.host().ssh(), &format!("{}/", from.display())]);
     let call = call.arg(format!("far:{}", to.display()));
@@ -154,7 +154,7 @@ impl Session {
 #[test]
 fn the_sessions_of_a_master_of_ssh_outlast_an_outage_and_a_new_address() {
     let Some(place) = Place::new() else { return };
-    // A pipe takes as many at once.
+    // A pipe holds all bytes of a piece.
     let pieces: Vec<Vec<u8>> = (1..=4_u8)
         .map(|seed| (0..40_000_u32).map(|it| it.wrapping_mul(it).to_le_bytes()[1] ^ seed).collect())
         .collect();

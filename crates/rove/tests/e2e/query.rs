@@ -26,7 +26,7 @@ fn a_terminals_answers_reach_neither_the_program_nor_the_screen() {
     side_by_side([0, 100], |delay| {
         let scratch = Scratch::new();
         let (typed, log) = (scratch.path("typed"), scratch.path("log"));
-        // All that arrives is shown from the very start and kept.
+        // The program shows and keeps all its input from the start.
         let script = "stty raw -echo; printf 'ready\\r\\n'; \
             dd bs=1 count=9 status=none | tee \"$1\" | cat -v";
         let command = ["sh", "-c", script, "sh", typed.to_str().expect("paths are text")];
@@ -36,7 +36,7 @@ fn a_terminals_answers_reach_neither_the_program_nor_the_screen() {
         let call = Maker::Rove.client(relay.address(), &server.key);
         let call = tmux(&scratch).around(call.env("ROVE_LOG", &log));
         let mut terminal = Terminal::start(&call, SIZE);
-        // tmux throws away what was typed before it.
+        // tmux discards keys that were typed before its start.
         terminal.wait_for("tmux", vt100::Screen::alternate_screen);
         terminal.send("one");
         terminal.wait_for_text("ready");
@@ -120,7 +120,7 @@ fn a_terminal_is_asked_unless_its_user_or_its_type_says_otherwise() {
 /// Runs a program that asks this question, and then for the terminal's status. Asserts that it reads `answer`, of this
 /// many bytes, if the client has these environment variables.
 fn assert_answer(question: &str, variables: &[(&str, &str)], bytes: &str, answer: &str) {
-    // Keys come after what the client has to say first, so the program waits for one.
+    // The program waits for a key, because keys arrive after the client's first reports to the server.
     let script = format!(
         "stty raw -echo; printf 'ready\\r\\n'; head -c 1 > /dev/null; printf '{question}\\033[5n'; \
         dd bs=1 count=\"$1\" status=none | cat -v; head -c 1 > /dev/null"

@@ -6,7 +6,7 @@ use crate::support::{
     ClosedPort, Far, Impostor, Invocation, SIZE, Sshd, Terminal, rove, side_by_side,
 };
 
-/// The commands that log in, and the name under which they speak.
+/// The commands that log in, and the name that begins their messages.
 const COMMANDS: [(&[&str], &str); 4] = [
     (&[], "rove"),
     (&["--tunnel"], "rove"),
@@ -34,7 +34,7 @@ fn a_host_that_cannot_be_reached_is_one_line() {
     let port = closed.number;
     let wanted = format!("cannot connect to 127.0.0.1 port {port}: Connection refused");
     assert_said(&format!("ssh -F /dev/null -p {port}"), "127.0.0.1", &wanted);
-    // A name that no resolver is asked for.
+    // No resolver is asked for this malformed name.
     let wanted = "cannot find the address of no..such: Name or service not known";
     assert_said("ssh -F /dev/null", "no..such", wanted);
     assert_said("ssh -F /dev/null -J no..such", "127.0.0.1", wanted);
@@ -61,7 +61,7 @@ fn a_server_that_does_not_start_is_told_without_the_end_of_ssh_and_between_words
 
 #[test]
 fn a_host_that_turns_the_login_away_gives_the_only_reason() {
-    // nologin(8) prints the first on the standard output; sshd prints /etc/nologin on the other and exits with 254.
+    // nologin(8) prints the first text on standard output. sshd prints /etc/nologin on standard error, and exits 254.
     for (profile, text, code) in [
         ("echo 'This account is not available.'; exit 1", "This account is not available.", 1),
         ("echo 'Down for repairs.' >&2; exit 254", "Down for repairs.", 254),
@@ -89,7 +89,7 @@ fn a_host_that_hangs_up_is_named_by_its_address() {
         let call = Invocation::new(rove()).args(words).args([&ssh, "127.0.0.1"]);
         let exit = Terminal::start(&call, SIZE).wait_exit();
         let said = exit.output.split_whitespace().collect::<Vec<_>>().join(" ");
-        // ssh sees the end or a reset, as its own greeting comes before or after that.
+        // ssh sees an end or a reset, which depends on when its own greeting arrives.
         let begin = format!("{speaker}: 127.0.0.1 port {port} hung up before it said that");
         assert!(said.starts_with(&begin) && said.matches(speaker).count() == 1, "{said}");
     }

@@ -167,7 +167,7 @@ fn an_editors_connections_go_on_after_an_outage_and_new_ones_need_no_login() {
     let extensions = assert_echoes(extensions, &[7; 300_000]);
     place.ip_here(&["link", "set", "u0", "down"]);
     place.ip_here(&["address", "del", "10.0.1.1/24", "dev", "u0"]);
-    // The editor believes its connection dead, and makes another one while nothing passes.
+    // The editor gives its connection up, and makes another one while nothing passes.
     let late = place.connect_here(dynamic).expect("ssh listens");
     (&late).write_all(&[5, 1, 0]).expect("the system takes it");
     (&management).write_all(b"sent in the dark").expect("the system takes it");

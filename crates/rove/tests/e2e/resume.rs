@@ -260,7 +260,7 @@ fn lose_keys(border: &Border, user: &User, later: &[&str]) {
     let call = user.call(call.args(["sh", "-c", SHELL]).arg(&typed));
     let terminal = Terminal::start(&call, SIZE);
     terminal.wait_for_text("ann:~$");
-    // Text behind a key on its way would be in no record. The answer comes long after the acknowledgment.
+    // The record would lack text that follows an unacknowledged key. This answer comes long after the acknowledgment.
     terminal.send("sleep 0.5; echo one-$((1+1))\r");
     terminal.wait_for_text("one-2");
     terminal.send("echo ab");
@@ -353,7 +353,7 @@ fn a_full_disk_and_a_folder_that_takes_nothing_are_a_sentence_and_harm_no_sessio
                 let full = format!("/proc/{}/root{}", terminal.pid(), user.0.path("run").display());
                 let mut file = fs::File::create(format!("{full}/full")).unwrap();
                 std::io::copy(&mut std::io::repeat(1), &mut file).unwrap_err();
-                // Enough for the room that is left in the record's own page.
+                // These keys fill the room that is left in the record's page.
                 for _ in 0..300 {
                     terminal.send("x");
                     pause(Duration::from_millis(5));
@@ -375,7 +375,7 @@ fn a_restart_of_the_computer_is_outlived_only_if_the_user_has_said_so() {
         return; // only root can mount
     }
     let is_known = fs::read_to_string("/etc/machine-id").is_ok_and(|id| !id.trim().is_empty());
-    // Another boot, and what such a one leaves of the runtime directory.
+    // These mounts imitate another boot, and its effect on the runtime directory.
     let boot = r#"
         printf 11111111-2222-3333-4444-555555555555 >"$ROVE_RUNTIME_DIR.boot"
         mount --bind "$ROVE_RUNTIME_DIR.boot" /proc/sys/kernel/random/boot_id || exit 9
@@ -407,7 +407,7 @@ fn a_restart_of_the_computer_is_outlived_only_if_the_user_has_said_so() {
             terminal.send("\x04");
             terminal.wait_exit().assert_code(0).assert_restored(Maker::Rove);
         }
-        // A record that is missing on a computer without a name may be on another one.
+        // Without a machine-id, a missing record may be on another computer, so its key stays.
         let may_be_elsewhere = !is_known && (setting, leaves) == ("true", "empty");
         assert_eq!(user.kept(), usize::from(may_be_elsewhere));
     }

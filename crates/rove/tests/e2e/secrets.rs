@@ -1,4 +1,4 @@
-//! Passwords typed at their prompt, before the client learns of it, and ahead. No prediction shows any of them.
+//! Passwords typed at their prompt, before the client learns of the prompt, or ahead of it. No prediction shows any.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::Command;
@@ -100,7 +100,7 @@ fn a_password_typed_ahead_behind_a_shells_command_is_not_seen() {
         let session = Session::start(pair, script);
         session.scratch.write("ask", asks);
         session.terminal.wait_for_text("ready$");
-        // Keys have come true at this prompt before.
+        // Earlier predictions at this prompt were correct.
         session.terminal.send("echo one\r");
         session
             .terminal

@@ -239,7 +239,7 @@ fn a_session_is_found_again_after_its_directory_was_tidied_away() {
     let socket = host.wait_for_socket();
     std::fs::remove_dir_all(host.sockets()).expect("nobody holds it");
     assert!(host.list().is_empty());
-    // Contact with a client is when the server looks.
+    // The server checks its socket when a client makes contact.
     let _terminal = Terminal::start(&Maker::Rove.client(server.address, &server.key), SIZE);
     assert_eq!(host.wait_for_socket(), socket);
     assert_eq!(host.list()[0]["port"], server.address.port());
@@ -271,7 +271,7 @@ fn nobody_else_can_reach_a_session() {
     if !rustix::process::geteuid().is_root() {
         return; // only root can be somebody else
     }
-    // Even past the file system's checks, with a directory that anybody may enter.
+    // The server refuses other users even if the file system lets them connect.
     for path in [host.scratch.folder(), &host.sockets(), &socket] {
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
         std::fs::set_permissions(path, open).expect("root may");
@@ -300,7 +300,7 @@ fn a_hostile_peer_does_not_disturb_the_session() {
     let flood: &[u8] = &[0xff; 100_000];
     for garbage in [flood, b"rove/9 status\n", b"\n\n\n", b"rove/1 end", b""] {
         let mut peer = connect(&socket);
-        // Bytes that the server does not want to read cannot be written.
+        // The write fails if the server has already closed the connection.
         let _ = peer.write_all(garbage);
         let _ = peer.shutdown(std::net::Shutdown::Write);
         let mut answer = Vec::new();
@@ -321,7 +321,7 @@ fn a_hostile_peer_does_not_disturb_the_session() {
 
 #[test]
 fn the_sessions_of_another_computer_are_listed_and_ended_over_ssh() {
-    // A login shell that talks, and a rove that is not in its PATH.
+    // The login shell prints text, and rove is not in its PATH.
     const PROFILE: &str = r#"
         echo welcome; printf 'no line end and \033]0;a title\007'
         mkdir -p "$HOME/.local/bin" && mv "$HOME/bin/rove" "$HOME/.local/bin/rove" 2>/dev/null
@@ -444,7 +444,7 @@ fn a_session_without_a_program_is_listed_and_ended_and_nobody_attaches_to_it() {
     let output = host.rove(&["kill", &port]);
     assert!(text(&output.stdout).contains("its streams are closed"), "{output:?}");
     server.assert_gone();
-    // Keys go nowhere, and the client ends the session as ever.
+    // Keys reach no program, and the client can end the session as usual.
     let server = start(&[]).unwrap_or_else(|output| panic!("{output:?}"));
     let mut terminal = Terminal::start(&Maker::Rove.client(server.address, &server.key), SIZE);
     terminal.send("x\x1e.");

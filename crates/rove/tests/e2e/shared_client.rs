@@ -133,7 +133,7 @@ fn calls_go_through_a_running_session_without_a_login() {
     let (code, stdout, said) = finish(place.exec(&["--json"], "printf x; exit 3"), b"");
     assert_eq!((code, &*String::from_utf8_lossy(&stdout), &*said), (Some(3), told, ""));
     assert_eq!(place.gate.connections(), 1);
-    // Keys go on, and ssh's own word keeps a call apart.
+    // The session still answers keys. With `-S none`, a call logs in by itself.
     terminal.send("still here\r");
     terminal.wait_for_text("still here");
     assert_eq!(finish(place.exec(&["-S", "none"], "echo x"), b"").1, b"x\n");
@@ -298,7 +298,7 @@ fn nobody_else_can_borrow_and_garbage_disturbs_nothing() {
     assert_eq!((mode(&place.clients()), mode(&socket)), (0o700, 0o600));
     for garbage in [&[0xff; 600_000][..], b"{\"gate\":", b"\n\n", b"null\n", b""] {
         let mut peer = UnixStream::connect(&socket).expect("the client listens");
-        // Bytes that the client does not want to read cannot be written.
+        // The write fails if the client has already closed the connection.
         let _ = peer.write_all(garbage);
         let _ = peer.shutdown(std::net::Shutdown::Write);
         let mut answer = Vec::new();
@@ -325,7 +325,7 @@ fn nobody_else_can_borrow_and_garbage_disturbs_nothing() {
     let gate = format!("{}@{}:{}  ", value("user"), value("hostname"), value("port"));
     let joined = "{\"Port\":\"127.0.0.1:9\"}";
     let request = format!("{{\"gate\":\"{gate}\",\"joined\":{joined},\"command\":\"\"}}");
-    // Even past the file system's checks, with a directory that anybody may enter.
+    // The client refuses other users even if the file system lets them connect.
     for path in [&place.own.folder().to_owned(), &place.clients(), &socket] {
         fs::set_permissions(path, fs::Permissions::from_mode(0o777)).expect("root may");
     }
@@ -349,7 +349,7 @@ fn a_socket_of_another_users_in_the_users_own_folder_is_asked_nothing() {
     let socket = place.wait_for_lenders(1).remove(0);
     terminal.signal(Signal::KILL);
     drop(terminal);
-    // A process that listens as somebody else, under the name of the gate's client and of its own number.
+    // A process of another user listens at a socket named like the gate's client's, but with its own process number.
     let name = socket.to_str().and_then(|it| it.rsplit_once('-')).expect("a purpose and a number");
     let listens = "use Socket; $SIG{PIPE} = 'IGNORE'; $| = 1; socket(L, PF_UNIX, SOCK_STREAM, 0);
                    bind(L, sockaddr_un(\"$ARGV[0]-$$\")) or die $!; $> = $< = $ARGV[1]; listen(L, 5);

@@ -65,7 +65,7 @@ fn ssh_reaches_a_host_through_a_session_without_a_program_at_the_gate() {
             crate::support::pause(std::time::Duration::from_millis(5));
         }
     });
-    // The gate's own sshd, which listens on another port.
+    // `localhost:22` stands for the gate's own sshd, which listens on another port.
     let call = Invocation::new(rove()).arg(format!("--ssh={}", gate.ssh()));
     let call = call.args(["-W", "localhost:22", "far"]);
     let output = move || call.command().stdin(Stdio::null()).output().expect("rove starts");
@@ -173,7 +173,7 @@ fn a_socket_in_the_gates_file_system_is_joined_like_a_port() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"heard x\0y"[..]), "{said}");
     echo.join().expect("no panic");
-    // Its listener has gone.
+    // The socket's listener has ended.
     let joined = join(&gate, &[], &path);
     let output = within_guard("a refusal", move || joined.wait_with_output().expect("it ends"));
     let said = String::from_utf8_lossy(&output.stderr);

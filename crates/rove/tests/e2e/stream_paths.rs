@@ -218,7 +218,7 @@ fn a_program_outlasts_a_minute_without_a_network_and_another_address() {
 
 #[test]
 fn a_program_whose_client_was_killed_is_hung_up_when_its_time_is_over() {
-    // A client is heard every 3 s, on a busy computer somewhat later.
+    // A client sends every 3 s, on a busy computer somewhat later.
     let profile = "export MOSH_SERVER_NETWORK_TMOUT=10";
     let (sshd, scratch) = (Sshd::start(Far { profile, ..Far::default() }), Scratch::new());
     let settings = scratch.write("rove.toml", "tunnel = false\n");

@@ -155,7 +155,7 @@ fn a_host_that_asks_again_is_answered_in_the_session() {
     session.terminal.wait_for_text("Ctrl-^ r");
     session.terminal.send("typed meanwhile\r");
 
-    // A login that is broken off leads back.
+    // Ctrl-C at the login leads back to the session.
     session.terminal.send("\x1er");
     session.terminal.wait_for_text("Enter passphrase for key");
     session.terminal.send("\x03");
@@ -164,7 +164,7 @@ fn a_host_that_asks_again_is_answered_in_the_session() {
     });
     session.terminal.send("\x1er");
     session.terminal.wait_for("the question", |screen| {
-        // That of the first time still stands there.
+        // The first question is still on the screen.
         screen.contents().matches("Enter passphrase for key").count() == 2
             && !screen.alternate_screen()
     });
@@ -182,7 +182,7 @@ fn a_login_that_is_broken_off_leaves_no_ssh_at_the_terminal() {
     let scratch = Scratch::new();
     let report = Report::new(&scratch);
     let sshd = Sshd::start(Far::default());
-    // With a question, it takes the terminal and heeds nobody; without one, it is refused.
+    // This ssh is refused in batch mode. Otherwise, after its first run, it takes the terminal and ignores signals.
     let ssh = scratch.script(
         "ssh",
         &format!(
@@ -203,14 +203,14 @@ fn a_login_that_is_broken_off_leaves_no_ssh_at_the_terminal() {
     let call = call.args(["far", "--", "sh", "-c", ECHO, "sh", report.path()]);
     let terminal = Terminal::start(&call, SIZE);
     terminal.wait_for_text("ready");
-    // Nobody can tell it of the end: its tunnel is gone.
+    // Without its tunnel, the server does not learn of the end, so the test kills it.
     let _server = reported_server(&report);
     assert_ne!(sshd.cut(), 0);
     terminal.wait_for_text("Ctrl-^ r");
     terminal.send("\x1er");
     let pid = report.wait_where(|line| line.parse::<u32>().is_ok());
     let stubborn = process(pid.parse().expect("a number"));
-    // Or the session would be found as it was before.
+    // Without this, the test would see the session's earlier screen.
     terminal.wait_for("the login", |screen| {
         screen.contents().contains("logging in again") && !screen.alternate_screen()
     });

@@ -221,7 +221,7 @@ fn nobody_is_asked_for_sshs_port_who_wants_no_question_or_goes_another_way() {
         assert!(said.contains("is the UDP port of the session"), "{options:?}: {said}");
         assert!(!said.contains("[Y/n]"), "{options:?}: {said}");
     }
-    // A port at which nothing is, or something that does not begin as ssh does.
+    // Nobody listens at this port, so it is not taken for ssh's.
     let nothing = ClosedPort::new();
     let port = nothing.number;
     let (call, _) = with_sshs_port(&sshd, &closed, &["-p", &port.to_string()]);

@@ -235,7 +235,7 @@ fn emoji_that_the_terminal_joins_leave_no_gap_and_programs_are_told() {
 fn colored_blanks_do_not_depend_on_what_erasing_paints() {
     let bytes = "\x1b[48;2;255;0;255m\x1b[H\x1b[2JTrue\r\n\x1b[48;5;32m\x1b[J256\r\n\x1b[42m\x1b[J16\r\n\
         \x1b[0mdone\r\n\x1b[10;10H\x1b[41m\x1b[5X\x1b[12;1H\x1b[44m\x1b[2Kx\x1b[m";
-    // The first erases with the background, the second does not say so.
+    // By its terminfo entry, only the first terminal erases with the background colour.
     side_by_side(["xterm-256color", "screen-256color"], |term| {
         let scratch = Scratch::new();
         let server = showing(&scratch, Maker::Rove, bytes);

@@ -111,7 +111,7 @@ fn a_pager_follows_a_window_that_is_drawn_larger_and_smaller() {
         let widths = (1..=10).chain((0..10).rev()).map(|step| (14, 60 + step));
         for (rows, columns) in heights.chain(widths) {
             terminal.resize((rows, columns));
-            // Nothing less than a page drawn for this width: less loses a key that comes while it draws.
+            // The test waits for the whole page, because less loses a key that arrives while it draws.
             let page: Vec<String> = text
                 .lines()
                 .take(usize::from(rows) - 1)
@@ -149,7 +149,7 @@ fn the_log_names_the_process_that_asked_for_a_key_and_who_came() {
     let server = Verbose::start_with(call(), &["sh", "-c", "echo ready; read line"]);
     let mut owner = server.client(Maker::Rove);
     owner.wait_for_text("ready");
-    // Until the server has heard that others may join, it gives no key.
+    // The server gives no key until the client has told it that others may join.
     let ask = |words: &[&str]| {
         let call = call().arg("attach").args(words);
         within_guard("a key", move || {
@@ -176,7 +176,7 @@ fn the_log_names_the_process_that_asked_for_a_key_and_who_came() {
     next.wait_exit().assert_code(0);
     let log = within_guard("the log to end", || std::io::read_to_string(server.stderr));
     let log = log.expect("a log is text");
-    // With --portable, Linux does not tell a server the process.
+    // A portable build does not learn the process number.
     let here = |pid| match cfg!(rove_portable) {
         true => "this computer".to_owned(),
         false => format!("this computer (process {pid})"),
@@ -193,7 +193,7 @@ fn the_log_names_the_process_that_asked_for_a_key_and_who_came() {
 
 #[test]
 fn a_server_that_cannot_keep_a_control_socket_serves_all_the_same() {
-    // A file where the directory should be, as on a disk that takes none.
+    // A file is in the place of the directory, which can thus not be made.
     let scratch = Scratch::new();
     let call =
         Maker::Rove.server().env("ROVE_RUNTIME_DIR", scratch.write("file", "").join("inside"));

@@ -174,7 +174,7 @@ fn a_wrong_call_is_refused_in_one_sentence() {
     }
 }
 
-/// The rest of a session works all the same, which is asserted. Facts about Wine are printed, for docs/platforms.md.
+/// Asserts that the rest of a session works, and prints facts about Wine for docs/platforms.md.
 #[test]
 fn a_session_outlives_all_that_wine_gets_wrong() {
     let Some(program) = program() else { return };
