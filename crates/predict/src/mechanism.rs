@@ -14,7 +14,7 @@ pub enum Mechanism {
     Statements,
     /// Characters are shown before their echo in an editor that displays its mode (`-- INSERT --`), after one echo.
     EditorModes,
-    /// Grey text after the cursor is a program's suggestion, which typed characters do not shift.
+    /// Grey or differently coloured text after the cursor is a suggestion, which typed characters do not shift.
     Suggestions,
     /// The engine predicts Home, End, Delete and line editors' control keys that move over text or erase it.
     LineKeys,
@@ -34,7 +34,7 @@ pub enum Mechanism {
     Colors,
     /// Predicted words and signs get the colours that the program last gave to them.
     Palettes,
-    /// The engine continues to wait for an overdue echo, and learns if it arrives after all.
+    /// The engine continues to wait for an overdue echo, and learns from it if it arrives.
     LateEchoes,
     /// The wait for an overdue echo depends on how late earlier echoes were.
     Lateness,

@@ -11,14 +11,14 @@ pub struct Content {
     pub glyph: Glyph,
 }
 
-/// Draws a prediction over a cell, underlined if `underlines` is true. The caller then calls [`Screen::mend_row`],
-/// which repairs cut wide characters.
+/// Draws a prediction over a cell, underlined if `underlines` is true. The caller must call [`Screen::mend_row`] after
+/// it, which repairs wide characters of which a half was overwritten.
 pub fn lay(frame: &mut Screen, at: Position, content: &Content, underlines: bool) {
     let Some(shown) = frame.glyph(at) else { return };
     let is_blank = content.glyph.is_blank() && shown.is_blank();
     let underlines = underlines && !is_blank;
     if content.is_unknown {
-        // Text in the last column is as likely to leave the screen as to stay.
+        // The character in the last column is as likely to leave the screen as to stay, so it is not underlined.
         if underlines && at.column + 1 != frame.size().columns() {
             frame.put(at, &underlined(shown));
         }

@@ -8,8 +8,8 @@ use crate::mechanism::Mechanisms;
 
 // Source of all numbers here, unless stated otherwise: Mosh 1.4.0 as observed.
 
-/// SRTT above which predictions are visible. Chosen: the lowest at which no key is slower and no more keys change after
-/// they were shown. Mosh uses 60 ms.
+/// SRTT above which predictions are visible. Chosen: the lowest at which predictions make no key slower, and no more
+/// shown keys change than above 60 ms, Mosh's value.
 const SHOWN_ABOVE_SRTT: Duration = Duration::from_millis(30);
 /// SRTT at or below which predictions are hidden again, if none is pending.
 const HIDDEN_AT_SRTT: Duration = Duration::from_millis(20);
@@ -18,15 +18,15 @@ const _: () = assert!(HIDDEN_AT_SRTT.as_millis() < SHOWN_ABOVE_SRTT.as_millis())
 const UNDERLINED_ABOVE: Duration = Duration::from_millis(80);
 /// Send interval at or below which underlining ends.
 const PLAIN_AT: Duration = Duration::from_millis(50);
-/// Age of a pending prediction at which a *glitch* begins: for a while the path counts as slow.
+/// Age of a pending prediction at which a *glitch* begins. During a glitch, predictions are shown as on a slow path.
 const GLITCH: Duration = Duration::from_millis(250);
-/// Number of quick confirmations that end a glitch. A prediction younger than [`GLITCH`] gives a quick one.
+/// Number of quick confirmations that end a glitch. Confirmations of predictions younger than [`GLITCH`] are quick.
 const GLITCH_CONFIRMATIONS: u32 = 10;
 /// Age of a pending prediction at which the glitch becomes a long one, in which predictions are also underlined.
 const LONG_GLITCH: Duration = Duration::from_secs(5);
 /// Number of quick confirmations that end a long glitch. After the first half of them, underlining ends.
 const LONG_GLITCH_CONFIRMATIONS: u32 = 20;
-/// Shortest time between two quick confirmations. Any between them are not counted.
+/// Shortest time between two quick confirmations that are both counted.
 const CONFIRMATION_PACE: Duration = Duration::from_millis(150);
 
 /// Smallest share of correct predictions at which a kind of prediction is shown, for the preference `Adaptive`.
@@ -94,7 +94,7 @@ pub struct Policy {
     is_slow: bool,
     /// Whether visible predictions are underlined.
     underlines: bool,
-    /// How many quick confirmations are missing to end the glitch. 0 without a glitch.
+    /// How many more quick confirmations are needed to end the glitch. 0 without a glitch.
     glitch: u32,
     /// When a quick confirmation last counted. `None` before the first.
     counted_at: Option<Instant>,
@@ -119,7 +119,7 @@ impl Policy {
         }
     }
 
-    /// Updates whether the path counts as slow, as it does while SRTT is unknown. `is_active`: a prediction is pending.
+    /// Updates whether the path counts as slow. It does while SRTT is unknown. `is_active`: a prediction is pending.
     pub fn handle_srtt(&mut self, srtt: Option<Duration>, interval: Duration, is_active: bool) {
         if srtt.is_none_or(|srtt| srtt > SHOWN_ABOVE_SRTT) {
             self.is_slow = true;
@@ -255,7 +255,7 @@ mod tests {
         let mut policy = adaptive();
         policy.handle_wait(ms(250));
         let mut now = Instant::from_millis(1000);
-        // Neither a slow confirmation counts, nor one less than 150 ms after another.
+        // A slow confirmation does not count, and neither does one less than 150 ms after another.
         policy.handle_confirmation(now, ms(250));
         for count in 1..=10 {
             assert!(policy.shows_after(Duration::ZERO), "{count}");

@@ -46,8 +46,8 @@ impl PromptMemory {
     /// change their prompt.
     pub const KNOWN_MAX: usize = 64;
 
-    /// Most refused prompts. With more, all prompts are refused. Chosen: 32 programs that have asked for a secret, with
-    /// two names of each one's prompt.
+    /// Most names of refused prompts. With more, all prompts are refused. Chosen: 32 programs that have asked for a
+    /// secret, each with two names for its prompt.
     pub const REFUSED_MAX: usize = 64;
 
     /// Creates a memory from the contents of an earlier one. `known` has the least recently kept prompt first.
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_hash_stays_what_it_was() {
-        // A new hash finds no prompt in stored memories: also raise the number of the file's format in `prompt_store`.
+        // A hash that changes finds no prompt in stored memories. It also needs a new format number in `prompt_store`.
         assert_eq!(empty().hash(0x0123_4567_89ab_cdef), PromptHash(17_141_355_292_391_882_961));
     }
 

@@ -12,10 +12,10 @@
 //!   echoed under such a statement ([`Statement`]).
 //!
 //! If a line was answered by masking characters or by nothing, its prompt, and any that ends like it, is refused for
-//! the rest of the session. After a key of unknown effect that has changed nothing, no prompt permits characters until
-//! something is echoed. Another program may read the keys and leave the prompt on the screen. Words that ask for
-//! secrets can only remove a permission. An echo mode of the host's kernel is no permission. Programs turn echo off
-//! long after they have asked, and the server's message about it is as old as the path is long.
+//! the rest of the session and, if prompts are remembered, for later ones. After a key of unknown effect that has
+//! changed nothing, no prompt permits characters until something is echoed: another program may read the keys and leave
+//! the prompt on the screen. Words that ask for secrets can only remove a permission. An echo mode of the host's kernel
+//! is no permission: a program may turn echo off after its question, and the server's report of that takes time.
 
 mod insertion;
 mod line;
@@ -35,8 +35,8 @@ use crate::scene::{self, Pane};
 /// line are shown. Chosen: two lines may come from a script that imitates the prompt.
 const LINES_MIN: u16 = 3;
 
-/// Most prompts that are remembered. Another replaces the one that took input least recently. Chosen: a session has a
-/// handful.
+/// Most prompts for which echoed lines are counted. A new one replaces the one that took input least recently. Chosen:
+/// a session has a handful.
 const PLACES_MAX: usize = 64;
 
 /// Most hashes of refused prompts. With more, no prompt is known for the rest of the session.
@@ -48,7 +48,7 @@ pub(crate) struct Prompt {
     /// A hash of the prompt without its numbers and its path. `end` is a hash of the prompt's end.
     pub(crate) whole: u64,
     pub(crate) end: u64,
-    /// A hash of the prompt's text alone, without modes and position. Refusals use this hash and `end`.
+    /// A hash of the prompt's text alone, without the terminal's modes. Refusals use this hash and `end`.
     pub(crate) text: u64,
     pub(crate) sort: Sort,
 }
@@ -80,7 +80,7 @@ impl Sort {
 pub(crate) struct Spot<'a> {
     /// Whether the characters typed since the last key of unknown effect were echoed.
     pub(crate) line: Line,
-    /// The prompt there. `None`, or a prompt with hashes of 0, if it cannot be told from others.
+    /// The prompt there. `None`, or a prompt with hashes of 0, if nothing distinguishes it from others.
     pub(crate) prompt: Option<Prompt>,
     /// Whether the cursor is only predicted to be in this row.
     pub(crate) is_ahead: bool,
@@ -223,8 +223,8 @@ impl Secrecy {
         self.visit(prompt);
     }
 
-    /// Records that a key other than a character changed nothing around the cursor. Also called if another client has
-    /// typed or the window has another size. Another program may have begun to read.
+    /// Records that a key other than a character changed nothing around the cursor, that another client has typed, or
+    /// that the window has another size. Another program may have begun to read.
     pub(crate) fn note_nothing(&mut self) {
         self.doubt = Some(Line::default());
         self.insertion.close();
@@ -277,7 +277,7 @@ impl Secrecy {
                     self.prompts.iter_mut().for_each(|it| it.keep(place.prompt.whole));
                 }
             }
-            // A shell may answer some keys of an echoed line late or otherwise. A question for a secret echoes none.
+            // A shell may answer some keys of a line late or without echo. A question for a secret echoes no key.
             (true, true) if place.prompt.sort == Sort::Shell => {}
             (true, true) => place.lines = 0,
             (false, true) => {
@@ -294,7 +294,7 @@ impl Secrecy {
         self.answered = Some(question);
     }
 
-    /// Records that another line may have begun. The newest prompt's line goes on if none of its characters was echoed.
+    /// Records that another line may have begun. A line in which a key was answered without its echo still goes on.
     pub(crate) fn note_reset(&mut self) {
         if self.places.last().is_some_and(|place| !place.line.is_spoilt()) {
             self.note_end();
@@ -317,7 +317,7 @@ impl Secrecy {
         self.insertion.note_miss();
     }
 
-    /// Records that keys were answered by masking characters. This prompt is then refused for the rest of the session.
+    /// Records that keys were answered by masking characters, and refuses the prompt.
     pub(crate) fn note_mask(&mut self, prompt: Option<Prompt>) {
         if let Some(prompt) = prompt {
             self.refuse(prompt);
@@ -335,7 +335,7 @@ impl Secrecy {
         }
     }
 
-    /// Moves this prompt's place, or a new one, to the end of the list, because it took input last. Returns it.
+    /// Moves this prompt's place, or a new one, to the end of the list, because it took input last. Returns the place.
     fn visit(&mut self, prompt: Option<Prompt>) -> &mut Place {
         let prompt = prompt.unwrap_or_default();
         let place = match self.places.iter().position(|place| place.prompt == prompt) {

@@ -8,7 +8,7 @@ use super::row::{Background, cells, character, characters, is_blank, to_column};
 /// Fewest rows of line numbers in a gutter, including the cursor's row. Chosen: two may belong to a table.
 const GUTTER_ROWS_MIN: usize = 3;
 
-/// Most columns of a gutter: a mark, and the number of any line.
+/// Most columns of a gutter: a sign, and the number of any line.
 const GUTTER_COLUMNS_MAX: usize = 12;
 
 /// How many rows above and below the cursor are searched for line numbers.

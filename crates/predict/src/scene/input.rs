@@ -72,12 +72,12 @@ fn field<'a>(screen: &'a Screen, at: Position, pane: &Pane) -> (&'a [Cell], usiz
         underscores_end(row, start, columns.end),
         pane::next_edge(screen, at.row, behind),
     ];
-    // Nothing else divides a field, so its end is the nearest edge.
+    // The field ends at the nearest edge, or else at the edge of the pane.
     debug_assert!(edges.iter().flatten().all(|edge| *edge > start), "{cursor:?}");
     (row, edges.into_iter().flatten().min().unwrap_or(columns.end))
 }
 
-/// Returns the column where the background of the cursor's field ends. `None` if the field has none of its own.
+/// Returns the column where the background of the cursor's field ends. `None` if the field has no own background.
 fn ground_end(row: &[Cell], columns: &Range<usize>, start: usize) -> Option<usize> {
     let mark = mark(row, columns, start);
     let from = mark.as_ref().map_or(start, |mark| mark.end);
@@ -106,7 +106,7 @@ fn mark(row: &[Cell], columns: &Range<usize>, start: usize) -> Option<Range<usiz
     (!background.is_default() && is_within && is_mark).then_some(first..end)
 }
 
-/// Returns the column where an underlined field ends. `None` without underlined blanks, as text may be underlined.
+/// Returns the column where an underlined field ends. `None` without underlined blanks: mere text may be underlined.
 fn underlined_end(row: &[Cell], start: usize, edge: usize) -> Option<usize> {
     let is_lined = |column: usize| row[column].pen.attributes.underline() != Underline::None;
     let end = (start..edge).find(|column| !is_lined(*column)).filter(|end| *end > start)?;

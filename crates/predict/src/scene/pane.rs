@@ -6,7 +6,7 @@ use rove_terminal::{Cell, Position, Screen};
 
 use super::row::{Background, cell, cells, character, to_column};
 
-/// Fewest rows of a vertical line. Chosen: two may be the same command twice.
+/// Fewest rows of a vertical line. Chosen: two rows with `|` may be the same pipeline twice.
 const LINE_ROWS_MIN: u16 = 3;
 
 /// Fewest columns of a horizontal line. Chosen: shorter lines occur as dashes in text.
@@ -29,7 +29,7 @@ pub(crate) struct Pane {
 ///
 /// A column is a bound if it has vertical lines on at least three rows, including the position's row, from edge to
 /// edge. A row is a bound if it has a horizontal line from edge to edge, possibly with a title, or a single background
-/// that differs from that of the position's cell. The function reads each cell of the screen at most a few times.
+/// that is neither the default nor that of the position's cell. Each cell of the screen is read at most a few times.
 pub(crate) fn pane(screen: &Screen, at: Position) -> Pane {
     let size = screen.size();
     let whole = Pane { left: 0, right: size.columns(), top: 0, bottom: size.rows() };
@@ -55,10 +55,10 @@ pub(crate) fn pane(screen: &Screen, at: Position) -> Pane {
     Pane { left, right, top, bottom }
 }
 
-/// Returns whether a character draws a line (box drawing) up to the edge of the cell above or below.
+/// Returns whether a character (`|` or box drawing) draws a line to the upper or the lower edge of its cell.
 pub(super) fn is_vertical(c: char) -> bool {
-    // This block has heavy, light and double lines with any branch up or down, broken lines and corners. The excluded
-    // characters have only lines to the left or right.
+    // This block has heavy, light, double and broken lines, corners and branches. The excluded characters have only
+    // lines to the left or right, or diagonals.
     c == '|' || matches!(c, '\u{2500}'..='\u{257f}') && !is_only_horizontal(c)
 }
 
@@ -81,7 +81,7 @@ fn is_only_horizontal(c: char) -> bool {
 
 /// Returns whether a character draws a line to the left or right edge of its cell.
 fn is_horizontal(c: char) -> bool {
-    // The excluded characters draw lines only up or down.
+    // The excluded characters have only lines up or down, or diagonals.
     let is_only_vertical = matches!(
         c,
         '\u{2502}'

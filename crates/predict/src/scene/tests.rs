@@ -3,7 +3,7 @@ use rove_terminal::{Color, Pen, Position, Screen, Size, Terminal};
 use super::row::cells;
 use super::*;
 
-/// Returns the screen that a program leaves behind, and the cursor on it.
+/// Returns the screen after a program has written `bytes`, and the cursor's position on it.
 fn drawn(columns: u16, rows: u16, bytes: &str) -> (Screen, Position) {
     let mut terminal = Terminal::host(Size::new(columns, rows).unwrap());
     terminal.write(bytes.as_bytes());

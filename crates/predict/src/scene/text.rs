@@ -52,7 +52,8 @@ pub(crate) fn is_changed(before: &Screen, after: &Screen, row: u16) -> bool {
         && columns.into_iter().any(|column| text(before, column) != text(after, column))
 }
 
-/// Returns whether both screens share the row as the same object, as successive screens do with most rows.
+/// Returns whether both screens share the row as one object, as successive screens do with most rows. Also true if a
+/// screen has no such row.
 pub(crate) fn is_same_row(before: &Screen, after: &Screen, row: u16) -> bool {
     match (before.row(row), after.row(row)) {
         (Some(before), Some(after)) => core::ptr::eq(before, after),

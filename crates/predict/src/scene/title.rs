@@ -6,8 +6,8 @@ use rove_terminal::Screen;
 
 use super::row::{cells, characters};
 
-/// How many words of the title a prompt must contain. Chosen: a single one may occur in the prompt of any program, such
-/// as the user's name or that of a database.
+/// How many words of the title a prompt must contain. Chosen: a single one, such as the name of a user or a database,
+/// may occur in the prompt of any program.
 const WORDS_MIN: usize = 2;
 
 /// Most characters of a title that are read. Chosen: more than a user, a host and a path of usual length.
@@ -26,7 +26,7 @@ pub(crate) fn is_titled(screen: &Screen, row: u16, columns: Range<u16>) -> bool 
     named.iter().filter(|word| words(&prompt).any(|other| other == **word)).count() >= WORDS_MIN
 }
 
-/// Returns the names and paths in a text, without names of one character.
+/// Returns the names and paths in a text, without those of one character except `~` and `/`.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_end = |c: char| c.is_whitespace() || "@:()[]{}<>$#%".contains(c);
     let is_name = |word: &&str| *word == "~" || *word == "/" || word.chars().nth(1).is_some();

@@ -29,9 +29,9 @@ pub(super) struct Insertion {
     is_open: bool,
     /// Whether a line was entered since the newest screen. The next line may answer a question in the same place.
     has_entered: bool,
-    /// The echo of the characters typed in this window.
+    /// The echo of the characters typed in this pane.
     echo: Line,
-    /// The previous pane of the cursor, and the echo there: an editor has its command line in a separate window.
+    /// The previous pane of the cursor, and the echo there, for its way back: an editor's command line is another pane.
     other: Option<(u64, Line)>,
 }
 

@@ -9,7 +9,7 @@ const MASK_LETTERS: [char; 6] = ['x', 'X', 'o', 'O', '0', '8'];
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Line {
     has_echoed: bool,
-    /// The first echoed character, which may be a masking character for all others.
+    /// The first character that appeared where it was typed. If it may be a mask, only a different one is proof.
     first: Option<char>,
     /// Whether a key was answered otherwise than by its echo, or not in time.
     is_spoilt: bool,
@@ -21,7 +21,7 @@ impl Line {
         self.has_echoed
     }
 
-    /// Returns whether a key was answered otherwise than by its echo, and no key was echoed since.
+    /// Returns whether a key was answered otherwise than by its echo, and no text was echoed since then in this line.
     pub(super) const fn is_spoilt(self) -> bool {
         self.is_spoilt && !self.has_echoed
     }
@@ -48,7 +48,7 @@ impl Line {
         *self = Self { has_echoed: false, first: None, is_spoilt: true };
     }
 
-    /// Records that another line may have begun.
+    /// Records that another line may have begun, in which nothing was echoed yet. A spoilt line stays spoilt.
     pub(crate) const fn end(&mut self) {
         (self.has_echoed, self.first) = (false, None);
     }

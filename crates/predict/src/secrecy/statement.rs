@@ -8,7 +8,7 @@ use rove_terminal::InputNum;
 /// after a later key of unknown effect, which may start a widget that reads without echo.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Statement {
-    /// The newest input that the shell had last read when it waited at its prompt. `None` if it does not wait.
+    /// The newest input that the shell had read when it waited at its prompt. `None` if it does not wait.
     until: Option<InputNum>,
     /// The newest answered input whose effect was unknown.
     barrier: InputNum,

@@ -53,7 +53,7 @@ fn the_next_character_of_a_line_is_shown_once_text_was_echoed_in_it() {
         (" ", false),
         ("*", false),
         ("\u{2022}*", false),
-        // These characters may be masks, but a mask is always the same character.
+        // These characters may be masks. Two different ones are no mask.
         ("x", false),
         ("xxx", false),
         ("..", false),

@@ -27,7 +27,7 @@ fn a_shells_prompt_is_known_from_the_first_line_of_the_next_session_and_no_other
         assert!(!may_begin(&next_session(&secrecy), prompt), "a line too few");
         enter(&mut secrecy, prompt, 1);
         assert_eq!(may_begin(&next_session(&secrecy), prompt), prompt == SHELL);
-        // A prompt without the sign of a shell does not profit from the memory.
+        // The memory permits nothing at a prompt without a shell's sign.
         let question = Prompt { sort: Sort::Other, ..prompt };
         assert!(!may_begin(&next_session(&secrecy), question));
     }
