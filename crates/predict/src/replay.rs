@@ -69,8 +69,8 @@ use crate::policy::Prediction;
 use crate::prompt_memory::PromptMemory;
 use crate::reason::Explanation;
 
-/// After keys of another client, how long the user's own keys have an unknown effect. Chosen: longer than the 1.5 s in
-/// which an echo counts for a key. So the echo of another client's key counts for none of the user's.
+/// How long the user's own keys have an unknown effect after keys of another client. Chosen: longer than the 1.5 s in
+/// which an echo counts for a key, so that no echo of the other client's keys counts for a key of the user.
 const OTHERS_KEYS_HOLD: Duration = Duration::from_secs(2);
 
 /// Smallest number of characters in one read that makes them a paste, even without paste markers. A terminal may be
@@ -266,8 +266,8 @@ impl Engine for Replay {
     }
 }
 
-/// Replaces the code points, if several, of a grapheme cluster that came in one read, as from an input method, by keys
-/// of unknown effect. The user sees the whole cluster when the host echoes it.
+/// Replaces grapheme clusters of several code points, which input methods send in one read, by keys of unknown effect.
+/// The user sees the whole cluster when the host echoes it.
 fn hide_clusters(keys: &mut [Key]) {
     let text = |key: &Key| match key {
         Key::Text(c) => Some(*c),

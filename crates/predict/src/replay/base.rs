@@ -70,7 +70,7 @@ impl Base {
         to < from && self.is_at_bottom()
     }
 
-    /// Returns whether `screen` has text in the row below the cursor's that was blank on the base screen. Text that
+    /// Returns whether the row below the cursor's has text on `screen` and was blank on the base screen. Text that
     /// continues from a full row does not count.
     pub(super) fn gains_row(&self, screen: &Screen) -> bool {
         let row = screen.cursor().row;
@@ -108,8 +108,8 @@ impl Base {
             || is_nearer()
     }
 
-    /// Returns, once, whether the newest answered key changed neither cursor nor row on `screen`. False for characters,
-    /// and for keys whose effect may be hidden or may already be on the base screen.
+    /// Returns whether the newest answered key changed neither cursor nor row on `screen`. False for characters, for
+    /// keys whose effect may be hidden or may already be on the base screen, and at a second call for the same key.
     pub(super) fn is_unmoved(&mut self, screen: &Screen) -> bool {
         let Some((key, input)) = self.command.take() else { return false };
         // Enter may scroll all text and leave the cursor in place, which the base screen may show already.
@@ -125,8 +125,8 @@ impl Base {
             || is_enter(key) && may_be_moved())
     }
 
-    /// Returns whether a key erases a hidden character at a question for a secret. That this key has no visible effect
-    /// is no sign that another program reads the keys.
+    /// Returns whether a key erases a hidden character at a question for a secret. Such a key may change nothing
+    /// visible although the same program still reads the keys.
     pub(super) const fn hides(&self, key: Key) -> bool {
         self.field.prompt.is_secret && matches!(key, Key::Backspace)
     }

@@ -1,4 +1,4 @@
-//! The bounds of an input: the place of its text, and how far keys may move in it.
+//! The bounds of an input: the place of its text, and how far keys may move the cursor in it.
 
 use crate::replay::layout::Layout;
 use crate::scene::Pane;
@@ -34,7 +34,7 @@ impl Bounds {
         Layout { row, edge: self.pane.right, left: self.pane.left }
     }
 
-    /// Lets the bounds of the input that begins in `row` go on in the rows below.
+    /// Extends the bounds of the input that begins in `row` to the rows below.
     pub(super) fn go_over_edge(&mut self, row: u16) {
         let layout = self.layout_over_edge(row);
         self.end = layout.place_of(self.layout, self.end);

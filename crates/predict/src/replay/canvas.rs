@@ -31,7 +31,7 @@ pub(super) enum Tile {
 #[derive(Clone, Debug)]
 pub(super) struct Canvas<'a> {
     screen: &'a Screen,
-    /// The columns that scroll and change. The engine changes no other columns.
+    /// The columns in which text may scroll and change.
     columns: Range<u16>,
     rows: Vec<PredictedRow>,
     /// For each row, the base screen's row that has scrolled there (`None`: an empty row). Empty without scrolling.

@@ -29,7 +29,7 @@ pub(super) enum Class {
     KillWord,
     KillWordLeft,
     KillWordRight,
-    /// The same keys at a place where line editors differ in their effect. What they do elsewhere tells nothing of it.
+    /// These keys at a place where line editors differ in their effect, which is learned apart from that elsewhere.
     DisputedWordLeft,
     DisputedWordRight,
     DisputedKillLine,

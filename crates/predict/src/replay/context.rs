@@ -1,4 +1,4 @@
-//! How often predictions were right at each kind of prompt. This decides about predictions at prompts of the same kind.
+//! How often predictions were right at each kind of prompt, which decides whether later ones are shown there.
 
 use crate::replay::class::{CLASSES, Class};
 use crate::replay::evidence::Share;
@@ -6,7 +6,7 @@ use crate::replay::id::{ContextKey, NAMES_MAX, PromptId};
 use crate::replay::memory::Memory;
 
 /// For how many keys a context is cautious after a visible error. Chosen: with 50, as many keys are wrong, and 0.4
-/// percentage points fewer are instant.
+/// percentage points fewer are shown at once.
 const CAUTION_KEYS: u32 = 10;
 
 /// How often predictions were right at one kind of prompt.

@@ -24,7 +24,7 @@ pub(super) struct CursorProbe {
 }
 
 impl CursorProbe {
-    /// Records that `motions` have moved the cursor from `from` to its position at the end of a simulation.
+    /// Creates the path of a cursor that `motions` have moved from `from` to its position in the simulation `end`.
     pub(super) fn new(from: Position, motions: Vec<(Key, Motion)>, end: &Simulation<'_>) -> Self {
         let (step, goal) = (end.step_from(from), end.motions.goal());
         Self { motions, step, goal, stops_on_last: None }
@@ -35,7 +35,7 @@ impl CursorProbe {
         self.step.from.row != self.step.to.row
     }
 
-    /// Teaches a window's model the motions on a screen, and (if `rulers`) the numbers that show the cursor's position.
+    /// Records the motions in a window's model and, if `rulers` is true, the numbers that show the cursor's position.
     pub(super) fn teach(
         &self,
         navigation: &mut Navigation,
@@ -56,7 +56,7 @@ impl CursorProbe {
 }
 
 /// Returns how many of `keys` have moved the cursor to its place on `screen`, by the motions that their names suggest,
-/// and the cursor's path. All `keys` have reached the host, in this order. `None` if no number of keys has.
+/// and the cursor's path. All `keys` have reached the host, in this order. `None` if no number of keys fits.
 pub(super) fn find(
     simulation: &Simulation<'_>,
     keys: &[Key],
@@ -84,7 +84,7 @@ pub(super) fn find(
     found
 }
 
-/// Returns how many of the first `keys` move the cursor to `place`, and the cursor's path. `None` if no number does.
+/// Returns how many of the first `keys` move the cursor to `place`, and the cursor's path. `None` if no number fits.
 fn follow(
     mut simulation: Simulation<'_>,
     keys: &[(Key, Motion)],

@@ -1,4 +1,4 @@
-//! Detects commands that turn the terminal's echo off. The prompts after them look like any other.
+//! Detects commands that turn the terminal's echo off. The prompts after such commands look like any other.
 
 use rove_terminal::Key;
 
@@ -18,7 +18,7 @@ pub(super) struct EchoOffDetector {
 enum State {
     #[default]
     Echoes,
-    /// The user has entered a command that turns echo off.
+    /// The user has entered a command that turns echo off, and the command was not answered yet.
     Asked,
     /// A command that turns echo off was answered, and nothing was echoed since.
     Off,

@@ -5,7 +5,7 @@ use rove_units::Duration;
 use crate::replay::id::{ContextKey, NAMES_MAX, PromptId};
 use crate::replay::memory::Memory;
 
-/// Timeout while no delay was measured. Chosen: twice the time from a key to its echo ack at a stock server.
+/// Timeout before a delay was measured. Chosen: twice the time from a key to its echo ack at a stock server.
 const FIRST: Duration = Duration::from_millis(100);
 /// Time added to the measured delay. [`MIN`] and [`MAX`] bound the timeout. Source: docs/prediction.md.
 const MARGIN: Duration = Duration::from_millis(20);
@@ -15,6 +15,7 @@ const MAX: Duration = Duration::from_millis(400);
 /// An estimate of how late answers are, by mean and deviation as for a round-trip time (RFC 6298).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct EchoTimeout {
+    /// The mean and the mean deviation of the delays. `None` before the first answer.
     measured: Option<(Duration, Duration)>,
 }
 

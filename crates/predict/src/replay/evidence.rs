@@ -4,8 +4,8 @@
 /// habit that fails now and then soon stops being shown.
 pub(super) const ERROR_FACTOR: u16 = 4;
 
-/// [`ERROR_FACTOR`] for errors that mislead no user. Chosen: with a factor of 4, rulers bring 0.2 points less on the
-/// reference recordings, because clocks and messages stand in the rows of rulers.
+/// [`ERROR_FACTOR`] for errors that mislead no user. Chosen: with a factor of 4, rulers gain 0.2 percentage points less
+/// on the reference recordings, because clocks and messages stand in the rows of rulers.
 const MILD_FACTOR: u16 = 2;
 
 /// Most right predictions in a row that may be required. Chosen: nobody moves the cursor by one key more often in a

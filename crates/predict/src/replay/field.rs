@@ -50,7 +50,7 @@ pub(super) struct Field {
     /// Identifies the field by its kind of prompt and the columns of its pane.
     pub(super) place: PlaceId,
     pub(super) prompt: PromptMarks,
-    /// The echo of the current input line so far, for [`crate::secrecy`].
+    /// The echo in the current input line, for [`crate::secrecy`].
     pub(super) line: Line,
     pub(super) certainty: Certainty,
     /// When the field was first seen.
@@ -60,11 +60,11 @@ pub(super) struct Field {
     pub(super) suggested: Option<u16>,
     /// The row in which the editor shows its insert mode. `None` if there is no such mode line.
     mode_line: Option<u16>,
-    /// How many steps the line editor has gone back in its history.
+    /// The position of the line editor in its history.
     pub(super) history_cursor: HistoryCursor,
 }
 
-/// The facts beside the screen that are needed to read a field.
+/// The facts, apart from the screen, that are needed to read a field.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader<'a> {
     pub(super) tty: Option<Tty>,

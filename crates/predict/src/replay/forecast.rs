@@ -138,11 +138,11 @@ fn may_show(state: &State, is_ahead: bool) -> bool {
 }
 
 /// Returns whether no pending key may be part of a secret. A character is safe if it may be shown before its echo, no
-/// echo is overdue, and only characters precede it. Some need an echo in their line ([`Event::needs_echo`]). All other
-/// keys are safe, except [`Key::Other`].
+/// echo is overdue, and only characters precede it. Some characters need an echo in their line
+/// ([`Event::needs_echo`]). All other keys are safe, except [`Key::Other`].
 pub(super) fn has_no_secret(state: &State) -> bool {
     let is_unknown = state.hides_input() || state.log.is_lost() || state.unexplained_at.is_some();
-    // If all keys are shown at once by the user's choice, this says nothing about secrets.
+    // With `Preference::Experimental`, keys are shown without regard to most of the rules for secrets.
     if is_unknown || state.policy.is_experimental() {
         return false;
     }

@@ -32,7 +32,7 @@ pub(super) struct Past {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct HistoryCursor {
     pub(super) depth: u16,
-    /// Whether the position is unknown, because the first recall replaced text, or because a recalled line was edited.
+    /// Whether the position is unknown, as after a first recall that replaced text or an edit of a recalled line.
     pub(super) is_lost: bool,
     /// Whether the recalled line must still be compared with the remembered one.
     pub(super) is_open: bool,

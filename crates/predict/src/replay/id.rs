@@ -28,7 +28,7 @@ impl PlaceId {
 }
 
 /// Most names of prompts that are remembered, at most two for each prompt. A new name replaces the least recently used.
-/// Chosen: far more than the handful of programs of each user in the Mosh paper (USENIX ATC 2012).
+/// Chosen: far more than the few programs that each user ran in the Mosh paper (USENIX ATC 2012).
 pub(super) const NAMES_MAX: usize = 128;
 
 /// The identities of a prompt: `strong` by its whole text, and `weak` only by its end.
@@ -36,7 +36,7 @@ pub(super) const NAMES_MAX: usize = 128;
 pub(super) struct ContextKey {
     pub(super) strong: PromptId,
     pub(super) weak: PromptId,
-    /// The identity by the prompt's text alone, without the terminal's modes and the position on the screen.
+    /// The identity by the prompt's text alone, without the terminal's modes and the kind of program.
     pub(super) text: PromptId,
 }
 

@@ -2,7 +2,6 @@
 
 use rove_terminal::Position;
 
-/// Facts about an input that follow from its keys, and that no screen shows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct InputTrack {
     /// Whether a key was typed in the input, so that its start is known.

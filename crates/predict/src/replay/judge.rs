@@ -30,11 +30,10 @@ pub(super) struct Judge<'a> {
     pub(super) screen: &'a Screen,
 }
 
-/// The facts that a screen reveals about the pending keys (`verdict`) and about the program. The latter are the end of
-/// an insert mode, a line that is about to be entered, a word that has moved to the next row.
+/// The facts that a screen reveals about the pending keys (`verdict`) and about the program (all others).
 #[derive(Debug)]
 pub(super) struct Findings {
-    /// The two typed characters that have ended an editor's insert mode, such as `jk`. `None` before any have.
+    /// The two typed characters that have ended an editor's insert mode, such as `jk`. `None` if the mode did not end.
     pub(super) exit: Option<Pair>,
     /// The line that is about to be entered. `None` if there is no such line.
     pub(super) sheet: Option<Sheet>,
@@ -68,7 +67,7 @@ pub(super) enum Verdict {
     Late(GivenUp, InputNum),
     /// The first key is overdue, and the engine does not expect its effect any longer.
     Missed,
-    /// The first key had its effect together with an earlier key, so that the base already shows it.
+    /// The first key probably had its effect together with an earlier key, so that the base already shows the effect.
     Done,
     /// The line has scrolled sideways, and shows this many keys.
     Scrolled(usize),
@@ -165,7 +164,7 @@ impl Judge<'_> {
         self.motions().or_else(answer).unwrap_or_else(|| self.overdue())
     }
 
-    /// Returns the verdict that keys have moved the cursor by the motions that their names suggest. `None` if not.
+    /// Returns the verdict that keys have moved the cursor by the motions that their names suggest, or `None`.
     pub(super) fn motions(&self) -> Option<Verdict> {
         if !self.state.base.may_navigate() || !self.state.has(Mechanism::Motions) {
             return None;

@@ -33,14 +33,14 @@ impl Latency {
         self.ages[self.count % ANSWERS] = age;
         self.count += 1;
         if self.count == 2 * ANSWERS {
-            // Only the remainder of the count matters, and whether all entries are filled.
+            // The count matters only as an index, and for whether all entries are filled.
             self.count = ANSWERS;
         }
         debug_assert!(self.count < 2 * ANSWERS, "the count stays within its two rounds");
     }
 
-    /// Returns whether an answer after the time `age` would be much sooner than all recent answers. Chosen: by a
-    /// quarter, so that three quarters of the round trip always count as possible.
+    /// Returns whether an answer after the time `age` would be more than a quarter (chosen) sooner than all recent
+    /// answers. False before [`ANSWERS`] answers.
     pub(super) fn is_too_soon(&self, age: Duration) -> bool {
         let soonest = self.ages.iter().min().copied().unwrap_or_default();
         self.count >= ANSWERS && age < soonest * 3 / 4

@@ -16,9 +16,9 @@ use crate::replay::state::State;
 use crate::replay::timeline::{Proven, Step};
 use crate::scene;
 
-/// Most rounds in which a screen is judged. Each round looks at all remaining pending keys. After them, due keys are
-/// removed without a verdict. Chosen: nobody types so many commands before one is answered, and a paste of commands has
-/// nothing to teach.
+/// Most rounds in which a screen is judged. Each round looks at all remaining pending keys. After the last round, due
+/// keys are removed without a verdict. Chosen: nobody types so many commands before one is answered, and nothing is
+/// learned from a paste of commands.
 const ROUNDS_MAX: u32 = 32;
 
 /// Removes the pending keys that the screen shows, learns from them, and makes the screen the base for the other keys.
@@ -35,7 +35,7 @@ pub(super) fn learn(state: &mut State, now: Instant, screen: &Screen) {
     }
     let mut learner = Learner { state, now, screen };
     if learner.state.log.iter().all(|event| event.at == now) {
-        // A screen that changed before the first key was typed does not show an effect of keys.
+        // All pending keys were typed just now, so the screen shows no effect of them.
         learner.rebase();
     }
     learner.learn_late();
@@ -155,8 +155,8 @@ impl Learner<'_> {
         true
     }
 
-    /// Removes the keys that a screen shows, or if it shows none, the next keys that it answers otherwise. Returns
-    /// whether it removed any.
+    /// Removes the keys that a screen shows or, if it shows none, those that it answers in another way. Returns whether
+    /// any were removed.
     fn learn_shown(&mut self, mut proven: Proven, barrier: Option<Box<Barrier>>) -> bool {
         let has_preview = proven.count > 0 && self.judge().has_preview();
         let (count, row, probe) = (proven.count, proven.row, proven.probe.take());
@@ -184,8 +184,8 @@ impl Learner<'_> {
         has_left || count > 0 || self.learn_verdict(self.judge().rest(barrier))
     }
 
-    /// Makes a changed screen the base that shows no key as simulated. It may still show effects of keys that have
-    /// reached the host. Returns whether any keys were removed.
+    /// Makes a changed screen the base, although it shows no key's simulated effect. It may show other effects of keys
+    /// that have reached the host. Returns whether any keys were removed.
     fn leave_unexplained(&mut self) -> bool {
         let has_left = self.leave_field();
         let arrived = self.state.arrived().len();
@@ -193,8 +193,8 @@ impl Learner<'_> {
         has_left
     }
 
-    /// Makes a screen the base. If its field differs from that in which keys were typed, the keys that have reached the
-    /// host count as the cause. They are removed. Returns whether any were.
+    /// Makes the screen the base. If the field in which keys were typed has changed, the keys that have reached the
+    /// host count as the cause, and are removed. Returns whether any keys were removed.
     fn leave_field(&mut self) -> bool {
         let place = |field: &Field| (field.context, field.bounds.start);
         let (before, is_used) =
@@ -252,7 +252,7 @@ impl Learner<'_> {
             if learns_latency {
                 learned.latency.handle_answer(age);
             }
-            // The key may have been a command after which the next key's echo looks the same.
+            // The key may have been a command, and the text on the screen the echo of a later key.
             let may_be_command = event.is_doubtful && field.certainty.may_be_command();
             if class == Class::Text && !may_be_command {
                 field.certainty.confirm();
@@ -327,7 +327,7 @@ impl Learner<'_> {
             self.state.secrecy.note_nothing();
         }
         let field = &mut self.state.base.field;
-        // The key may have begun another line. In a kernel's line, its echo may be erased as a whole.
+        // The key may have begun another line. In a line that the kernel echoes, it may have erased all text.
         field.line.end();
         if is_enter(key) || !field.has_name() || field.kind == Kind::Kernel {
             *field = Field::default();
@@ -373,7 +373,7 @@ impl Learner<'_> {
         let crosses = self.state.pending_keys().after(count).crosses;
         let State { base, learned, .. } = &mut *self.state;
         let context = base.field.context;
-        // In an insert mode, a character after an Escape was a command to the editor.
+        // In a mode or after an Escape, the key may have been a command. The error then counts only if the user saw it.
         let is_mode = matches!(base.field.kind, Kind::Insert | Kind::Replace);
         if crosses {
             learned.wraps.doubt(context);
@@ -424,7 +424,7 @@ impl Learner<'_> {
         state.base.field.track.is_used |= !state.log.is_empty();
     }
 
-    /// Learns from effects that arrive, or do not, after the predictions of their keys were dropped.
+    /// Learns from keys whose predictions were dropped: from late effects, and from effects that did not come at all.
     fn learn_late(&mut self) {
         let learned = &mut self.state.learned;
         let old = learned.late.old(self.now);

@@ -38,7 +38,7 @@ pub(super) struct Event {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
     events: VecDeque<Event>,
-    /// The last key's input, if keys were lost. The engine predicts nothing until this input was answered.
+    /// The input of the last lost key, if any. The engine predicts nothing until this input was answered.
     lost: Option<InputNum>,
     /// Whether the newest key was an Escape that changes the meaning of the next key.
     is_behind_escape: bool,
@@ -124,7 +124,7 @@ impl Log {
         self.events.iter().take_while(|event| event.input <= input).count()
     }
 
-    /// Records that the screen may show the effects of the `count` oldest keys, but the engine did not recognise them.
+    /// Records that the screen may show effects of the `count` oldest keys that the engine did not recognise.
     pub(super) fn doubt(&mut self, count: usize) {
         debug_assert!(count <= self.events.len(), "the doubted keys wait");
         self.events.iter_mut().take(count).for_each(|event| event.is_doubtful = true);

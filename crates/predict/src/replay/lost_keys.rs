@@ -68,7 +68,7 @@ impl LostKeys {
     }
 }
 
-/// Records a miss if no text on the screen ends a row with `line`, which may begin in the row above.
+/// Records a miss if no row of the screen ends with `line`, which may begin in the row above. Blanks do not count.
 fn note_line(line: &str, prompt: Option<Prompt>, screen: &Screen, secrecy: &mut Secrecy) {
     let line = Zeroizing::new(line.split_whitespace().collect::<String>());
     let mut above = String::new();

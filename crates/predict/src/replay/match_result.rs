@@ -25,7 +25,7 @@ pub(super) struct Barrier {
     pub(super) key: Key,
     /// The number of the input that contains the key.
     pub(super) input: InputNum,
-    /// Whether the screen shows everything that the earlier keys draw.
+    /// Whether the screen shows everything that the earlier keys draw. False without an earlier key.
     pub(super) is_reached: bool,
     /// Whether the screen also has the cursor where the earlier keys put it, so that this key has not moved it.
     pub(super) is_still: bool,
@@ -78,11 +78,11 @@ impl MatchResult {
             if count <= due {
                 (due_cursor, due_agrees) = (canvas.cursor, agrees);
             }
-            // A screen cannot show a key that reached the host after it was sent. A key without echo ack counts as
-            // shown only if it has moved the cursor, or if keys with one do not explain the screen.
+            // A screen cannot show a key that reached the host after the screen was sent. A key without an echo ack
+            // counts as shown only if it has moved the cursor, or if keys with an echo ack do not explain the screen.
             let may_show = event.input <= pending.arrived;
-            // The screens before text is typed and after it is erased are equal. The second is unlikely while the host
-            // may still have to echo the text, or if it comes too soon.
+            // The screens before text is typed and after it is erased are equal. This screen is hardly the second one
+            // while the host may still have to echo the text, or if the screen comes too soon.
             let is_second = is_unchanged || shown.as_ref().is_some_and(|(count, _)| *count > 0);
             let age = latency.age_when_heard(event.at);
             let is_early = is_second && (count > due || latency.is_too_soon(age));

@@ -53,7 +53,7 @@ impl Motion {
 pub(super) struct Step {
     pub(super) from: Position,
     pub(super) to: Position,
-    /// Whether the row that the cursor moves to is empty.
+    /// Whether the cursor moves to an empty row outside of an insert mode. Vim's ruler then shows the column `0-1`.
     pub(super) is_to_empty: bool,
 }
 

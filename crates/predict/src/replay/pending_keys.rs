@@ -16,6 +16,7 @@ pub(super) struct PendingKeys<'a> {
     /// The newest input that has reached the host.
     pub(super) arrived: InputNum,
     pub(super) habits: Habits<'a>,
+    /// The known motions of the window. `None` if none are known.
     pub(super) guide: Option<&'a dyn Guide>,
 }
 

@@ -41,17 +41,15 @@ impl PromptMarks {
         columns.zip(&self.text).all(|(at, base)| Text::of(screen, at).base == *base)
     }
 
-    /// Returns whether the screen has the prompt's terminal modes. Other modes mean that another program reads.
+    /// Returns whether the screen has the prompt's terminal modes. Other modes are the sign of another program.
     pub(super) fn has_modes(&self, screen: &Screen) -> bool {
         self.modes == modes(screen)
     }
 
-    /// Returns whether the text equals that of another prompt.
     pub(super) fn has_text_of(&self, other: &Self) -> bool {
         self.text == other.text
     }
 
-    /// Returns whether the prompt has any text.
     pub(super) fn has_text(&self) -> bool {
         self.has_text_in(0..usize::MAX)
     }
@@ -67,7 +65,7 @@ impl PromptMarks {
         self.text.iter().flatten().count() >= MOVED_MIN
     }
 
-    /// Returns whether the prompt ends in a word without a blank, as in the middle of typed text.
+    /// Returns whether a letter or digit directly precedes the field's start, so that the prompt may be typed text.
     pub(super) fn ends_in_word(&self) -> bool {
         self.text.last().copied().flatten().is_some_and(char::is_alphanumeric)
     }

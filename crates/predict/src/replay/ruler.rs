@@ -10,8 +10,8 @@ use crate::scene::text::{characters, is_same_row};
 /// Most numbers in a window that are treated as its ruler. Chosen: the line and the column, in two places.
 const MARKS_MAX: usize = 4;
 
-/// How often in a row all numbers must have followed the cursor before they are predicted. Chosen: once may be chance,
-/// such as a clock that advances at the same time.
+/// How often in a row all numbers must have followed the cursor before they are predicted. Chosen: once may be by
+/// chance, as with a clock that advances at the same time.
 const NEEDED: u16 = 2;
 
 /// Most digits that are read as one number.
@@ -73,7 +73,7 @@ impl Ruler {
             let pen = canvas.pen(Position { row, column });
             let changes = (0..).zip(line.into_iter().zip(new)).filter(|(_, (old, new))| old != new);
             let changes = changes.map(|(column, (_, new))| (Position { row, column }, new));
-            // A wide character would have to move with its right half.
+            // The model does not move the right half of a wide character.
             if changes.clone().any(|(at, _)| canvas.is_wide(at)) {
                 continue;
             }

@@ -55,7 +55,7 @@ pub(super) struct Habits<'a> {
     pub(super) lines: &'a [Past],
 }
 
-/// A field in which keys are simulated. Its columns are places, which count on from row to row ([`Layout`]).
+/// A field in which keys are simulated. Its input columns are places, which count on from row to row ([`Layout`]).
 #[derive(Clone, Debug)]
 pub(super) struct Simulation<'a> {
     pub(super) canvas: Canvas<'a>,
@@ -235,8 +235,8 @@ impl<'a> Simulation<'a> {
         if effect == Effect::Nothing && may_leave { Effect::Unknown } else { effect }
     }
 
-    /// Returns whether the kernel inserts a character for this key, or erases one of the field. Kernel and terminal agree
-    /// on the columns of narrow characters only. The field begins after the last key of another effect.
+    /// Returns whether the kernel inserts a character for this key, or erases a narrow one typed since the last key of
+    /// another effect. Kernel and terminal differ in the columns of wide characters.
     fn is_kernel_edit(&self, key: Key) -> bool {
         let column = self.column();
         let is_narrow = || column > self.bounds.left && self.text().before(column) + 1 == column;

@@ -25,18 +25,18 @@ use crate::replay::simulate::Habits;
 use crate::replay::trust::Trust;
 use crate::secrecy::Secrecy;
 
-/// How long predictions stay visible after a screen that the keys do not explain, while the host has not acknowledged
-/// the keys. Chosen: longer than a program takes to draw in several pieces.
+/// How long predictions may stay visible after a screen that the keys do not explain. Chosen: longer than a program
+/// takes to draw a screen in several pieces.
 pub(super) const UNEXPLAINED_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// Shortest time after its echo ack at which the prediction of an unanswered key is dropped, even if the host is mostly
-/// faster. Chosen: some keys take a shell longer than others, and a wrong verdict costs more than a late one.
+/// Shortest time from a key's echo ack until the key's prediction is dropped without an answer, even if the host is
+/// mostly faster. Chosen: some keys take a shell longer than others, and a wrong verdict costs more than a late one.
 const MISS_TIMEOUT_MIN: Duration = Duration::from_millis(80);
 
 /// [`MISS_TIMEOUT_MIN`] for a prediction that the user sees in a line whose keys were confirmed. Its echo may come some
-/// frames after the echo ack, and text that is dropped and then echoed flickers. Chosen: less than the second after
-/// which no wrong prediction may be left. It is also more than a path with a round trip of 300 ms takes to repeat two
-/// lost frames. docs/prediction.md explains it ("Shown keys that are late").
+/// frames after the echo ack, and text that is dropped and then echoed flickers. Chosen: less than 1 s, after which no
+/// wrong prediction may be left, and longer than a path with a round trip of 300 ms takes to repeat two lost frames.
+/// See docs/prediction.md ("Shown keys that are late").
 const SEEN_TIMEOUT_MIN: Duration = Duration::from_millis(900);
 
 /// The state of the engine. The methods of this type only read it.
@@ -75,7 +75,6 @@ impl State {
         }
     }
 
-    /// Returns whether a mechanism is enabled.
     pub(super) const fn has(&self, mechanism: Mechanism) -> bool {
         self.settings.mechanisms.contains(mechanism)
     }
@@ -130,7 +129,7 @@ impl State {
         }
     }
 
-    /// Returns the facts beside the screen that are needed to read a field.
+    /// Returns the facts, apart from the screen, that are needed to read a field.
     pub(super) const fn reader(&self) -> Reader<'_> {
         Reader { tty: self.tty, wraps: &self.learned.wraps, mechanisms: self.settings.mechanisms }
     }
@@ -174,8 +173,8 @@ impl State {
         }
     }
 
-    /// Returns when the oldest key's prediction is dropped. `None` without an echo ack. Shown keys may be overdue
-    /// sooner.
+    /// Returns when the oldest key's prediction is dropped. `None` without an echo ack. A shown key may be overdue
+    /// before that.
     pub(super) fn taken_back_at(&self) -> Option<Instant> {
         let event = self.log.front()?;
         let is_seen = event.shown && Class::of(event.key).follows_text();

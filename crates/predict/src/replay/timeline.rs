@@ -42,7 +42,7 @@ pub(super) struct Proven {
     pub(super) count: usize,
     /// The row of the base in which the keys leave the cursor. The screen may have the text in another row.
     pub(super) row: u16,
-    /// The keys whose effects have left a trace on the screen.
+    /// The keys whose effects are visible on the screen.
     pub(super) steps: Vec<Step>,
     /// The last key's character and its position. `None` unless the screen has it there, and every key has drawn
     /// something.
@@ -55,6 +55,7 @@ pub(super) struct Proven {
     pub(super) history_cursor: HistoryCursor,
     /// The rows that the input occupies after the keys.
     pub(super) layout: Layout,
+    /// The input column after the text, and whether the cursor waits on the last character of a full row.
     pub(super) end: u16,
     pub(super) waits: bool,
     /// The bracket to which the cursor may jump for a moment, and the input column where the next key is typed.
@@ -83,7 +84,7 @@ impl Timeline<'_> {
 impl Proven {
     /// Returns what the keys `steps`, simulated on `base`, prove if `screen` shows their result, `end`.
     pub(super) fn of(steps: &[Step], end: &Simulation<'_>, base: &Base, screen: &Screen) -> Self {
-        // Characters without a trace, such as an erased one, prove nothing. Neither do stars, which may be masks.
+        // Characters that are not on the screen, such as an erased one, prove nothing. Neither do masking characters.
         let (canvas, layout) = (&end.canvas, end.bounds.layout);
         let has_changed =
             canvas.cursor != Canvas::new(&base.screen).cursor || !canvas.agrees(&base.screen);

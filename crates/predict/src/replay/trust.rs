@@ -16,9 +16,8 @@ const PROVEN: Share = Share { right: 10.0, wrong: 0.1 };
 /// as the older one has a little less weight.
 const RECALLS_MIN: f32 = 1.9;
 
-/// Least weighted number of characters with other effects than text, at which a program counts as one that reads
-/// characters as commands. They must also be more than twice as many as those inserted as text. Chosen: one or two
-/// may go wrong by chance.
+/// Least weighted number of characters not inserted as text, from which a program counts as one that reads characters
+/// as commands. They must also be more than twice as many as the inserted ones. Chosen: one or two may fail by chance.
 const COMMANDS_MIN: f32 = 3.0;
 
 /// The trust in keys that are typed on one base screen.
@@ -105,6 +104,7 @@ impl Trust<'_> {
         self.contexts.strong(self.base.field.context).is_careful()
     }
 
+    /// Returns whether the program may read a secret, and no character was confirmed in the field.
     fn is_veiled(&self) -> bool {
         (self.base.field.prompt.is_secret || self.is_echo_off)
             && !self.base.field.certainty.is_confirmed()
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_user_who_always_wants_predictions_sees_less_certain_ones() {
-        // After one right prediction, so many wrong ones are still accepted, and one more is not.
+        // After one right prediction, `most` wrong ones are still accepted, and one more is not.
         for (preference, most) in [(Preference::Adaptive, 0), (Preference::Always, 3)] {
             let threshold = Policy::new(preference).threshold();
             let trusts = |wrong: u8| {

@@ -9,7 +9,8 @@ use crate::replay::layout::Crossing;
 use crate::replay::simulate::{Habits, Simulation};
 use crate::scene::text::Text;
 
-/// Number of a line's last characters that prove a sideways scroll. Chosen: no program without echo draws so many.
+/// How many of a line's last characters must be before the cursor as proof of a sideways scroll. Chosen: a program
+/// without echo does not draw so many of them.
 const SCROLLED_MIN: usize = 8;
 
 /// Returns whether a key at the right edge may be answered: its character is there, and the cursor waits on it.
@@ -97,7 +98,7 @@ fn goes_on(
         if simulation.apply(key) == Effect::Unknown {
             break;
         }
-        // A character that the base screen has in this place is no sign. A typed blank always is.
+        // A character that the base screen has in this place proves nothing. A typed blank always counts.
         let Key::Text(c) = key else { continue };
         let is_news = c == ' ' || Text::of(&base.screen, at) != Text::plain(c);
         let canvas = &simulation.canvas;

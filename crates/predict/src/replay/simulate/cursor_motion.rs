@@ -17,7 +17,7 @@ pub(in crate::replay) struct CursorMotion<'a> {
     has_climbed: bool,
     /// Whether the simulation tries motions that may be impossible.
     pub(super) is_bold: bool,
-    /// Whether the simulation assumes that the cursor stops on the last character of a line. `None`: as `guide` says.
+    /// Whether the simulation assumes that the cursor stops on the last character of a line. `None`: `guide` decides.
     stops_on_last: Option<bool>,
     /// The cursor position that the numbers on the screen show.
     numbered: Position,

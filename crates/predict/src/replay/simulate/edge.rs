@@ -7,8 +7,8 @@ use crate::replay::layout::{Crossing, Layout};
 use crate::replay::simulate::Simulation;
 
 /// How many of the last columns of a row a program may use to mark that the line continues. Chosen: mksh scrolls the
-/// row when the third last column is filled, and others do one or two keys later. Waiting there costs 5 instant keys
-/// for each wrong one that it prevents.
+/// row when the third last column is filled, and others do so one or two keys later. For each wrong key that the wait
+/// prevents, 5 right ones are shown only with their echo.
 const EDGE_COLUMNS: u16 = 3;
 
 impl Simulation<'_> {
@@ -57,7 +57,7 @@ impl Simulation<'_> {
         self.habits.goes_on && (is_line || self.kind == Kind::Full && self.bounds.is_last)
     }
 
-    /// Returns whether the cursor may be predicted to go back to the row above. False if the terminal wraps the lines.
+    /// Returns whether the cursor may be predicted to go back to the row above. False if only the terminal wraps lines.
     pub(super) fn may_go_back(&self) -> bool {
         self.may_cross() && !self.habits.is_lazy
     }
@@ -98,7 +98,7 @@ impl Simulation<'_> {
         Crossing { is_proof, has_scrolled: self.has_scrolled, is_lazy: self.habits.is_lazy }
     }
 
-    /// Adds the empty row below to the input. Returns false if the result is unknown.
+    /// Adds the empty row `row`, below the input, to the input. Returns false if the result is unknown.
     fn adds_row(&mut self, row: u16) -> bool {
         let rows = self.rows();
         if row < rows.end {

@@ -53,7 +53,6 @@ impl Simulation<'_> {
         Effect::Drawn
     }
 
-    /// Returns whether the cursor is at the end of the input.
     pub(in crate::replay) fn is_at_end(&self) -> bool {
         self.column() == self.bounds.end
     }
