@@ -40,7 +40,7 @@ fn a_key_typed_after_an_idle_tab_is_seen_once_only() {
     }
 }
 
-/// The first screen that answers Tab has left nothing for the key after it to change. That refutes no prediction.
+/// The first screen after Tab already shows the next key's effect. Later screens without a change refute nothing.
 #[test]
 fn a_key_whose_effect_came_with_another_answer_counts_as_neither_right_nor_wrong() {
     let mut rig = Rig::new(Completer(Shell::new("\x1b[?2004h$ ")));

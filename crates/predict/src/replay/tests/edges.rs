@@ -378,7 +378,7 @@ fn nothing_is_shown_beyond_the_edge_where_a_program_does_something_else_there() 
     }
 }
 
-/// A shell like mksh. At this number of characters, it redraws only the line's last twelve, without the prompt.
+/// A shell like mksh. At the number of characters in its second field, it redraws only the line's last twelve.
 struct Sideways(Vec<u8>, usize);
 
 impl Program for Sideways {

@@ -126,7 +126,7 @@ fn an_effect_that_comes_late_is_told_from_one_that_never_comes() {
     assert_eq!(rig.errors, 0);
 }
 
-/// A shell that adds a closing bracket to each opening one. If the user then closes it (flag), the cursor moves on.
+/// A shell that adds a closing bracket to each opening one. While the flag is set, a typed one only moves the cursor.
 struct Closer(Shell, bool);
 
 impl Program for Closer {

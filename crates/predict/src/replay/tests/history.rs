@@ -110,7 +110,7 @@ impl Program for Historian {
             [0x7f] => {
                 self.line.pop();
             }
-            // An input method makes a wide character of it, or one of two code points.
+            // As with an input method, these keys insert a wide character and one of two code points.
             [b'@'] => self.line.push('港'),
             [b'%'] => self.line.push_str("e\u{301}"),
             [key] => self.line.push(char::from(key)),

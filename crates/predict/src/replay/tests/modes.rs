@@ -48,7 +48,7 @@ impl Program for Vi {
 
     fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
         match key {
-            // The editor waits for the rest of a sequence.
+            // The editor draws nothing, because it waits for the rest of an escape sequence.
             0x1b => {
                 self.inserts = false;
                 return (0, Vec::new());

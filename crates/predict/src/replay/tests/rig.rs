@@ -99,7 +99,7 @@ impl Rig {
     pub(super) fn type_keys(&mut self, keys: &str) {
         let mut bytes = keys.as_bytes();
         while !bytes.is_empty() {
-            // A sequence is one key.
+            // An escape sequence of three bytes is one key.
             let len = if bytes.starts_with(b"\x1b[") { 3 } else { 1 };
             let (key, rest) = bytes.split_at(len);
             self.send(key);
@@ -152,7 +152,7 @@ impl Rig {
         self.host.set_user_terminal(UserTerminal { cluster_widths, ..UserTerminal::default() });
     }
 
-    /// Hands the modes of the host's terminal to the engine.
+    /// Gives the engine the modes of the host's terminal.
     pub(super) fn tell(&mut self, tty: Tty) {
         self.engine.handle_tty(Some(tty));
     }

