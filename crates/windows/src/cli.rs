@@ -33,7 +33,7 @@ const NOT_YET: [&str; 15] = [
     "tunnel",
 ];
 
-/// Exit code after a wrong command line, as on other systems.
+/// Exit code after a wrong command line. Rove has the same code on other systems.
 const USAGE: u8 = 255;
 
 static ROVE: Program = Program {

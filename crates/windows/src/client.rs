@@ -98,7 +98,7 @@ fn config(
         transport: Config { capabilities: Some(CAPABILITIES), ..Config::client() },
         size,
         terminal: described(),
-        // Windows Terminal sets `WT_SESSION`. It prints nothing of a query that it does not know.
+        // Windows Terminal sets `WT_SESSION`. It prints no part of a query that it does not support.
         query: std::env::var_os("WT_SESSION").is_some(),
         escape_key: Some(ESCAPE_KEY),
         prediction: choices.prediction(),

@@ -20,7 +20,7 @@ use crate::client::{self, Call};
 use crate::messages::warn;
 use crate::ssh;
 
-/// Exit code if no server was started, as on other systems.
+/// Exit code if no server was started. Rove has the same code on other systems.
 pub(crate) const NO_SERVER: u8 = 10;
 
 /// The number of colours in the terminal's description on the host. Source: terminfo of xterm-256color.
@@ -29,8 +29,8 @@ const COLORS: u32 = 256;
 /// The locale for a host whose own is not UTF-8. Chosen: it exists without a language pack.
 const LOCALE: (&str, &str) = ("LC_CTYPE", "C.UTF-8");
 
-/// Prefix of the shell text for the host: it joins errors to the standard output, where rove reads both until the
-/// server announces itself. Elsewhere a pseudo-terminal joins them, but Windows' ssh needs a console to ask for one.
+/// Prefix of the shell command for the host. It joins errors to the standard output, where rove reads both until the
+/// server announces itself. On other systems a pseudo-terminal joins them, for which Windows' ssh would need a console.
 const JOINS_STREAMS: &str = "exec 2>&1; ";
 
 /// Most bytes of `ssh -G`'s output that are kept. Chosen: a hundred times the usual output.
@@ -75,7 +75,7 @@ pub(crate) fn run(args: HostArgs) -> anyhow::Result<u8> {
     }
 }
 
-/// Lets ssh start a server, and returns the server's addresses and key.
+/// Starts a server by ssh, and returns the server's addresses and key.
 fn start(args: HostArgs) -> anyhow::Result<Call> {
     Tty::require_console()?;
     let options = HostOptions {

@@ -30,7 +30,6 @@ pub(crate) struct Pump {
     sockets: DualStackSockets,
     inbox: Inbox,
     terminal: Tty,
-    /// Why drawing on the console failed.
     output_error: Option<String>,
     keys: Vec<u8>,
 }
@@ -46,7 +45,7 @@ impl Pump {
         Self { events, session, sockets, inbox, terminal, output_error, keys }
     }
 
-    /// Runs the loop until the session is over, then gives the console its former state back.
+    /// Runs the loop until the session is over, and then restores the console's former state.
     ///
     /// # Errors
     ///

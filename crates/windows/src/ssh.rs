@@ -14,8 +14,8 @@ const READ_LEN: usize = 4096;
 /// Most pieces of output that wait to be read. Chosen: 64 kB, as much as a pipe holds on other systems.
 const PIECES_MAX: usize = 16;
 
-/// Longest wait for output after ssh has ended. Usually the end of the output ends the wait, but a process that ssh has
-/// left behind may hold the pipes open. Chosen: longer than the reading threads wait for a processor.
+/// Longest wait for each piece of output after ssh has ended. Usually the end of the output ends the wait, but a
+/// process that ssh has started may hold the pipes open. Chosen: longer than the reading threads wait for a processor.
 const AFTERMATH: Duration = Duration::from_secs(2);
 
 /// Most pieces of output that are read after ssh has ended. Chosen: twice as many as may wait when ssh ends.
@@ -26,7 +26,7 @@ enum News {
     Ended(io::Result<ExitStatus>),
 }
 
-/// Runs a command without input to its end, and passes its output to `take`. Returns the exit status.
+/// Runs a command until it ends. Gives it no input, and passes its output to `take`. Returns the exit status.
 ///
 /// # Errors
 ///
