@@ -5,8 +5,8 @@ use rove_units::{Duration, Instant};
 
 use rove_predict::overlay::Content;
 
-/// Most different texts that are remembered of a cell. Chosen: more than a user types and erases again in a round trip.
-/// A cell with more texts earns no credit.
+/// Most different texts that are remembered of a cell. With more, its prediction earns no credit. Chosen: more than a
+/// user types and erases again in a round trip.
 pub(crate) const ORIGINALS_MAX: usize = 8;
 
 /// The number of an epoch. All predictions of an epoch are dropped together, and shown once one of them is confirmed.
@@ -19,10 +19,9 @@ impl Epoch {
     }
 }
 
-/// The epoch and the time of a prediction.
+/// The epoch, the deadline and the time of a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
-    /// The epoch that the prediction belongs to.
     pub(crate) epoch: Epoch,
     /// The input that must have been answered before the prediction can be judged.
     pub(crate) deadline: InputNum,
@@ -43,7 +42,7 @@ pub(crate) enum Validity {
     Pending,
     /// The prediction was right.
     Correct,
-    /// The prediction was right, but the cell may have had this text without it.
+    /// The prediction is blank or unknown, or it was right but the cell may have had this text without it.
     NoCredit,
     /// The prediction was wrong.
     Wrong,
@@ -233,7 +232,7 @@ mod tests {
         cell.renew(stamp(2), &glyph('a'), known('c'));
         cell.renew(stamp(3), &glyph('a'), known('b'));
         assert_eq!(cell.validity(at, &screen('b'), InputNum::new(3)), Some(Validity::NoCredit));
-        // A prediction starts again after one that was judged or dropped.
+        // The texts of a prediction that was judged or dropped do not count for the next one.
         cell.deactivate();
         cell.renew(stamp(4), &glyph('c'), known('b'));
         assert_eq!(cell.validity(at, &screen('b'), InputNum::new(4)), Some(Validity::Correct));

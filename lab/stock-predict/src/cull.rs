@@ -18,7 +18,7 @@ impl Stock {
             self.reset();
         }
         let is_active = self.is_active();
-        // The thresholds of rove's policy for the SRTT are stock's for this interval.
+        // Stock compares the send interval with the values with which rove's policy compares the SRTT.
         let interval = self.network.send_interval;
         self.policy.handle_srtt(Some(interval), interval, is_active);
         if self.cull_cells(now, screen).is_break() {
@@ -28,7 +28,7 @@ impl Stock {
         self.cull_cursors(screen);
     }
 
-    /// Judges the cells of all rows. It stops early if a wrong cell drops all predictions.
+    /// Judges the cells of all rows. Stops early if a wrong cell drops all predictions.
     fn cull_cells(&mut self, now: Instant, screen: &Screen) -> ControlFlow<()> {
         for index in 0..self.rows.len() {
             for column in 0..self.size.columns() {

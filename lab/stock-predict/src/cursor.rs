@@ -18,7 +18,6 @@ impl CursorPrediction {
         self.stamp = Stamp { epoch: self.stamp.epoch, ..stamp };
     }
 
-    /// Judges the predicted position.
     pub(crate) fn validity(&self, screen: &Screen, echo_ack: InputNum) -> Validity {
         let (size, cursor) = (screen.size(), screen.cursor());
         if self.at.row >= size.rows() || self.at.column >= size.columns() {

@@ -46,14 +46,14 @@ impl Stock {
         let at = self.ensure_cursor(now, shown).at;
         let last = self.size.columns() - 1;
         if at.column == last {
-            // Programs wrap lines in different ways, so later predictions are tentative. The cursor is not.
+            // Programs wrap lines in different ways, so this key's cells are tentative. Its cursor keeps its epoch.
             self.become_tentative();
         }
         let (stamp, overwrites) = (self.stamp(now), self.overwrites);
         let glyph_at = |column| glyph(shown, at.row, column);
         let cells = &mut self.row(at.row).cells;
         for column in (at.column + 1..=last).rev().filter(|_| !overwrites) {
-            // A character in the last column may begin a line that continues below.
+            // Text that moves into the last column is unknown, because it may continue in the next line.
             let left = column - 1;
             let content = (column != last).then(|| {
                 let known = cells[usize::from(left)].predicted().cloned();

@@ -1,11 +1,12 @@
-//! The prediction engine of stock Mosh, rule by rule as Mosh 1.4.0 was observed to follow them, with its faults. Better
-//! engines are measured by it. In the laboratory it takes the place of rove's own ([`Prediction::engine`]).
+//! The prediction engine of stock Mosh, with the rules and the faults that were observed in Mosh 1.4.0. The laboratory
+//! runs it in place of rove's own engine ([`Prediction::engine`]) to compare both.
 //!
 //! Predictions are made in *epochs*. The predictions of an epoch are *tentative* until one of them is confirmed: kept
 //! and judged, but not shown. A key that may change the screen in unknown ways begins a new epoch. So the first letter
-//! after Enter is never shown ahead, and neither is a password that is not echoed.
+//! after Enter is never shown before its echo, and a password that is not echoed is never shown.
 //!
-//! `keys` predicts the effect of each key, `cell` and `cursor` are its predictions, and `cull` judges them. `tests` types.
+//! `keys` predicts the effect of each key. `cell` and `cursor` are predictions, and `cull` judges them. `tests` replays
+//! sessions.
 
 #![forbid(unsafe_code)]
 
@@ -22,7 +23,7 @@ use rove_units::{Duration, Instant};
 use self::cell::{CellPrediction, Epoch, Stamp};
 use self::cursor::CursorPrediction;
 
-/// Most bytes read at once that count as typed, and not pasted. Source: Mosh 1.4.0 as observed.
+/// Most bytes of one read that count as typed, and not as pasted. Source: Mosh 1.4.0 as observed.
 const KEYS_MAX: usize = 100;
 
 /// Most cells in rows with predictions. With more, all predictions are dropped. Chosen: 800 lines of 80 columns, typed
@@ -40,7 +41,7 @@ pub fn engine(prediction: Prediction, size: Size) -> Box<dyn Engine> {
     Box::new(Stock::new(prediction, size))
 }
 
-/// The prediction engine of stock Mosh.
+/// An engine by stock's rules, with its predictions.
 #[derive(Clone, Debug)]
 struct Stock {
     policy: Policy,
@@ -48,7 +49,7 @@ struct Stock {
     overwrites: bool,
     /// The epoch of predictions made now.
     epoch: Epoch,
-    /// The newest epoch with a confirmed prediction. Predictions of later epochs are tentative.
+    /// The newest epoch with a confirmed prediction. The predictions of later epochs are tentative.
     confirmed: Epoch,
     /// The predictions of the cursor, the newest last.
     cursors: Vec<CursorPrediction>,
@@ -169,7 +170,7 @@ impl Engine for Stock {
                 self.epoch = self.confirmed;
             }
             self.cull(now, &shown);
-            // This byte begins the other form of a cursor key (SS3), which the program may have asked for.
+            // Programs may request the form of cursor keys that has `O` (SS3) in place of `[`.
             let is_ss3 = self.last_byte == Some(0x1b) && byte == b'O';
             self.last_byte = Some(byte);
             self.reader.read(if is_ss3 { b'[' } else { byte }, &mut actions);
@@ -207,7 +208,7 @@ impl Engine for Stock {
         !self.cursors.is_empty() || self.rows.iter().any(PredictedRow::is_active)
     }
 
-    /// Stock itself looks every 50 ms while there is a prediction.
+    /// Returns when the age of a prediction next matters. Stock itself looks every 50 ms while a prediction exists.
     fn poll_timeout(&self) -> Option<Instant> {
         let stamps = self.rows.iter().flat_map(|row| &row.cells).filter_map(|cell| cell.stamp);
         stamps.filter_map(|stamp| Policy::next_glitch(stamp.at, self.looked_at)).min()

@@ -66,7 +66,7 @@ impl Bench {
         });
     }
 
-    /// Lets the host answer everything typed so far with this output.
+    /// Writes this output of the host, and acknowledges all keys typed so far.
     fn answer(&mut self, output: &str) {
         self.host.write(output.as_bytes());
         self.network(self.sent, 40);
@@ -232,7 +232,7 @@ fn text_that_was_there_before_earns_no_credit() {
     let mut bench = Bench::new(10, 2, "ab\x1b[1G");
     bench.engine.become_tentative();
     bench.type_text("a");
-    // The host only moved its cursor right. The letter is there by chance.
+    // The host only moved its cursor to the right. The letter was there before the key.
     bench.answer("\x1b[2G");
     bench.frame();
     assert_eq!(bench.engine.confirmed, Epoch(1));
@@ -386,7 +386,7 @@ fn cursors_are_kept_up_to_a_limit() {
     }
 }
 
-/// Returns the picture of a terminal that is drawn by the bytes of a diff from a blank screen.
+/// Returns the screen of a terminal that has received the diff from a blank screen to `frame`.
 fn replayed(frame: &Screen) -> Screen {
     let mut terminal = Terminal::replica(frame.size());
     terminal.write(&display::diff(&Screen::blank(frame.size()), frame, Vocabulary::Rich));
@@ -453,7 +453,7 @@ fn prediction() -> impl Strategy<Value = Prediction> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// For all that host and user do, a terminal can show every frame, and memory stays within its bounds. Once all
+    /// After any steps of host and user, a terminal can show the frame, and memory stays within its bounds. Once all
     /// input has been answered, the frame is the host's screen.
     #[test]
     fn no_frame_is_broken_and_none_differs_once_everything_is_answered(
