@@ -19,8 +19,8 @@ pub const LOGIN_MAX: Duration = Duration::from_secs(5);
 
 /// Shell text that fails if ssh might offer a key of a security token, which would wait for a touch. Otherwise it runs
 /// the command in its arguments.
-const WITHOUT_TOUCH: &str = "if { SSH_AUTH_SOCK=AGENT ssh-add -L </dev/null; cat /dev/null FILES; } 2>/dev/null | \
-                             grep -q '^sk-'; then echo 'REASON' >&2; exit 255; fi; exec \"$@\"";
+const WITHOUT_TOUCH: &str = "if { SSH_AUTH_SOCK=AGENT ssh-add -L </dev/null | grep '^sk-'; \
+                             grep '^sk-' /dev/null FILES; } 2>/dev/null | grep -q .; then echo 'REASON' >&2; exit 255; fi; exec \"$@\"";
 /// The reason that the command of [`touch_guard`] prints if it does not run ssh.
 pub const TOUCH: &str = "a security key may have to be touched";
 /// Shell text in place of a key file whose name is unknown. It acts as a security token's key, so ssh does not run.
@@ -248,6 +248,7 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         let file = |name: &str| folder.join(name).to_string_lossy().into_owned();
         std::fs::write(file("it's plain.pub"), "ssh-ed25519 AAAA me\n").unwrap();
+        std::fs::write(file("no final line end.pub"), "ssh-ed25519 AAAA me").unwrap();
         std::fs::write(file("touched.pub"), "sk-ssh-ed25519@openssh.com AAAA me\n").unwrap();
         let agent = folder.join("ssh-add");
         let script = "#!/bin/sh\n[ \"$SSH_AUTH_SOCK\" = \"/run/ssh's own\" ] && printf \"$KEYS\"\n";
@@ -259,6 +260,8 @@ mod tests {
             ("", &[][..], true),
             (plain, &["it's plain", "missing"], true),
             (plain, &["it's plain", "touched"], false),
+            (plain, &["no final line end", "touched"], false),
+            (plain, &["no final line end", "it's %u"], false),
             // ssh itself replaces these parts of a name.
             (plain, &["it's %u"], false),
             (plain, &["it's ${X}"], false),
