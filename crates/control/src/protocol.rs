@@ -406,7 +406,7 @@ pub fn decode_reply(line: &[u8]) -> Result<Answer, ReplyError> {
 }
 
 impl SessionStatus {
-    /// Returns the status with its texts cut to their limits.
+    /// Returns the status with its texts and lists cut to their limits.
     fn within_bounds(mut self) -> Self {
         for text in [&mut self.name, &mut self.version, &mut self.title, &mut self.terminal] {
             clip(text, TEXT_BYTES_MAX);

@@ -294,7 +294,8 @@ impl Secrecy {
         self.answered = Some(question);
     }
 
-    /// Records that another line may have begun. A line in which a key was answered without its echo still goes on.
+    /// Forgets the current line, because another one may have begun. The line stays if it has shown no text since a
+    /// key that was not echoed.
     pub(crate) fn note_reset(&mut self) {
         if self.places.last().is_some_and(|place| !place.line.is_spoilt()) {
             self.note_end();

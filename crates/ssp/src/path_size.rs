@@ -114,7 +114,7 @@ impl PathSize {
         }
     }
 
-    /// Returns the largest UDP payload to send now, in bytes.
+    /// Returns the largest UDP payload to send now, in bytes. Only a probe is larger.
     pub(crate) const fn get(&self) -> usize {
         self.size
     }

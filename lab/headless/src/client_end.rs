@@ -21,7 +21,7 @@ pub enum Act {
 
 /// A user at the client end, who also measures what happens there.
 pub trait User {
-    /// Returns the user's next action. After the terminal has shown the result it is asked again, until `None`.
+    /// Returns the user's next action. The caller carries it out and calls again, until it gets `None`.
     fn next_act(&mut self, now: Instant, client: &Client, terminal: &Terminal) -> Option<Act>;
 
     /// Returns when [`User::next_act`] is to be asked if nothing happens sooner.

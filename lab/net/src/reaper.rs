@@ -43,7 +43,7 @@ impl Reaper {
     ///
     /// # Errors
     ///
-    /// Returns the error of the system call for a process or for descriptors.
+    /// Returns the error of `pipe2`, `fstat` or `fork`.
     pub fn start(namespaces: &[&Namespace]) -> io::Result<Self> {
         let (end, line) = pipe_with(PipeFlags::CLOEXEC)?;
         let held: Vec<BorrowedFd<'_>> =

@@ -40,7 +40,7 @@ pub(crate) enum ValueError {
     SizeRule(#[from] SizeRuleError),
 }
 
-/// Why a port is refused, in stock's words.
+/// Why rove refuses a port when it is called `mosh`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PortError {
     #[error("Server-side port or range ({0}) is not a number or LOW:HIGH.")]
@@ -60,7 +60,7 @@ pub(crate) fn check_size_rule(text: &str) -> Result<(), ValueError> {
     Ok(text.parse::<SizeRule>().map(drop)?)
 }
 
-/// Checks a port as [`check_port`] does. The error has rove's own words instead of stock's.
+/// Checks a port as [`check_port`] does, with one error for all reasons.
 pub(crate) fn check_own_port(text: &str) -> Result<(), ValueError> {
     check_port(text).map_err(|_| ValueError::Port(text.to_owned()))
 }

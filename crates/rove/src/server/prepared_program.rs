@@ -28,7 +28,7 @@ pub(super) struct PreparedProgram {
     /// Whether the program starts before the client's first datagram.
     starts_early: bool,
     program: Program,
-    /// The user whose detached sessions a notice at the start names. `None` for no notice.
+    /// The user whose detached sessions the greeting above the program's output lists. `None` for no greeting.
     told_of_sessions: Option<OsString>,
 }
 

@@ -9,7 +9,7 @@ use rove_session::StreamController;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// The beginning of the names of the sockets at which clients serve calls.
+/// The beginning of the file names of the sockets at which clients serve `rove exec` and `rove -W`.
 const PURPOSE: &str = "gate";
 
 /// Bytes of a gate's hash in the name of its socket. Chosen: short for a path, and collisions are rare. A request

@@ -121,7 +121,7 @@ impl Brush {
         self.state.place
     }
 
-    /// Returns whether a cell with this pen and decoration can be printed without changing pen or hyperlink.
+    /// Returns whether this pen, decoration and hyperlink are the current ones. Then text needs no sequence before it.
     pub(super) fn paints(&self, pen: Pen, decoration: &Decoration) -> bool {
         let repertoire = self.dialect.repertoire;
         self.state.rendition == repertoire.rendition(pen, decoration)

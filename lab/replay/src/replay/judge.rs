@@ -191,8 +191,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Tells that the client's copy of the host's screen is the true screen `number`. For a client program of others,
-    /// only its screen after a datagram shows that.
+    /// Records that the client has received the true screen `number`, if that is newer than the last. For a client such
+    /// as stock's, the caller infers the number from what the client draws after a datagram.
     pub fn handle_host_number(&mut self, now: Instant, number: usize) {
         if number > self.host.1 {
             self.host = (self.script.truth[number].clone(), number);

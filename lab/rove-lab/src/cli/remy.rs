@@ -90,7 +90,7 @@ pub(crate) struct RemyArgs {
     /// A search ends after so many steps: the table says how many made it
     #[arg(long, value_name = "COUNT")]
     steps: Option<u64>,
-    /// A search ends for now after so many minutes
+    /// A search pauses after so many minutes
     #[arg(long, value_name = "COUNT")]
     minutes: Option<f64>,
     /// Threads, or workers of an engine; one for each processor where it is left out. No result depends on it

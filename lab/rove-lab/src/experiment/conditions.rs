@@ -85,7 +85,7 @@ pub(crate) struct Samples {
     pub(crate) invalid: Vec<String>,
 }
 
-/// The belief and the forecast of Sprout at the end of a tick.
+/// Sprout's belief and forecast at the end of a tick, and what the link delivered afterwards.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub(crate) struct Moment {
     /// The end of the tick, in nanoseconds.

@@ -35,7 +35,7 @@ pub(crate) struct Section {
 }
 
 impl Section {
-    /// Reads a part that begins with the figure's name.
+    /// Reads a figure's part from text that follows its [`BEGIN`].
     fn read(text: &str) -> Option<Self> {
         let (name, _) = text.split_once('"')?;
         let (inner, _) = text.split_once(END)?;

@@ -24,7 +24,7 @@ const SEEDS_MAX: u64 = 1_000;
 pub(crate) struct Scenario {
     /// Its name: the file's, without the ending.
     pub(crate) name: String,
-    /// The file's directory, from which the names of other files lead.
+    /// The file's directory. Relative paths in the file start here.
     pub(crate) folder: PathBuf,
     /// The file's text, which the results are kept under.
     pub(crate) text: String,
