@@ -118,7 +118,7 @@ mod tests {
         let mut figure = Figure::empty(scenario.expect("a scenario in real time"));
         let invalid = vec!["late, by 9 ms".to_owned()];
         let times = Times::new(vec![7.0], 0);
-        let series = Series::of_times(Some(System::Ssh), times);
+        let series = Series { system: Some(System::Ssh), times, ..Series::default() };
         figure.series = vec![series.clone(), Series { invalid: invalid.clone(), ..series }];
         let samples = Samples { times: vec![7_000_000], ..Samples::default() };
         let run = |series, invalid| {

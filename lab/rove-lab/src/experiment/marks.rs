@@ -120,7 +120,7 @@ mod tests {
             figures: [200.0, 40.0, 9.0, 0.0].map(Some).to_vec(),
             ..SeedMeans::default()
         };
-        let mut series = Series::of_times(None, Times::new(vec![7.0], 0));
+        let mut series = Series { times: Times::new(vec![7.0], 0), ..Series::default() };
         series.by_seed.insert(1, means);
         let results = "{ system = \"cubic\", link = \"all links\", \"use (%)\" = 55, mean = 300 },\
                        { system = \"cubic\", link = \"a\", \"kbit/s\" = 300, mean = 70 },\
@@ -143,7 +143,8 @@ mod tests {
 
     #[test]
     fn a_mean_lies_at_the_height_of_ours_and_a_number_of_a_course_at_its_end() {
-        let series = Series::of_times(None, Times::new(vec![1.0, 2.0, 3.0, 10.0], 0));
+        let series =
+            Series { times: Times::new(vec![1.0, 2.0, 3.0, 10.0], 0), ..Series::default() };
         let rove = |head: &str, results: &str, series: &Series| {
             let marks =
                 marked(head, &format!("{{ system = \"cubic\", {results} }}"), series, &["a"]);

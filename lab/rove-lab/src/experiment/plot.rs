@@ -293,7 +293,7 @@ mod tests {
     use rove_runs::statistics::Times;
 
     fn series(times: &[f64], missing: u64) -> Series {
-        Series::of_times(None, Times::new(times.to_vec(), missing))
+        Series { times: Times::new(times.to_vec(), missing), ..Series::default() }
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub(crate) struct Run {
 }
 
 /// The samples of one system over one link with one value.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Series {
     /// The system. `None` for recordings by themselves.
     pub(crate) system: Option<System>,
@@ -128,25 +128,6 @@ impl Series {
         self.system.map_or("", System::name)
     }
 
-    /// Returns a series of times alone.
-    #[cfg(test)]
-    pub(crate) const fn of_times(system: Option<System>, times: Times) -> Self {
-        Self {
-            system,
-            link: String::new(),
-            value: None,
-            recording: None,
-            recordings: Vec::new(),
-            invalid: Vec::new(),
-            times,
-            by_seed: BTreeMap::new(),
-            pairs: Vec::new(),
-            course: Vec::new(),
-            has_empty_runs: false,
-            fault: None,
-        }
-    }
-
     /// Returns a statistic by its name: one of the times, or a figure of the runs in the mean over the seeds.
     pub(crate) fn statistic(&self, figures: &[RunFigure], name: &str) -> Option<f64> {
         match (name, of_times(name)) {
@@ -191,7 +172,7 @@ mod tests {
         };
         let runs = [run([1, 2, 500, 900]), run([1, 600, 700, 800]), run([1, 2, 3, 400])];
         let all = runs.iter().flat_map(Samples::millis).collect();
-        let mut series = Series::of_times(None, Times::new(all, 0));
+        let mut series = Series { times: Times::new(all, 0), ..Series::default() };
         for (seed, run) in (1..).zip(&runs) {
             series.by_seed.extend(SeedMeans::of(&[], &[run]).map(|means| (seed, means)));
         }
@@ -207,7 +188,7 @@ mod tests {
     fn a_seed_in_which_nothing_came_counts_in_the_interval() {
         let run = |times: Vec<u64>, missing| Samples { times, missing, ..Samples::default() };
         let runs = [run(vec![1_000_000; 9], 0), run(vec![2_000_000; 9], 0), run(Vec::new(), 9)];
-        let mut series = Series::of_times(None, Times::new(Vec::new(), 0));
+        let mut series = Series { times: Times::new(Vec::new(), 0), ..Series::default() };
         for (seed, run) in (1..).zip(&runs) {
             let means = SeedMeans::of(&[], &[run]).expect("it has samples");
             series.times.merge(&means.times);
@@ -239,7 +220,7 @@ mod tests {
         let runs = [(1, 1_000), (9, 4), (9, 4), (9, 4), (9, 4), (9, 4)];
         let runs = runs.map(|(millis, count)| run(millis * 1_000_000, count));
         let all = runs.iter().flat_map(Samples::millis).collect();
-        let mut series = Series::of_times(None, Times::new(all, 0));
+        let mut series = Series { times: Times::new(all, 0), ..Series::default() };
         for (seed, run) in (1..).zip(&runs) {
             series.by_seed.extend(SeedMeans::of(&[], &[run]).map(|means| (seed, means)));
         }

@@ -278,8 +278,6 @@ impl<'a> Plan<'a> {
             system: *system,
             link: link.clone(),
             value: *value,
-            recording: None,
-            recordings: Vec::new(),
             invalid,
             times: Times::new(times, missing),
             by_seed: by_seed.into_iter().filter_map(of_seed).collect(),
@@ -287,6 +285,7 @@ impl<'a> Plan<'a> {
             course,
             has_empty_runs,
             fault,
+            ..Series::default()
         }
     }
 

@@ -444,11 +444,9 @@ mod tests {
             let means = |(seed, rate)| {
                 (seed, SeedMeans { figures: vec![Some(0.0), Some(rate)], ..SeedMeans::default() })
             };
-            let system = Some(System::Flow(contender));
-            Series {
-                by_seed: [1, 2].into_iter().zip(rates).map(means).collect(),
-                ..Series::of_times(system, Times::new(vec![1.0], 0))
-            }
+            let by_seed = [1, 2].into_iter().zip(rates).map(means).collect();
+            let (system, times) = (Some(System::Flow(contender)), Times::new(vec![1.0], 0));
+            Series { system, times, by_seed, ..Series::default() }
         };
         let cubic = series(Contender::Cubic, [1_000.0, 2_000.0]);
         let ledbat = series(Contender::Ledbat, [900.0, 1_800.0]);
@@ -471,7 +469,7 @@ mod tests {
 
     #[test]
     fn a_column_without_the_runs_in_which_a_program_failed_is_not_reproduced() {
-        let whole = Series::of_times(None, Times::new(vec![1.0], 1));
+        let whole = Series { times: Times::new(vec![1.0], 1), ..Series::default() };
         let failed = Series { fault: Some("it ended".to_owned()), ..whole.clone() };
         let silent = Series { has_empty_runs: true, ..whole.clone() };
         for (series, of_survivors) in [(whole, false), (failed, true), (silent, true)] {
@@ -489,8 +487,8 @@ mod tests {
         let scenario = Scenario::built_in().next().expect("a scenario");
         let outcome = |name: &str, times: Vec<f64>, missing| {
             let group = group(name);
-            let series = Series::of_times(Some(System::Rove), Times::new(times, missing));
-            let series = vec![series];
+            let (system, times) = (Some(System::Rove), Times::new(times, missing));
+            let series = vec![Series { system, times, ..Series::default() }];
             let figure = Figure { series, ..Figure::empty(scenario.clone()) };
             of_result(&group, &group.results[0], &figure, &[])[0].outcome
         };
