@@ -14,13 +14,11 @@ mod scenario;
 
 use core::net::{Ipv4Addr, SocketAddr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
 use anyhow::{Context, Result, bail, ensure};
 use rove_link::LinkConfig;
 use rove_link::net::Net;
+use rove_runs::parallel;
 use rove_session::{ClientOutcome, ServerOutcome};
 use rove_ssp::Capabilities;
 use rove_units::{Duration, Seed};
@@ -28,9 +26,6 @@ use rove_units::{Duration, Seed};
 use ends::{ClientEnd, ServerEnd};
 use machine::Machine;
 use scenario::{Action, Ending, Scenario};
-
-/// Seeds run at once. Chosen: the cores of the machine the gate runs on.
-const THREADS: usize = 2;
 
 /// How long a healed session may take to agree. Chosen: datagrams lost last are repeated within three heartbeats. A
 /// server hears of a client that it has given up only with that client's next heartbeat.
@@ -58,37 +53,20 @@ pub(crate) struct Report {
 ///
 /// Returns which seeds failed, why, and how to run one again.
 pub(crate) fn run(first_seed: u64, seeds: u64) -> Result<Report> {
-    let next = AtomicU64::new(0);
-    let total = Mutex::new((Report::default(), Vec::new()));
-    thread::scope(|scope| {
-        for _ in 0..THREADS {
-            scope.spawn(|| {
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= seeds {
-                        break;
-                    }
-                    let seed = first_seed.wrapping_add(number);
-                    let result = run_caught(Seed::new(seed));
-                    let mut total = total.lock().expect("no thread panics holding it");
-                    match result {
-                        Ok(report) => total.0.add(report),
-                        Err(error) => total.1.push((seed, format!("{error:#}"))),
-                    }
-                }
-            });
+    let all: Vec<u64> = (0..seeds).map(|number| first_seed.wrapping_add(number)).collect();
+    let results = parallel::map(&all, |seed| run_caught(Seed::new(*seed)), |_| {});
+    let (mut total, mut failures) = (Report::default(), Vec::new());
+    for (seed, result) in all.into_iter().zip(results) {
+        match result {
+            Ok(report) => total.add(report),
+            Err(error) => failures
+                .push(format!("{error:#}\n  replay: cargo xtask sim --seeds 1 --seed {seed}")),
         }
-    });
-    let (report, mut failures) = total.into_inner().expect("no thread panics holding it");
-    if failures.is_empty() {
-        return Ok(report);
     }
-    failures.sort_unstable();
-    let named: Vec<String> = failures
-        .iter()
-        .take(FAILURES_NAMED_MAX)
-        .map(|(seed, error)| format!("{error}\n  replay: cargo xtask sim --seeds 1 --seed {seed}"))
-        .collect();
+    if failures.is_empty() {
+        return Ok(total);
+    }
+    let named = &failures[..failures.len().min(FAILURES_NAMED_MAX)];
     bail!("{} of {seeds} seeds failed\n{}", failures.len(), named.join("\n"));
 }
 
