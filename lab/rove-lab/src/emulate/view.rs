@@ -1,9 +1,9 @@
 //! A line that says how the link does, for a person who watches a run.
 
 use core::fmt::Write as _;
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rove_units::Duration;
 
@@ -23,19 +23,19 @@ pub(crate) enum Place {
     File(PathBuf),
 }
 
-/// The line and what was counted when it was written last.
-#[derive(Debug)]
-pub(super) struct View {
-    output: Output,
-    last: [Flow; 2],
-}
+/// The texts before and after each line, and the text that removes the last line.
+type Frame = [&'static str; 3];
 
-#[derive(Debug)]
-enum Output {
-    Here(io::Stderr),
-    Title(io::Stderr),
-    Terminal(File),
-    File(File),
+/// A line of a terminal is written over each time. In a file, every line stays.
+const LINE: Frame = ["\r", "\x1b[K", "\r\x1b[K"];
+const TITLE: Frame = ["\x1b]2;", "\x07", "\x1b]2;\x07"];
+const FILE: Frame = ["", "\n", ""];
+
+/// The line and what was counted when it was written last.
+pub(super) struct View {
+    output: Box<dyn Write>,
+    frame: Frame,
+    last: [Flow; 2],
 }
 
 impl View {
@@ -46,43 +46,33 @@ impl View {
     /// Returns the system's refusal of the file.
     pub(super) fn open(place: &Place) -> io::Result<Option<Self>> {
         let is_seen = io::stderr().is_terminal();
-        let output = match place {
+        let (output, frame): (Box<dyn Write>, Frame) = match place {
             Place::Here | Place::Title if !is_seen => return Ok(None),
-            Place::Here => Output::Here(io::stderr()),
-            Place::Title => Output::Title(io::stderr()),
-            Place::File(path) => open(path)?,
+            Place::Here => (Box::new(io::stderr()), LINE),
+            Place::Title => (Box::new(io::stderr()), TITLE),
+            Place::File(path) => {
+                let file = OpenOptions::new().create(true).append(true).open(path)?;
+                let frame = if file.is_terminal() { LINE } else { FILE };
+                (Box::new(file), frame)
+            }
         };
-        Ok(Some(Self { output, last: Default::default() }))
+        Ok(Some(Self { output, frame, last: Default::default() }))
     }
 
     /// Shows what has happened in the time since the last line.
     pub(super) fn show(&mut self, now: [Flow; 2], elapsed: Duration) {
-        let line = line(&self.last, &now, elapsed);
+        let (line, [before, after, _]) = (line(&self.last, &now, elapsed), self.frame);
         self.last = now;
         // A watcher who has gone away wants to see nothing more.
-        let _ = match &mut self.output {
-            Output::Here(stderr) => write!(stderr, "\r{line}\x1b[K"),
-            Output::Title(stderr) => write!(stderr, "\x1b]2;{line}\x07"),
-            Output::Terminal(file) => write!(file, "\r{line}\x1b[K"),
-            Output::File(file) => writeln!(file, "{line}"),
-        };
+        let _ = write!(self.output, "{before}{line}{after}");
     }
 }
 
 impl Drop for View {
     fn drop(&mut self) {
-        let _ = match &mut self.output {
-            Output::Here(stderr) => write!(stderr, "\r\x1b[K"),
-            Output::Title(stderr) => write!(stderr, "\x1b]2;\x07"),
-            Output::Terminal(file) => write!(file, "\r\x1b[K"),
-            Output::File(_) => Ok(()),
-        };
+        let [.., removal] = self.frame;
+        let _ = self.output.write_all(removal.as_bytes());
     }
-}
-
-fn open(path: &Path) -> io::Result<Output> {
-    let file = OpenOptions::new().create(true).append(true).open(path)?;
-    Ok(if file.is_terminal() { Output::Terminal(file) } else { Output::File(file) })
 }
 
 /// Returns the line: for each direction rate, queue, delay and drops.
