@@ -19,7 +19,7 @@ use crate::compare::bulk::Bulk;
 use crate::compare::cost::{self, Cost};
 use crate::compare::film::Film;
 use crate::compare::observed_client::{Interrupt, ObservedClient, RunOptions};
-use crate::compare::replayed_program::{self, Control};
+use crate::compare::replayed_program::{self, Control, Progress};
 use rove_net::Offered;
 use rove_net::testbed::{End, Testbed, TestbedOptions, bounded};
 use rove_rig::clock;
@@ -207,7 +207,8 @@ impl Stage<'_> {
             judge: Judge::new(script),
             pacer: Pacer::new(&script.keys, self.options.pace),
             typed: 0,
-            progress: Progressing::new(clock::now()),
+            progress: Progress::default(),
+            progress_at: clock::now(),
             first: None,
             film: self.options.films.then(Film::default),
         };
@@ -257,27 +258,15 @@ struct First {
     bulk: u64,
 }
 
-/// The far side's progress through the keys that were sent and what follows from them.
-struct Progressing {
-    received: usize,
-    written: usize,
-    /// When the far side last made progress, or had nothing to do.
-    at: Instant,
-}
-
-impl Progressing {
-    const fn new(now: Instant) -> Self {
-        Self { received: 0, written: 0, at: now }
-    }
-}
-
 /// A recording that is being played.
 struct Performance<'a> {
     judge: Judge<'a>,
     pacer: Pacer<'a>,
     /// Bytes that were typed.
     typed: usize,
-    progress: Progressing,
+    progress: Progress,
+    /// When the far side last made progress, or had nothing to do.
+    progress_at: Instant,
     first: Option<First>,
     film: Option<Film>,
 }
@@ -312,7 +301,7 @@ impl Performance<'_> {
         self.note_progress(stage);
         if !self.is_behind(stage) {
             // A far side that has had nothing to do does not hang.
-            self.progress.at = clock::now();
+            self.progress_at = clock::now();
         }
         self.judge.handle_key(clock::now());
         if let Some(film) = &mut self.film {
@@ -348,9 +337,8 @@ impl Performance<'_> {
 
     fn note_progress(&mut self, stage: &Stage<'_>) {
         let found = stage.control.progress;
-        if (found.received, found.written) != (self.progress.received, self.progress.written) {
-            self.progress =
-                Progressing { received: found.received, written: found.written, at: clock::now() };
+        if found != self.progress {
+            (self.progress, self.progress_at) = (found, clock::now());
         }
     }
 
@@ -359,7 +347,7 @@ impl Performance<'_> {
     fn settles_at(&self, stage: &Stage<'_>) -> Option<Instant> {
         let is_open = self.judge.settled_at().is_none() && !self.judge.has_seen_all();
         let is_there = is_open && !self.is_behind(stage) && self.judge.shows_newest();
-        is_there.then(|| self.progress.at + stage.way_back() + FRAME)
+        is_there.then(|| self.progress_at + stage.way_back() + FRAME)
     }
 
     /// Returns whether nothing more is to come.
@@ -369,13 +357,13 @@ impl Performance<'_> {
             return false;
         }
         let sent_at = judge.outcomes().last().and_then(|outcome| outcome.sent_at);
-        let last = self.progress.at.max(sent_at.unwrap_or(Instant::ZERO));
+        let last = self.progress_at.max(sent_at.unwrap_or(Instant::ZERO));
         judge.has_seen_all() && judge.shows_newest() || clock::now() >= last + TAIL
     }
 
     /// Returns whether the far side has made no progress for too long.
     fn is_hung(&self, stage: &Stage<'_>) -> bool {
-        let idle = || clock::now().saturating_since(self.progress.at);
+        let idle = || clock::now().saturating_since(self.progress_at);
         self.is_behind(stage) && idle() >= stage.options.timeout
     }
 }
