@@ -3,7 +3,7 @@
 //! The link and its two ends are a [`rove_net::testbed`]. `view` shows a person how the link does.
 
 use std::ffi::{CString, OsStr, OsString};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
 use std::os::unix::ffi::OsStrExt;
@@ -15,6 +15,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use rove_flows::path::Path;
 use rove_host::program::candidates;
 use rove_platform::event_loop::{EventLoop, Interest};
+use rove_runs::files::{check_writable, write_whole};
 use rove_units::{Instant, Seed};
 use rustix::fs::{Access, access};
 use rustix::process::{Pid, Signal, getpgrp, kill_process};
@@ -73,12 +74,8 @@ pub(crate) fn run(mut options: EmulateOptions, complain: impl Fn(&str)) -> Resul
     if let Some(code) = cannot_run(&options.command, &complain) {
         return Ok(code);
     }
-    // The user hears of a file that cannot be written before the work. An old file stays until there is a new one.
-    let report = options.report.as_deref().map(|path| {
-        let file = OpenOptions::new().append(true).create(true).open(path);
-        file.with_context(|| format!("cannot write {}", path.display()))
-    });
-    let report = report.transpose()?;
+    // The user hears of a file that cannot be written before the work.
+    options.report.as_deref().map_or(Ok(()), check_writable)?;
     let possible = acquire_rights()?;
     let far = if options.far.is_some() { Far::Own } else { possible };
     let view = options.view.as_ref().map(View::open).transpose();
@@ -105,12 +102,10 @@ pub(crate) fn run(mut options: EmulateOptions, complain: impl Fn(&str)) -> Resul
     if options.stats {
         let _ = io::stderr().write_all(table(&figures).as_bytes());
     }
-    if let Some(mut report) = report {
+    if let Some(report) = &options.report {
         let json =
             serde_json::to_string_pretty(&figures).context("cannot write figures as JSON")?;
-        // A terminal or a pipe has no length.
-        let _ = report.set_len(0);
-        writeln!(report, "{json}").context("cannot write the report")?;
+        write_whole(report, &(json + "\n"))?;
     }
     Ok(code(status))
 }

@@ -3,7 +3,6 @@
 //! `flow` sends packets at given times and notes when they arrive; `kernel` does so through the kernel's token bucket;
 //! `tcp` fills links with the kernel's TCP. A `figure` is what came of a check.
 
-use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
 
@@ -11,6 +10,7 @@ use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
 use rove_link::{Link, LinkConfig, Schedule, Synthetic};
 use rove_replay::replay::figures::millis;
+use rove_runs::files::{check_writable, write_whole};
 use rove_runs::statistics::{Times, mean};
 use rove_units::{BitRate, Bytes, Duration, Instant};
 
@@ -57,11 +57,7 @@ pub(crate) enum Check {
 /// Returns an error if there can be no link, or `output` or the file `json` cannot be written.
 pub(crate) fn run(checks: &[Check], json: Option<&Path>, mut output: impl Write) -> Result<bool> {
     // A file that cannot be written is told of before the work, not after it.
-    let open = |path: &Path| {
-        let file = OpenOptions::new().append(true).create(true).open(path);
-        file.with_context(|| format!("cannot write {}", path.display()))
-    };
-    let file = json.map(open).transpose()?;
+    json.map_or(Ok(()), check_writable)?;
     acquire_rights()?;
     let all = if checks.is_empty() { Check::value_variants() } else { checks };
     let mut figures = Vec::new();
@@ -74,9 +70,9 @@ pub(crate) fn run(checks: &[Check], json: Option<&Path>, mut output: impl Write)
         }
         figures.extend(made);
     }
-    if let Some(file) = file {
-        let _ = file.set_len(0);
-        serde_json::to_writer_pretty(file, &figures).context("cannot write the results as JSON")?;
+    if let Some(json) = json {
+        let text = serde_json::to_string_pretty(&figures);
+        write_whole(json, &text.context("cannot write the results as JSON")?)?;
     }
     Ok(figures.iter().all(|figure| figure.is_right))
 }
