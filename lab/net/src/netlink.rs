@@ -4,47 +4,25 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
+use libc::{
+    IFA_ADDRESS, IFA_LOCAL, IFF_NOARP, IFF_RUNNING, IFF_UP, IFLA_ADDRESS, IFLA_AF_SPEC,
+    IFLA_IFNAME, IFLA_INFO_DATA, IFLA_INFO_KIND, IFLA_LINKINFO, IFLA_MTU, IFLA_NET_NS_FD,
+    IFLA_STATS64, IFLA_TXQLEN, NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REQUEST,
+    NLMSG_DONE, NLMSG_ERROR, RT_SCOPE_LINK, RT_TABLE_MAIN, RTA_OIF, RTM_DELLINK, RTM_GETADDR,
+    RTM_GETLINK, RTM_NEWADDR, RTM_NEWLINK, RTM_NEWROUTE, RTN_UNICAST, RTPROT_STATIC, c_int,
+};
 use rustix::io::{read, retry_on_intr, write};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 
-// Numbers of rtnetlink. Source: linux/netlink.h, rtnetlink.h, if_link.h, if_addr.h and veth.h.
-const NLMSG_ERROR: u16 = 2;
-const NLMSG_DONE: u16 = 3;
-const NLM_F_REQUEST: u16 = 0x01;
-const NLM_F_ACK: u16 = 0x04;
-const NLM_F_DUMP: u16 = 0x300;
-const NLM_F_CREATE_NEW: u16 = 0x600;
-const RTM_NEWLINK: u16 = 16;
-const RTM_DELLINK: u16 = 17;
-const RTM_GETLINK: u16 = 18;
-const RTM_NEWADDR: u16 = 20;
-const RTM_GETADDR: u16 = 22;
-const RTM_NEWROUTE: u16 = 24;
-const IFLA_ADDRESS: u16 = 1;
-const IFLA_IFNAME: u16 = 3;
-const IFLA_MTU: u16 = 4;
-const IFLA_TXQLEN: u16 = 13;
-const IFLA_LINKINFO: u16 = 18;
-const IFLA_STATS64: u16 = 23;
-const IFLA_AF_SPEC: u16 = 26;
-const IFLA_NET_NS_FD: u16 = 28;
-const IFLA_INFO_KIND: u16 = 1;
-const IFLA_INFO_DATA: u16 = 2;
+// Numbers that libc lacks or has in another type. Source: linux/if_link.h, veth.h and socket.h.
 const IFLA_INET6_ADDR_GEN_MODE: u16 = 8;
 const IN6_ADDR_GEN_MODE_NONE: u8 = 1;
 const VETH_INFO_PEER: u16 = 1;
-const IFA_ADDRESS: u16 = 1;
-const IFA_LOCAL: u16 = 2;
-const RTA_OIF: u16 = 4;
 const AF_INET: u8 = 2;
 const AF_INET6: u16 = 10;
-const RT_TABLE_MAIN: u8 = 254;
-const RTPROT_STATIC: u8 = 4;
-const RT_SCOPE_LINK: u8 = 253;
-const RTN_UNICAST: u8 = 1;
-const IFF_UP: u32 = 0x01;
-const IFF_RUNNING: u32 = 0x40;
-const IFF_NOARP: u32 = 0x80;
+
+/// Flags of a request for something that is not there yet.
+const NLM_F_CREATE_NEW: c_int = NLM_F_CREATE | NLM_F_EXCL;
 
 /// Bytes of the message header, and of the headers of link and address messages after it.
 const HEADER_LEN: usize = 16;
@@ -121,7 +99,7 @@ impl Netlink {
             received: counter(0),
             sent: counter(1),
             dropped: counter(6) + counter(7),
-            carries: u32::from_ne_bytes([body[8], body[9], body[10], body[11]]) & IFF_RUNNING != 0,
+            carries: i32::from_ne_bytes([body[8], body[9], body[10], body[11]]) & IFF_RUNNING != 0,
         })
     }
 
@@ -269,7 +247,7 @@ impl Netlink {
                 if sequence != self.sequence {
                     continue;
                 }
-                match kind {
+                match c_int::from(kind) {
                     NLMSG_DONE => return Ok(answers),
                     NLMSG_ERROR => {
                         let code = body.get(..4).ok_or(io::ErrorKind::InvalidData)?;
@@ -294,7 +272,8 @@ impl Netlink {
 struct Message(Vec<u8>);
 
 impl Message {
-    fn new(kind: u16, flags: u16) -> Self {
+    fn new(kind: u16, flags: c_int) -> Self {
+        let flags = u16::try_from(flags).expect("the flags of a request have 16 bits");
         let mut bytes = vec![0; HEADER_LEN];
         bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
         bytes[6..8].copy_from_slice(&flags.to_ne_bytes());
@@ -302,7 +281,7 @@ impl Message {
     }
 
     /// Appends the header of a link message, which sets exactly these flags.
-    fn link_header(&mut self, index: i32, flags: u32) {
+    fn link_header(&mut self, index: i32, flags: c_int) {
         self.0.extend([0; 4]);
         self.0.extend(index.to_ne_bytes());
         self.0.extend(flags.to_ne_bytes());
@@ -333,7 +312,7 @@ impl Message {
         let len = u32::try_from(self.0.len()).expect("our messages are short");
         self.0[0..4].copy_from_slice(&len.to_ne_bytes());
         self.0[8..12].copy_from_slice(&sequence.to_ne_bytes());
-        u16::from_ne_bytes([self.0[6], self.0[7]]) & NLM_F_DUMP == NLM_F_DUMP
+        c_int::from(u16::from_ne_bytes([self.0[6], self.0[7]])) & NLM_F_DUMP == NLM_F_DUMP
     }
 }
 

@@ -151,21 +151,15 @@ pub(crate) fn packet_bind(socket: BorrowedFd<'_>, index: i32) -> io::Result<()> 
 ///
 /// Returns the system's refusal.
 pub(crate) fn packet_drops(socket: BorrowedFd<'_>) -> io::Result<u32> {
-    /// As in if_packet.h.
-    #[repr(C)]
-    struct Stats {
-        packets: u32,
-        drops: u32,
-    }
-    let mut stats = Stats { packets: 0, drops: 0 };
-    let mut len = libc::socklen_t::try_from(mem::size_of::<Stats>()).unwrap_or_default();
+    let mut stats = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
+    let mut len = libc::socklen_t::try_from(mem::size_of_val(&stats)).unwrap_or_default();
     // SAFETY: the socket is open, and the structure has the length that is told.
     let result = unsafe {
         let to = (&raw mut stats).cast();
         let (level, name) = (libc::SOL_PACKET, libc::PACKET_STATISTICS);
         libc::getsockopt(socket.as_raw_fd(), level, name, to, &mut len)
     };
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(stats.drops) }
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(stats.tp_drops) }
 }
 
 /// Lets the kernel, and not the device, compute the checksums of an interface's outgoing packets and cut them to size.
