@@ -19,6 +19,9 @@ use crate::experiment::traffic::{Traffic, VALUE};
 /// Most repetitions of one scenario. Chosen: a thousand are a night's work, and no typing error.
 const SEEDS_MAX: u64 = 1_000;
 
+/// The byte of a scenario's text where something is wrong, and a sentence on it.
+type Fault = (usize, String);
+
 /// A scenario, checked.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scenario {
@@ -218,38 +221,36 @@ impl Scenario {
         Ok(scenario)
     }
 
+    /// Returns the place of a word in the text.
+    fn at(&self, word: &str) -> usize {
+        self.text.find(word).unwrap_or(0)
+    }
+
     /// Finds a system, a measurement or an option that the scenario's clock does not allow.
-    fn check_clock(&self) -> Result<(), (usize, String)> {
+    fn check_clock(&self) -> Result<(), Fault> {
         let body = &self.body;
-        let at = |word: &str| self.text.find(word).unwrap_or(0);
         if let Some(system) = body.systems.iter().find(|system| !system.runs_by(body.clock)) {
-            let (name, clock) = (system.name(), body.clock);
-            return Err((
-                at("systems"),
-                format!("{name} does not run by the {clock:?} clock").to_lowercase(),
-            ));
+            let sentence = format!("{} does not run by the {:?} clock", system.name(), body.clock);
+            return Err((self.at("systems"), sentence.to_lowercase()));
         }
         let is_real = body.clock == Clock::Real;
-        if is_real && !body.measure.runs_really() {
-            let name = body.measure.name();
-            return Err((at("measure"), format!("measure = \"{name}\" does not run in real time")));
+        let sentence = format!("measure = \"{}\" does not run in real time", body.measure.name());
+        refuse_if(is_real && !body.measure.runs_really(), self.at("measure"), sentence)?;
+        let has_keys = body.keys.or(body.full_keys).is_some();
+        for (name, is_there) in [("keys", has_keys), ("downloads", body.downloads > 0)] {
+            let sentence = format!("{name} needs clock = \"real\"");
+            refuse_if(is_there && !is_real, self.at(name), sentence)?;
         }
-        let of_real_time =
-            [("keys", body.keys.or(body.full_keys).is_some()), ("downloads", body.downloads > 0)];
-        if let Some((name, _)) = of_real_time.iter().find(|(_, is_there)| *is_there && !is_real) {
-            return Err((at(name), format!("{name} needs clock = \"real\"")));
-        }
-        let paths = body.links.iter().filter_map(|link| link.path.as_ref());
-        let mut downloads = paths.filter(|path| path.get_ref().contains("download="));
-        if let Some(path) = downloads.next().filter(|_| is_real) {
+        for path in body.links.iter().filter_map(|link| link.path.as_ref()) {
+            let is_wrong = is_real && path.get_ref().contains("download=");
             let sentence = "download= is for virtual time; in real time there is downloads = COUNT";
-            return Err((path.span().start, sentence.to_owned()));
+            refuse_if(is_wrong, path.span().start, sentence)?;
         }
         Ok(())
     }
 
     /// Finds what is there twice: a row would be compared with another one's baseline.
-    fn check_repeats(&self) -> Result<(), (usize, String)> {
+    fn check_repeats(&self) -> Result<(), Fault> {
         let Body { links, systems, values, .. } = &self.body;
         let names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
         let repeats = [
@@ -257,10 +258,8 @@ impl Scenario {
             ("systems", repeated(systems).map(|system| system.name().to_owned())),
             ("values", repeated(values).map(f64::to_string)),
         ];
-        if names.iter().any(|name| name.contains('\n')) {
-            let sentence = "link: a name has no line break";
-            return Err((self.text.find("[[link]]").unwrap_or(0), sentence.to_owned()));
-        }
+        let has_break = names.iter().any(|name| name.contains('\n'));
+        refuse_if(has_break, self.at("[[link]]"), "link: a name has no line break")?;
         for (word, repeat) in repeats {
             if let Some(name) = repeat {
                 let at = self.text.rfind(word).unwrap_or(0);
@@ -271,69 +270,64 @@ impl Scenario {
     }
 
     /// Finds a system that cannot be measured, or a baseline or drawn system that is not among the compared ones.
-    fn check_systems(&self) -> Result<(), (usize, String)> {
+    fn check_systems(&self) -> Result<(), Fault> {
         let body = &self.body;
-        let at = |word: &str| self.text.find(word).unwrap_or(0);
         for system in body.running() {
             if let System::File(file) = system {
-                file.check().map_err(|error| (at(file.name()), format!("{error:#}")))?;
+                file.check().map_err(|error| (self.at(file.name()), format!("{error:#}")))?;
             }
         }
         if let Some(system) = body.running().find(|it| !body.measure.tells_apart(*it)) {
             let (name, measure) = (system.name(), body.measure.name());
             let sentence = format!("measure = \"{measure}\" has no system {name} of its own");
-            return Err((at("systems"), sentence));
+            return Err((self.at("systems"), sentence));
         }
         for (word, named) in [("baseline", body.baseline.as_slice()), ("drawn", &body.drawn)] {
-            if named.iter().any(|system| !body.systems.contains(system)) {
-                return Err((at(word), format!("{word} is one of the systems")));
-            }
+            let is_other = named.iter().any(|system| !body.systems.contains(system));
+            refuse_if(is_other, self.at(word), format!("{word} is one of the systems"))?;
         }
         Ok(())
     }
 
     /// Finds a picture that the measurement does not have.
-    fn check_picture(&self) -> Result<(), (usize, String)> {
+    fn check_picture(&self) -> Result<(), Fault> {
         let body = &self.body;
-        let at = |word: &str| self.text.find(word).unwrap_or(0);
-        if body.plot == Plot::Ellipses && body.measure != Measure::Shared {
-            let sentence =
-                "plot = \"ellipses\" is of senders that share a path: measure = \"shared\"";
-            return Err((at("plot"), sentence.to_owned()));
-        }
-        if body.plot == Plot::Course && body.measure != Measure::Course {
-            return Err((at("plot"), "plot = \"course\" is of measure = \"course\"".to_owned()));
-        }
-        if body.plot == Plot::Belief && body.measure != Measure::Belief {
-            return Err((at("plot"), "plot = \"belief\" is of measure = \"belief\"".to_owned()));
+        for (plot, measure, sentence) in [
+            (
+                Plot::Ellipses,
+                Measure::Shared,
+                "plot = \"ellipses\" is of senders that share a path: measure = \"shared\"",
+            ),
+            (Plot::Course, Measure::Course, "plot = \"course\" is of measure = \"course\""),
+            (Plot::Belief, Measure::Belief, "plot = \"belief\" is of measure = \"belief\""),
+        ] {
+            refuse_if(body.plot == plot && body.measure != measure, self.at("plot"), sentence)?;
         }
         if let Some((name, Err(known))) = body.quantity.as_ref().map(|it| (it, quantity(it))) {
             let known = known.join(", ");
             let sentence = format!("there is no quantity {name:?}; there are {known}");
-            return Err((at("quantity"), sentence));
+            return Err((self.at("quantity"), sentence));
         }
         let known = self.statistics();
         if let Some(shown) = body.shown.as_deref().filter(|shown| !known.contains(shown)) {
             let sentence =
                 format!("there is no statistic {shown:?} here; there are {}", known.join(", "));
-            return Err((at("shown"), sentence));
+            return Err((self.at("shown"), sentence));
         }
         Ok(())
     }
 
     /// Finds what is wrong with the scenario as a whole. Returns the byte of the text where it is, and a sentence.
-    fn check(&self) -> Result<(), (usize, String)> {
+    fn check(&self) -> Result<(), Fault> {
         let body = &self.body;
-        let at = |word: &str| self.text.find(word).unwrap_or(0);
         for link in &body.links {
             self.check_link(link)?;
         }
         self.check_repeats()?;
         self.check_systems()?;
         let seeds = body.full_seeds.unwrap_or(body.seeds).max(body.seeds);
-        if body.seeds == 0 || body.full_seeds == Some(0) || seeds > SEEDS_MAX {
-            return Err((at("seeds"), format!("seeds are from 1 to {SEEDS_MAX}")));
-        }
+        let is_outside = body.seeds == 0 || body.full_seeds == Some(0) || seeds > SEEDS_MAX;
+        refuse_if(is_outside, self.at("seeds"), format!("seeds are from 1 to {SEEDS_MAX}"))?;
         let needs = [
             (body.measure.needs_network() && body.links.is_empty(), "a [[link]] that it runs over"),
             (body.measure.needs_systems() && body.systems.is_empty(), "systems"),
@@ -347,34 +341,28 @@ impl Scenario {
             (body.plot == Plot::Course && body.quantity.is_none(), "a quantity that is drawn"),
         ];
         for (is_missing, what) in needs {
-            if is_missing {
-                return Err((
-                    at("measure"),
-                    format!("measure = \"{}\" needs {what}", body.measure.name()),
-                ));
-            }
+            let sentence = format!("measure = \"{}\" needs {what}", body.measure.name());
+            refuse_if(is_missing, self.at("measure"), sentence)?;
         }
         if let Some(traffic) = &body.traffic {
             let check = |value| traffic.at(value).check();
-            if let Err(sentence) = body.values().into_iter().try_for_each(check) {
-                return Err((at("[traffic]"), format!("traffic: {sentence}")));
-            }
+            let checked = body.values().into_iter().try_for_each(check);
+            checked.map_err(|sentence| (self.at("[traffic]"), format!("traffic: {sentence}")))?;
         }
         self.check_picture()?;
         self.check_clock()?;
-        if let Some(value) = body.values.iter().find(|value| !(0.0..=1e6).contains(*value)) {
-            return Err((at("values"), format!("{value} is outside 0 to 1000000")));
+        for value in &body.values {
+            let sentence = format!("{value} is outside 0 to 1000000");
+            refuse_if(!(0.0..=1e6).contains(value), self.at("values"), sentence)?;
         }
         for recording in &body.recordings {
-            if catalogue::recording(recording).is_none() {
-                let sentence = format!("there is no recording {recording:?} in the laboratory");
-                return Err((at(recording), sentence));
-            }
+            let sentence = format!("there is no recording {recording:?} in the laboratory");
+            refuse_if(catalogue::recording(recording).is_none(), self.at(recording), sentence)?;
         }
         for published in &body.published {
             let place = format!("place = \"{}\"", published.place);
             if let Some(sentence) = self.misplaced(published) {
-                return Err((at(&place), sentence));
+                return Err((self.at(&place), sentence));
             }
         }
         Ok(())
@@ -426,55 +414,54 @@ impl Scenario {
     }
 
     /// Finds what is wrong with a link, with each value that is varied.
-    fn check_link(&self, link: &Link) -> Result<(), (usize, String)> {
+    fn check_link(&self, link: &Link) -> Result<(), Fault> {
         let body = &self.body;
-        let at = |sentence: &str, start: usize| Err((start, format!("link: {sentence}")));
-        let start = match (&link.path, &link.schedule) {
-            (Some(path), None) => path.span().start,
-            (None, Some(schedule)) if link.cellular.is_none() => schedule.span().start,
-            (_, Some(schedule)) => {
-                let sentence = "a schedule describes all of it: leave path and cellular out";
-                return at(sentence, schedule.span().start);
-            }
-            (None, None) => {
-                let start = self.text.find(&link.name).unwrap_or(0);
-                return at(&format!("{:?} needs a path or a schedule", link.name), start);
-            }
+        let described = link.schedule.as_ref().or(link.path.as_ref());
+        let start = described.map_or_else(|| self.at(&link.name), |text| text.span().start);
+        let refuse_if = |is_wrong: bool, sentence: &str| {
+            refuse_if(is_wrong, start, format!("link: {sentence}"))
         };
-        if link.schedule.is_some() && body.measure == Measure::Shared {
-            return at("measure = \"shared\" takes a path, not a schedule", start);
-        }
+        let sentence = format!("{:?} needs a path or a schedule", link.name);
+        refuse_if(described.is_none(), &sentence)?;
+        let has_schedule = link.schedule.is_some();
+        refuse_if(
+            has_schedule && (link.path.is_some() || link.cellular.is_some()),
+            "a schedule describes all of it: leave path and cellular out",
+        )?;
+        refuse_if(
+            has_schedule && body.measure == Measure::Shared,
+            "measure = \"shared\" takes a path, not a schedule",
+        )?;
         let has_cut = link.packets.is_some() || link.until.is_some();
-        if has_cut && link.cellular.is_none() || !(1..=100).contains(&link.packets.unwrap_or(1)) {
-            let sentence = "packets are 1 to 100; they and until are of cellular opportunities";
-            return at(sentence, start);
-        }
-        if [link.seconds, link.full_seconds, link.until].contains(&Some(0)) {
-            return at("a flow runs for at least a second", start);
-        }
+        refuse_if(
+            has_cut && link.cellular.is_none() || !(1..=100).contains(&link.packets.unwrap_or(1)),
+            "packets are 1 to 100; they and until are of cellular opportunities",
+        )?;
+        refuse_if(
+            [link.seconds, link.full_seconds, link.until].contains(&Some(0)),
+            "a flow runs for at least a second",
+        )?;
         let is_varied = link.path.as_ref().is_some_and(|path| path.get_ref().contains(VALUE));
-        if is_varied && body.values.is_empty() {
-            return at(&format!("{VALUE} needs values"), start);
-        }
+        refuse_if(is_varied && body.values.is_empty(), &format!("{VALUE} needs values"))?;
         let is_study = matches!(body.measure, Measure::Study | Measure::StudyTimeout);
         for value in body.values() {
-            match link.path(&self.folder, value) {
-                Err(error) => return at(&error.to_string(), start),
-                Ok(path) if is_study && !path.is_of_rtt_and_loss() => {
-                    return at(
-                        "measure = \"study\" takes rtt and loss alone, the same both ways",
-                        start,
-                    );
-                }
-                Ok(path) if path.download.is_some() && body.measure != Measure::Response => {
-                    let sentence = "a download is beside sessions of measure = \"response\" only";
-                    return at(sentence, start);
-                }
-                Ok(_) => {}
-            }
+            let path = link.path(&self.folder, value);
+            let path = path.map_err(|error| (start, format!("link: {error}")))?;
+            refuse_if(
+                is_study && !path.is_of_rtt_and_loss(),
+                "measure = \"study\" takes rtt and loss alone, the same both ways",
+            )?;
+            refuse_if(
+                path.download.is_some() && body.measure != Measure::Response,
+                "a download is beside sessions of measure = \"response\" only",
+            )?;
         }
         Ok(())
     }
+}
+
+fn refuse_if(is_wrong: bool, at: usize, sentence: impl Into<String>) -> Result<(), Fault> {
+    if is_wrong { Err((at, sentence.into())) } else { Ok(()) }
 }
 
 /// Returns an item that is there again.
