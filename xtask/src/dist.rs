@@ -11,7 +11,6 @@ mod formula;
 mod notices;
 mod place;
 mod product;
-mod run;
 mod sbom;
 mod sizes;
 mod stage;
@@ -23,6 +22,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::commands;
 use crate::needs::Needs;
 use crate::workspace;
 use place::Place;
@@ -82,7 +82,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let targets = Target::choose(&options.targets, options.all)?;
     require(&targets, options.install)?;
     // From here on nothing uses the network. This program itself is built from few crates of others.
-    run::command(Command::new("cargo").args(["fetch", "--quiet", "--locked"]).current_dir(&root))?;
+    commands::run(Command::new("cargo").args(["fetch", "--quiet", "--locked"]).current_dir(&root))?;
     let here = Place::here(&root)?;
     // The copy is made ahead of the first build, so that an edit meanwhile makes no difference.
     let there = options.twice.then(|| Place::copy(&here)).transpose()?;
@@ -166,7 +166,7 @@ fn checksums(dist: &Path) -> Result<String> {
         }
     }
     names.sort();
-    let sums = run::output(Command::new("sha256sum").args(&names).current_dir(dist))?;
+    let sums = commands::output(Command::new("sha256sum").args(&names).current_dir(dist))?;
     fs::write(dist.join("SHA256SUMS"), &sums)?;
     Ok(sums.trim_end().to_owned())
 }

@@ -15,9 +15,9 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 pub(crate) use self::options::Options;
-use self::root::{ENTER, copy, make_root, succeed};
+use self::root::{ENTER, copy, make_root};
 use crate::needs::Needs;
-use crate::{packages, systems, workspace};
+use crate::{commands, packages, systems, workspace};
 
 /// The programs that make the root, and their Debian packages.
 const PROGRAMS: [(&str, &str); 3] =
@@ -67,7 +67,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
 /// Makes a root for this processor, with the sources and with the settings by which cargo fetches crates.
 fn own_root(folder: &Path, suite: &str) -> Result<()> {
-    make_root(folder, suite, PACKAGES, &[], |mut command| succeed(&mut command))?;
+    make_root(folder, suite, PACKAGES, &[], |mut command| commands::run(&mut command))?;
     // The root gets the crates that this computer has fetched, and its settings for the registry.
     let cargo_home =
         packages::cargo_home().context("HOME is not set, so cargo's folder is not known")?;
@@ -79,22 +79,19 @@ fn own_root(folder: &Path, suite: &str) -> Result<()> {
 
 fn clone_sources(target: &Path) -> Result<()> {
     let root = workspace::root();
-    let status = Command::new("git")
-        .args(["status", "--porcelain"])
-        .current_dir(&root)
-        .output()
-        .context("git did not start")?;
-    if !status.stdout.is_empty() {
+    let changes =
+        commands::output(Command::new("git").args(["status", "--porcelain"]).current_dir(&root))?;
+    if !changes.is_empty() {
         println!("   what is not committed is left out");
     }
-    succeed(Command::new("git").args(["clone", "--quiet"]).arg(&root).arg(target))
+    commands::run(Command::new("git").args(["clone", "--quiet"]).arg(&root).arg(target))
 }
 
 fn enter(folder: &Path, options: &Options) -> Result<()> {
     let default = ["cargo", "xtask", "test", "--install"].map(String::from);
     let command = if options.command.is_empty() { &default } else { options.command.as_slice() };
     println!("== {}", command.join(" "));
-    succeed(
+    commands::run(
         Command::new("unshare")
             .args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER, "sh"])
             .args([folder, &sysroot()?, &Path::new("/").join(TOOLCHAIN)])
@@ -106,11 +103,7 @@ fn enter(folder: &Path, options: &Options) -> Result<()> {
 
 /// Returns the folder of the toolchain that builds this workspace.
 fn sysroot() -> Result<PathBuf> {
-    let output = Command::new("rustc")
-        .args(["--print", "sysroot"])
-        .current_dir(workspace::root())
-        .output()
-        .context("rustc did not start")?;
-    let path = String::from_utf8(output.stdout).context("rustc's sysroot is not UTF-8")?;
-    Ok(PathBuf::from(path.trim_end()))
+    let mut rustc = Command::new("rustc");
+    let rustc = rustc.args(["--print", "sysroot"]).current_dir(workspace::root());
+    Ok(PathBuf::from(commands::output(rustc)?.trim_end()))
 }

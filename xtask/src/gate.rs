@@ -1,15 +1,14 @@
 //! `cargo xtask test`: every check in order, and a summary of what ran; or the end-to-end tests on a static build.
 
-use std::fmt;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 
 use crate::needs::Needs;
-use crate::{dist, failed_tests, packages, portable, systems, tidy, workspace};
+use crate::{commands, dist, failed_tests, packages, portable, systems, tidy, workspace};
 
 /// The program that checks licences and sources of dependencies.
 const DENY: (&str, &str) = ("cargo-deny", "0.20.2");
@@ -21,22 +20,8 @@ const TEST_THREADS: &str = "12";
 /// The seed of the properties' random cases, unless the caller sets one: a failure then repeats.
 const PROPTEST_SEED: (&str, &str) = ("PROPTEST_RNG_SEED", "1");
 
-enum Outcome {
-    Passed,
-    Failed(String),
-}
-
-impl fmt::Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Passed => f.write_str("ok"),
-            Self::Failed(why) => write!(f, "FAILED: {why}"),
-        }
-    }
-}
-
 /// A check of the workspace at this path.
-type Step = fn(&Path) -> Outcome;
+type Step = fn(&Path) -> Result<()>;
 
 /// Runs every check, even past a failure, and prints the summary.
 ///
@@ -45,11 +30,10 @@ type Step = fn(&Path) -> Outcome;
 /// Returns an error when something that a check needs is missing, or any check failed.
 pub(crate) fn run(install: bool) -> Result<()> {
     let root = workspace::root();
-    let targets = systems::targets();
     let needs = Needs {
         programs: &packages::PROGRAMS,
         cargo_programs: &[DENY],
-        targets: &targets,
+        targets: &systems::targets(),
         ..Needs::default()
     };
     needs.require("test", install)?;
@@ -59,7 +43,7 @@ pub(crate) fn run(install: bool) -> Result<()> {
     let steps: [(&str, Step); 8] = [
         ("fmt", fmt_check),
         ("clippy", clippy),
-        ("tidy", tidy_check),
+        ("tidy", tidy::run),
         ("docs", docs),
         ("deny", deny),
         ("tests", tests),
@@ -76,20 +60,21 @@ pub(crate) fn run(install: bool) -> Result<()> {
 }
 
 /// A step that has run: its name, the seconds that it took, and its outcome.
-type Ran = (&'static str, u64, Outcome);
+type Ran = (&'static str, u64, Result<()>);
 
 /// Prints the results of all steps.
 fn report(summary: &[Ran]) -> Result<()> {
     println!("\nsummary");
     for (name, seconds, outcome) in summary {
-        println!("  {name:<10} {seconds:>4} s  {outcome}");
+        println!("  {name:<10} {seconds:>4} s  {}", shown(outcome));
     }
-    let is_failed = |outcome: &Outcome| matches!(outcome, Outcome::Failed(_));
-    let failed = summary.iter().filter(|(_, _, outcome)| is_failed(outcome)).count();
-    if failed > 0 {
-        bail!("{failed} of {} checks failed", summary.len());
-    }
+    let failed = summary.iter().filter(|(_, _, outcome)| outcome.is_err()).count();
+    ensure!(failed == 0, "{failed} of {} checks failed", summary.len());
     Ok(())
+}
+
+fn shown(outcome: &Result<()>) -> String {
+    outcome.as_ref().map_or_else(|error| format!("FAILED: {error:#}"), |()| "ok".to_owned())
 }
 
 /// Runs a step, and measures its time.
@@ -97,7 +82,7 @@ fn timed(name: &'static str, step: Step, root: &Path) -> Ran {
     #[expect(clippy::disallowed_methods, reason = "how long it took is only printed")]
     let start = Instant::now();
     let outcome = step(root);
-    println!("== {name}: {outcome}");
+    println!("== {name}: {}", shown(&outcome));
     (name, start.elapsed().as_secs(), outcome)
 }
 
@@ -115,10 +100,7 @@ pub(crate) fn run_static(install: bool) -> Result<()> {
     let mut command = Command::new("cargo");
     command.args(["test", "--locked", "--release", "--target", &target]);
     command.args(["--package", "rove-shell", "--test", "e2e"]);
-    match run_tests(&mut command, &root) {
-        Outcome::Failed(why) => bail!("the end-to-end tests of the static build: {why}"),
-        Outcome::Passed => Ok(()),
-    }
+    run_tests(&mut command, &root).context("the end-to-end tests of the static build")
 }
 
 /// Runs all tests of the workspace with the branches that macOS and the BSDs take.
@@ -130,29 +112,20 @@ pub(crate) fn run_portable(install: bool) -> Result<()> {
     let needs = Needs { programs: &packages::PROGRAMS, ..Needs::default() };
     needs.require("test --portable", install)?;
     let root = workspace::root();
-    match run_tests(&mut portable::suite(&root), &root) {
-        Outcome::Failed(why) => bail!("the tests with the branches of macOS and the BSDs: {why}"),
-        Outcome::Passed => Ok(()),
-    }
+    run_tests(&mut portable::suite(&root), &root)
+        .context("the tests with the branches of macOS and the BSDs")
 }
 
-fn fmt_check(root: &Path) -> Outcome {
+fn fmt_check(root: &Path) -> Result<()> {
     cargo(root, &["fmt", "--all", "--check"])
 }
 
-fn clippy(root: &Path) -> Outcome {
+fn clippy(root: &Path) -> Result<()> {
     cargo(root, &["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"])
 }
 
-fn tidy_check(root: &Path) -> Outcome {
-    match tidy::run(root) {
-        Ok(()) => Outcome::Passed,
-        Err(error) => Outcome::Failed(format!("{error:#}")),
-    }
-}
-
-fn docs(root: &Path) -> Outcome {
-    run_command(
+fn docs(root: &Path) -> Result<()> {
+    commands::run(
         Command::new("cargo")
             .args(["doc", "--locked", "--workspace", "--no-deps", "--document-private-items"])
             .env("RUSTDOCFLAGS", "-D warnings")
@@ -160,32 +133,29 @@ fn docs(root: &Path) -> Outcome {
     )
 }
 
-fn deny(root: &Path) -> Outcome {
+fn deny(root: &Path) -> Result<()> {
     cargo(root, &["deny", "check", "licenses", "bans", "sources"])
 }
 
 /// Compiles for the other systems, beside the other steps. Each of the three checks runs even if another failed.
-fn systems_check(root: &Path) -> Outcome {
-    let outcomes = systems::checks(root).map(|mut check| match check.output() {
-        Ok(output) if output.status.success() => Outcome::Passed,
+fn systems_check(root: &Path) -> Result<()> {
+    let outcomes = systems::checks(root).map(|mut check| {
         // Output is held until the step ends: otherwise it would be mixed with that of other steps.
-        Ok(output) => {
-            eprintln!("{}", String::from_utf8_lossy(&output.stderr));
-            Outcome::Failed(output.status.to_string())
-        }
-        Err(error) => Outcome::Failed(format!("it did not start: {error}")),
+        let output = check.output().context("it did not start")?;
+        eprint!("{}", String::from_utf8_lossy(&output.stderr));
+        ensure!(output.status.success(), "{}", output.status);
+        Ok(())
     });
-    let is_failed = |outcome: &Outcome| matches!(outcome, Outcome::Failed(_));
-    outcomes.into_iter().find(is_failed).unwrap_or(Outcome::Passed)
+    outcomes.into_iter().collect()
 }
 
-fn tests(root: &Path) -> Outcome {
+fn tests(root: &Path) -> Result<()> {
     let mut command = Command::new("cargo");
     command.args(["test", "--locked", "--workspace", "--no-fail-fast"]);
     run_tests(&mut command, root)
 }
 
-fn run_tests(command: &mut Command, root: &Path) -> Outcome {
+fn run_tests(command: &mut Command, root: &Path) -> Result<()> {
     if std::env::var_os("RUST_TEST_THREADS").is_none() {
         command.env("RUST_TEST_THREADS", TEST_THREADS);
     }
@@ -195,33 +165,23 @@ fn run_tests(command: &mut Command, root: &Path) -> Outcome {
     }
     command.env("INSTA_UPDATE", "no").current_dir(root);
     // A run prints thousands of lines, of which many readers see only the last. So the summary names the failed tests.
-    match failed_tests::run(command) {
-        Ok((status, _)) if status.success() => Outcome::Passed,
-        Ok((status, failed)) => Outcome::Failed(format!("{status}{failed}")),
-        Err(error) => Outcome::Failed(format!("it did not run: {error}")),
-    }
+    let (status, failed) = failed_tests::run(command).context("it did not run")?;
+    ensure!(status.success(), "{status}{failed}");
+    Ok(())
 }
 
-fn portable_modules(root: &Path) -> Outcome {
+fn portable_modules(root: &Path) -> Result<()> {
     run_tests(&mut portable::modules(root), root)
 }
 
 /// Runs `cargo xtask sim` by the program that the step `tests` has built. Built alone, it would have other features of
 /// some crates, and cargo would compile the laboratory again.
-fn simulation(root: &Path) -> Outcome {
+fn simulation(root: &Path) -> Result<()> {
     let program = workspace::target(root).join("debug/rove-trials");
-    run_command(Command::new(program).args(["sim", "--seeds", "1000"]).current_dir(root))
+    commands::run(Command::new(program).args(["sim", "--seeds", "1000"]).current_dir(root))
 }
 
-fn cargo(root: &Path, args: &[&str]) -> Outcome {
+fn cargo(root: &Path, args: &[&str]) -> Result<()> {
     // The gate compares snapshots, and never rewrites them.
-    run_command(Command::new("cargo").args(args).env("INSTA_UPDATE", "no").current_dir(root))
-}
-
-fn run_command(command: &mut Command) -> Outcome {
-    match command.status().context("it did not start") {
-        Ok(status) if status.success() => Outcome::Passed,
-        Ok(status) => Outcome::Failed(format!("{status}")),
-        Err(error) => Outcome::Failed(format!("{error:#}")),
-    }
+    commands::run(Command::new("cargo").args(args).env("INSTA_UPDATE", "no").current_dir(root))
 }

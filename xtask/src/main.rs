@@ -7,11 +7,12 @@
 //!   Windows. `portable` tests the branches of macOS and the BSDs on Linux. `wine` tests the program for Windows on Linux.
 //! - `tidy` checks rules that no other tool checks. `limits` makes docs/limits.md from constants, and `reference` a
 //!   page on the laboratory's files from types. `house` measures code and prose.
-//! - `results` measures the tables of docs/results. `workspace` knows the files of the tree.
+//! - `results` measures the tables of docs/results. `workspace` knows the files of the tree. `commands` runs programs.
 //! - `fresh` runs the gate in a new Debian `root`, or tests in one for `aarch64`. Its `options` are words of the command line.
 //! - `dist` builds a `product` for a `target`, and makes from it: `stage`, `archive`, `deb`, `formula`, `notices` and
 //!   `sbom`. `sizes` prints how large they are.
 
+mod commands;
 mod dist;
 mod failed_tests;
 mod fresh;

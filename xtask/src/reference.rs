@@ -165,15 +165,12 @@ fn bare(line: &str) -> &str {
 
 /// Returns a type in words.
 fn plain(kind: &str) -> String {
-    let inner =
-        |kind: &str, outer: &str| Some(kind.strip_prefix(outer)?.strip_suffix('>')?.to_owned());
-    for outer in ["Option<", "Spanned<"] {
-        if let Some(kind) = inner(kind, outer) {
-            return plain(&kind);
-        }
+    let inner = |outer: &str| kind.strip_prefix(outer)?.strip_suffix('>').map(plain);
+    if let Some(kind) = inner("Option<").or_else(|| inner("Spanned<")) {
+        return kind;
     }
-    if let Some(kind) = inner(kind, "Vec<") {
-        return format!("list: {}", plain(&kind));
+    if let Some(kind) = inner("Vec<") {
+        return format!("list: {kind}");
     }
     if let Some((each, count)) = kind.trim_matches(['[', ']']).split_once("; ") {
         return format!("{count} times: {}", plain(each));

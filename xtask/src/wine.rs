@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 
+use crate::commands;
 use crate::needs::Needs;
 use crate::systems::WINDOWS_TARGET;
 use crate::workspace;
@@ -61,7 +62,5 @@ fn cargo(root: &Path, arguments: &[&str]) -> Command {
 
 fn succeed(command: &mut Command) -> Result<()> {
     println!("== {command:?}");
-    let status = command.status().with_context(|| format!("{command:?} did not start"))?;
-    ensure!(status.success(), "{command:?} failed: {status}");
-    Ok(())
+    commands::run(command)
 }

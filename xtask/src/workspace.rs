@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
+
+use crate::commands;
 
 /// Returns the folder of the workspace's Cargo.toml.
 pub(crate) fn root() -> PathBuf {
@@ -18,11 +20,8 @@ pub(crate) fn target(root: &Path) -> PathBuf {
 
 /// Returns the files that git tracks, relative to the root.
 pub(crate) fn tracked_files(root: &Path) -> Result<Vec<PathBuf>> {
-    let output = Command::new("git")
-        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-        .current_dir(root)
-        .output()
-        .context("git did not start")?;
-    let list = String::from_utf8(output.stdout).context("a file name is not UTF-8")?;
+    let mut git = Command::new("git");
+    git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root);
+    let list = commands::output(&mut git)?;
     Ok(list.split('\0').filter(|name| !name.is_empty()).map(PathBuf::from).collect())
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::place::Place;
-use super::run;
+use crate::commands;
 
 /// Packs the tree.
 ///
@@ -17,7 +17,7 @@ pub(super) fn make(place: &Place, tree: &Path) -> Result<()> {
     let name = tree.file_name().context("the tree has a name")?;
     let folder = tree.parent().context("the tree lies in a folder")?;
     let archive = place.dist().join(name).with_added_extension("tar");
-    run::command(
+    commands::run(
         Command::new("tar")
             .args(["--create", "--format=ustar", "--sort=name", "--owner=0", "--group=0"])
             .args(["--numeric-owner", "--mode=u+rw,go+r-w,a+X"])
@@ -25,5 +25,5 @@ pub(super) fn make(place: &Place, tree: &Path) -> Result<()> {
             .args([Path::new("--file"), &archive, Path::new("--directory"), folder])
             .arg(name),
     )?;
-    run::command(Command::new("gzip").args(["--best", "--no-name"]).arg(archive))
+    commands::run(Command::new("gzip").args(["--best", "--no-name"]).arg(archive))
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::place::Place;
 use super::product::{Product, ROVE};
-use super::run;
+use crate::commands;
 
 /// The largest `rove`, in bytes. Chosen: a copy over a slow link takes less than half a minute at 160 kB/s.
 pub(super) const ROVE_BYTES_MAX: u64 = 4_500_000;
@@ -30,7 +30,7 @@ pub(super) fn program(place: &Place, product: &Product) -> Result<PathBuf> {
     cargo.args(["build", "--locked", "--target", &target.triple, "--bins"]);
     // Each package is built alone: beside another one, cargo would give shared crates the features that either wants.
     let (profile, package) = (product.profile, product.package);
-    run::command(cargo.args(["--profile", profile, "--package", package]))?;
+    commands::run(cargo.args(["--profile", profile, "--package", package]))?;
     let program = place.program(product);
     let mut bytes =
         fs::read(&program).with_context(|| format!("cannot read {}", program.display()))?;

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 
 use super::place::Place;
 use super::product::Product;
-use super::run;
+use crate::commands;
 
 /// The maintainer that the package names.
 const MAINTAINER: &str = "The rove contributors <rove@example.org>";
@@ -23,9 +23,10 @@ pub(super) fn make(place: &Place, product: &Product, tree: &Path) -> Result<()> 
     let stage = place.root().join("target/dist-deb");
     let _ = fs::remove_dir_all(&stage);
     fs::create_dir_all(stage.parent().context("a folder in the target folder")?)?;
-    run::command(Command::new("cp").arg("-r").arg(tree).arg(&stage))?;
+    commands::run(Command::new("cp").arg("-r").arg(tree).arg(&stage))?;
     let date = format!("@{}", place.epoch());
-    let date = run::output(Command::new("date").args(["--utc", "--rfc-email", "--date", &date]))?;
+    let date =
+        commands::output(Command::new("date").args(["--utc", "--rfc-email", "--date", &date]))?;
     let changelog = format!(
         "{} ({}) unstable; urgency=medium\n\n  * See CHANGELOG.md.gz for what has changed.\n\n -- {MAINTAINER}  {}\n",
         product.program,
@@ -45,6 +46,6 @@ pub(super) fn make(place: &Place, product: &Product, tree: &Path) -> Result<()> 
     ]);
     cargo.args(["--target", &place.target().triple, "--maintainer", MAINTAINER]);
     // Without a Debian revision, because the authors of the program make the package themselves.
-    run::command(cargo.args(["--deb-revision", "", "--output"]).arg(place.dist()))?;
+    commands::run(cargo.args(["--deb-revision", "", "--output"]).arg(place.dist()))?;
     fs::remove_dir_all(&stage).context("the tree of the package cannot be removed")
 }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 
 use super::place::Place;
 use super::product::ROVE;
-use super::run;
+use crate::commands;
 
 /// The systems and processors in Homebrew's words, with the name of the archive's target.
 const ARCHIVES: [(&str, &str, &str); 4] = [
@@ -45,7 +45,7 @@ pub(super) fn make(place: &Place, dist: &Path, url: &str) -> Result<()> {
     for (system, processor, target) in ARCHIVES {
         let name = format!("{}-{}-{target}.tar.gz", ROVE.program, place.version());
         if dist.join(&name).is_file() {
-            let sum = run::output(Command::new("sha256sum").arg(&name).current_dir(dist))?;
+            let sum = commands::output(Command::new("sha256sum").arg(&name).current_dir(dist))?;
             let sum = sum.split(' ').next().unwrap_or_default().to_owned();
             archives.push((system, processor, name, sum));
         }

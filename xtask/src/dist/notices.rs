@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::place::Place;
 use super::product::Product;
-use super::run;
+use crate::commands;
 
 /// Beginnings of the names of licence files, in lower case.
 const FILES: [&str; 4] = ["license", "licence", "copying", "notice"];
@@ -24,7 +24,7 @@ The program also holds parts of the Rust standard library (MIT OR Apache-2.0, th
 ///
 /// Returns an error when cargo does not list the program's crates, or a crate has no licence.
 pub(super) fn text(place: &Place, product: &Product) -> Result<String> {
-    let metadata = run::output(place.cargo().args([
+    let metadata = commands::output(place.cargo().args([
         "metadata",
         "--locked",
         "--format-version=1",

@@ -7,8 +7,8 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::product::Product;
-use super::run;
 use super::target::Target;
+use crate::commands;
 use crate::packages::cargo_home;
 use crate::workspace::tracked_files;
 
@@ -65,7 +65,7 @@ impl Place {
         fs::create_dir_all(cargo_home.join("registry"))?;
         for part in ["cache", "index"] {
             let from = here.cargo_home.join("registry").join(part);
-            run::command(Command::new("cp").arg("-r").args([from, cargo_home.join("registry")]))?;
+            commands::run(Command::new("cp").arg("-r").args([from, cargo_home.join("registry")]))?;
         }
         let target_folder = folder.join("results");
         Ok(Self { root, target_folder, cargo_home, ..here.clone() })
@@ -190,7 +190,7 @@ fn version(root: &Path) -> Result<String> {
 
 /// Returns the line that a command run in this folder prints.
 fn line(folder: &Path, command: &mut Command) -> Result<String> {
-    Ok(run::output(command.current_dir(folder))?.trim().to_owned())
+    Ok(commands::output(command.current_dir(folder))?.trim().to_owned())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 
 use super::place::Place;
 use super::product::Product;
-use super::run;
+use crate::commands;
 
 /// Makes the bills. cargo-cyclonedx writes beside the manifests, so it works on a copy of the sources.
 ///
@@ -20,7 +20,7 @@ pub(super) fn make(place: &Place, products: &[Product]) -> Result<()> {
     let mut cargo = place.cargo();
     cargo.args(["cyclonedx", "--quiet", "--format", "json", "--describe", "binaries"]);
     cargo.args(["--target", &place.target().triple, "--no-build-deps", "--spec-version", "1.5"]);
-    run::command(cargo.current_dir(&folder))?;
+    commands::run(cargo.current_dir(&folder))?;
     for product in products {
         let program = product.program;
         let path = folder.join(product.folder).join(format!("{program}_bin.cdx.json"));

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use super::notices;
 use super::place::Place;
 use super::product::Product;
-use super::run;
+use crate::commands;
 
 /// For each shell, the path of a program's completions: the part ahead of the program's name, and the part behind.
 const COMPLETIONS: [(&str, &str, &str); 3] = [
@@ -42,7 +42,7 @@ pub(super) fn make(
         install(&tree, &format!("share/man/man1/{page}.1"), text.as_bytes())?;
     }
     for (shell, folder, end) in COMPLETIONS {
-        let script = run::output(Command::new(speaker).args(["completions", shell]))?;
+        let script = commands::output(Command::new(speaker).args(["completions", shell]))?;
         install(&tree, &format!("{folder}{name}{end}"), script.as_bytes())?;
     }
     for document in DOCUMENTS.into_iter().chain([product.introduction]) {
@@ -58,12 +58,12 @@ pub(super) fn make(
 
 /// Returns the manual pages of a program by their names: its own page, and the pages of the commands that it names.
 fn pages(program: &Path, name: &str) -> Result<Vec<(String, String)>> {
-    let own = run::output(Command::new(program).arg("man"))?;
+    let own = commands::output(Command::new(program).arg("man"))?;
     let words = command_words(&own, name);
     ensure!(!words.is_empty(), "the page of {name} names none of its commands");
     let mut pages = vec![(name.to_owned(), own)];
     for word in words {
-        let page = run::output(Command::new(program).args(["man", &word]))?;
+        let page = commands::output(Command::new(program).args(["man", &word]))?;
         pages.push((format!("{name}-{word}"), page));
     }
     Ok(pages)

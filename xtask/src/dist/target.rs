@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use super::run;
+use crate::commands;
 use crate::needs::{PythonProgram, path_of};
 
 /// The compiler's own linker, with which the same toolchain makes the same bytes everywhere.
@@ -197,7 +197,7 @@ fn freebsd_libraries(folder: &Path) -> Result<Vec<String>> {
     for name in FREEBSD_LIBRARIES {
         let library = folder.join(format!("lib{name}.so"));
         let mut linker = Command::new(folder.join("linker"));
-        run::command(linker.args(["-shared", "-o"]).args([&library, &source]))?;
+        commands::run(linker.args(["-shared", "-o"]).args([&library, &source]))?;
     }
     Ok(vec![format!("-Clink-arg=-L{}", folder.display())])
 }

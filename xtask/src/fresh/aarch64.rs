@@ -11,7 +11,8 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::options::Options;
-use super::root::{ENTER, make_root, succeed};
+use super::root::{ENTER, make_root};
+use crate::commands;
 use crate::needs::Needs;
 use crate::workspace;
 
@@ -77,7 +78,7 @@ pub(super) fn run(folder: &Path, options: &Options) -> Result<()> {
     if !folder.exists() {
         let arguments = ["--architectures=arm64", "--skip=check/qemu"];
         make_root(folder, &options.suite, PACKAGES, &arguments, |command| {
-            succeed(&mut inside(&emulator, &command))
+            commands::run(&mut inside(&emulator, &command))
         })?;
     }
     let mut failed = Vec::new();
@@ -87,7 +88,7 @@ pub(super) fn run(folder: &Path, options: &Options) -> Result<()> {
             let mut test = enter(folder, options, package, &program);
             test.args(chosen).args(&options.command);
             println!("== {package}: {}", program.display());
-            if succeed(&mut inside(&emulator, &test)).is_err() {
+            if commands::run(&mut inside(&emulator, &test)).is_err() {
                 failed.push(package);
             }
         }

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
+
+use crate::commands;
 
 /// Files of this computer that the root may need for package mirrors and registries. They are apt's sources and
 /// settings, the certificates that this network trusts, and the name servers.
@@ -91,21 +93,12 @@ pub(super) fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     // If the target folder exists, cp would copy the folder into it: a trailing `.` copies the contents.
     let from = if from.is_dir() { from.join(".") } else { from.to_owned() };
-    succeed(
+    commands::run(
         Command::new("cp")
             .args(["--recursive", "--dereference", "--preserve", "--"])
             .arg(from)
             .arg(to),
     )
-}
-
-pub(super) fn succeed(command: &mut Command) -> Result<()> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let status = command.status().with_context(|| format!("{name} did not start"))?;
-    if !status.success() {
-        bail!("{name} failed: {status}");
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -121,7 +114,7 @@ mod tests {
                 let root = Path::new(command.get_args().last().expect("a folder"));
                 fs::create_dir_all(root.join("usr"))?;
                 fs::write(root.join("usr").join(is_whole.to_string()), "")?;
-                if is_whole { Ok(()) } else { bail!("interrupted") }
+                if is_whole { Ok(()) } else { anyhow::bail!("interrupted") }
             })
         };
         assert!(make(false).is_err() && !folder.exists());

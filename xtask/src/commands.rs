@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 /// # Errors
 ///
 /// Returns an error when it does not start, or fails.
-pub(super) fn command(command: &mut Command) -> Result<()> {
+pub(crate) fn run(command: &mut Command) -> Result<()> {
     let program = command.get_program().to_string_lossy().into_owned();
     let status = command.status().with_context(|| format!("{program} did not start"))?;
     ensure!(status.success(), "{program} failed: {status}");
@@ -21,7 +21,7 @@ pub(super) fn command(command: &mut Command) -> Result<()> {
 /// # Errors
 ///
 /// Returns an error when it does not start, fails, or prints no text.
-pub(super) fn output(command: &mut Command) -> Result<String> {
+pub(crate) fn output(command: &mut Command) -> Result<String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().with_context(|| format!("{program} did not start"))?;
     let errors = String::from_utf8_lossy(&output.stderr);
