@@ -1,9 +1,8 @@
 //! `rove-lab remy evaluate`: what tables are worth on a prior, network by network.
 
 use std::io::Write;
-use std::path::PathBuf;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow};
 use rove_congestion::remy::Table;
 use rove_platform::clock::Clock;
 use rove_runs::report;
@@ -16,7 +15,8 @@ use crate::control::{Control, Ruled};
 use crate::evaluator::Evaluator;
 use crate::fault::Fault;
 use crate::network::{Keys, Outcome};
-use crate::objective::{Normalisation, Objective};
+use crate::objective::Normalisation;
+use crate::options::RemyOptions;
 use crate::prior::Prior;
 use crate::tables;
 use crate::terms::Terms;
@@ -24,34 +24,14 @@ use crate::training_network::TrainingNetwork;
 use crate::uses;
 use crate::workers::Workers;
 
-/// The options of an evaluation.
-#[derive(Clone, Debug)]
-pub struct EvaluateOptions {
-    /// The files of the tables, or names of baselines.
-    pub tables: Vec<PathBuf>,
-    /// The file of the prior.
-    pub prior: PathBuf,
-    /// The worth of throughput and delay.
-    pub objective: Objective,
-    /// Decides all chance.
-    pub seed: u64,
-    /// How many threads work at once.
-    pub threads: usize,
-    /// Whether the output is JSON.
-    pub json: bool,
-}
-
 /// Evaluates tables and baselines. Writes the score of each, and the figures of each sender of each network.
 ///
 /// # Errors
 ///
 /// Returns an error if a file cannot be used, an evaluation fails or `output` cannot be written.
-pub(crate) fn evaluate(options: &EvaluateOptions, mut output: impl Write) -> Result<()> {
-    if options.tables.is_empty() {
-        bail!("name the tables that are to be evaluated");
-    }
+pub(crate) fn evaluate(options: &RemyOptions, mut output: impl Write) -> Result<()> {
     let (networks, terms) = networks(options)?;
-    let workers = Workers::Threads(options.threads);
+    let workers = Workers::Threads(options.threads());
     let evaluator = Evaluator { networks: &networks, terms, workers: &workers };
     let mut all = Vec::new();
     for file in &options.tables {
@@ -82,19 +62,19 @@ pub(crate) fn evaluate(options: &EvaluateOptions, mut output: impl Write) -> Res
 /// # Errors
 ///
 /// Returns an error as [`evaluate`] does.
-pub(crate) fn uses(table: &Table, options: &EvaluateOptions, mut output: impl Write) -> Result<()> {
+pub(crate) fn uses(table: &Table, options: &RemyOptions, mut output: impl Write) -> Result<()> {
     let (networks, terms) = networks(options)?;
-    let workers = Workers::Threads(options.threads);
+    let workers = Workers::Threads(options.threads());
     let evaluator = Evaluator { networks: &networks, terms, workers: &workers };
     let text = uses::text(table, &evaluator)?;
     output.write_all(text.as_bytes()).context("cannot write standard output")
 }
 
 /// Returns the networks of a prior, and the terms.
-fn networks(options: &EvaluateOptions) -> Result<(Vec<TrainingNetwork>, Terms)> {
-    let prior = Prior::read(&options.prior)?;
+fn networks(options: &RemyOptions) -> Result<(Vec<TrainingNetwork>, Terms)> {
+    let prior = Prior::read(options.prior())?;
     let networks = prior.networks(Seed::new(options.seed)).map_err(|sentence| anyhow!(sentence))?;
-    let EvaluateOptions { objective, seed, .. } = *options;
+    let RemyOptions { objective, seed, .. } = *options;
     Ok((networks, Terms { objective, seed, length_ms: prior.length_s * 1e3 }))
 }
 

@@ -6,15 +6,16 @@
 //! processes that get each `task`. A `prior` has the assumptions for which a `search` grows a table; `train` is its
 //! command. Its actions are of an `action_range`, `bisection` splits its rules, and a `checkpoint` keeps it. `tables`
 //! are files, and `tests` compare published ones with their figures. `describe` and `surface` show a table to people,
-//! and `uses` the part that a prior needs. A `fault` is why there is no result.
+//! and `uses` the part that a prior needs. A `fault` is why there is no result. `options` are the command line.
 
 #![forbid(unsafe_code)]
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 use anyhow::Result;
 use rove_runs::shown;
+
+use self::options::Action;
 
 mod action_range;
 mod baseline;
@@ -27,6 +28,7 @@ mod evaluator;
 mod fault;
 mod network;
 mod objective;
+mod options;
 mod prior;
 mod search;
 mod surface;
@@ -40,53 +42,24 @@ mod training_network;
 mod uses;
 mod workers;
 
-pub use evaluate::EvaluateOptions;
-pub use objective::Objective;
+pub use options::RemyOptions;
 pub use tables::parse as parse_table;
-pub use train::TrainOptions;
 
-/// The command, with its options.
-#[derive(Clone, Debug)]
-pub enum RemyCall {
-    /// Print a table's rules, and maybe draw them.
-    Describe {
-        /// The table.
-        table: PathBuf,
-        /// The file of the picture.
-        picture: Option<PathBuf>,
-        /// The prior whose networks use the table, with the terms.
-        uses: Option<EvaluateOptions>,
-    },
-    /// Write a table in another form.
-    Convert {
-        /// The table.
-        table: PathBuf,
-        /// The file to be written.
-        out: PathBuf,
-    },
-    /// Say what tables are worth.
-    Evaluate(EvaluateOptions),
-    /// Search for a table.
-    Train(TrainOptions),
-    /// Do the tasks that standard input brings, as a worker.
-    Work,
-}
-
-/// Does the command.
+/// Does what a command line asks for that has no [`RemyOptions::refusal`].
 ///
 /// # Errors
 ///
-/// Returns an error if a file cannot be used, an evaluation fails, or `output` cannot be written.
-pub fn run(call: &RemyCall, output: impl Write) -> Result<()> {
-    match call {
-        RemyCall::Describe { table, picture, uses } => {
-            let (table, mut output) = (tables::read(table)?, output);
-            describe::describe(&table, picture.as_deref(), &mut output)?;
-            uses.as_ref().map_or(Ok(()), |options| evaluate::uses(&table, options, output))
+/// Returns an error if something cannot be read, done or written.
+pub fn run(options: &RemyOptions, mut output: impl Write) -> Result<()> {
+    match options.action {
+        Action::Describe => {
+            let table = tables::read(&options.tables[0])?;
+            describe::describe(&table, options.out.as_deref(), &mut output)?;
+            if options.prior.is_some() { evaluate::uses(&table, options, output) } else { Ok(()) }
         }
-        RemyCall::Convert { table, out } => tables::write(&tables::read(table)?, out),
-        RemyCall::Evaluate(options) => evaluate::evaluate(options, output),
-        RemyCall::Train(options) => train::train(options, shown::stderr()),
-        RemyCall::Work => task::work(io::stdin().lock(), output),
+        Action::Convert => tables::write(&tables::read(&options.tables[0])?, options.out()),
+        Action::Evaluate => evaluate::evaluate(options, output),
+        Action::Train => train::train(options, shown::stderr()),
+        Action::Worker => task::work(io::stdin().lock(), output),
     }
 }

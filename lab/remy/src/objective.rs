@@ -30,7 +30,7 @@ pub(crate) enum Normalisation {
 /// binary logarithm for `a` = 1. Throughput is in packets per ms, delay in units of 100 ms. If somebody types beside
 /// the senders, `keys * U_beta(delay of a key)` is subtracted as well.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Objective {
+pub(crate) struct Objective {
     /// How much fairness of throughput counts.
     pub(crate) alpha: f64,
     /// The exponent `a` of the delay's utility; `alpha` is that of the throughput's.

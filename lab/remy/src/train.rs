@@ -2,63 +2,38 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use rove_congestion::remy::{Action, Table};
 use rove_platform::clock::Clock;
 use rove_runs::files::{check_writable, write_whole};
-use rove_runs::parallel::{self, Engine};
+use rove_runs::parallel::Engine;
 use rove_runs::ray::Pool;
 use rove_units::Seed;
 
 use crate::checkpoint::{Checkpoint, file_of};
-use crate::objective::Objective;
+use crate::options::RemyOptions;
 use crate::prior::Prior;
 use crate::search::{Search, State, Step};
 use crate::tables;
 use crate::workers::Workers;
-
-/// The options of a search.
-#[derive(Clone, Debug)]
-pub struct TrainOptions {
-    /// The file of the prior.
-    pub prior: PathBuf,
-    /// The worth of throughput and delay.
-    pub objective: Objective,
-    /// The file of the table.
-    pub out: PathBuf,
-    /// The file of the table that the search begins with. `None` for one rule.
-    pub begin: Option<PathBuf>,
-    /// Decides all chance.
-    pub seed: u64,
-    /// The number of splits after which the search ends.
-    pub epochs: u32,
-    /// The number of steps after which the search ends. `None` for any number.
-    pub steps: Option<u64>,
-    /// The minutes after which the search ends before its next step. `None` for any time.
-    pub minutes: Option<f64>,
-    /// How many threads or workers there are. `None` for one for each processor.
-    pub threads: Option<usize>,
-    /// The processors that evaluations are spread over.
-    pub engine: Engine,
-}
 
 /// Searches for a table until the options end the search. Goes on from a checkpoint if there is one beside the table.
 ///
 /// # Errors
 ///
 /// Returns an error if the prior or a checkpoint cannot be used, a file not be written, or an evaluation fails.
-pub(crate) fn train(options: &TrainOptions, mut progress: impl Write) -> Result<()> {
-    let shown = options.prior.display();
-    let prior = Prior::read(&options.prior)?;
+pub(crate) fn train(options: &RemyOptions, mut progress: impl Write) -> Result<()> {
+    let shown = options.prior().display();
+    let prior = Prior::read(options.prior())?;
     let text =
-        fs::read_to_string(&options.prior).with_context(|| format!("cannot read {shown}"))?;
+        fs::read_to_string(options.prior()).with_context(|| format!("cannot read {shown}"))?;
     let seed = Seed::new(options.seed);
     let networks = prior.networks(seed).map_err(|sentence| anyhow!("{shown}: {sentence}"))?;
-    let file = file_of(&options.out);
+    let file = file_of(options.out());
     let mut checkpoint = begun(options, &prior, text)?;
-    check_writable(&options.out)?;
+    check_writable(options.out())?;
     let workers = workers(options, &mut progress)?;
     // The held-out networks are drawn by another seed, which no step has.
     let others = Seed::new(seed.stream("remy.held-out").at(0).bits());
@@ -102,16 +77,16 @@ pub(crate) fn train(options: &TrainOptions, mut progress: impl Write) -> Result<
     };
     let seconds = before + elapsed();
     write_table(options, &search, table, score, seconds)?;
-    let (out, rules) = (options.out.display(), table.rules().len());
+    let (out, rules) = (options.out().display(), table.rules().len());
     let _ = writeln!(progress, "{out}: {rules} rules, score {score:.4}, after {seconds:.0} s");
     Ok(())
 }
 
 /// Returns the checkpoint of a search that goes on, or of a new one, given the prior's text.
-fn begun(options: &TrainOptions, prior: &Prior, text: String) -> Result<Checkpoint> {
+fn begun(options: &RemyOptions, prior: &Prior, text: String) -> Result<Checkpoint> {
     let table = options.begin.as_deref().map(tables::read).transpose()?;
     let begin = table.as_ref().map(|table| [begin_of(options), table.to_readable()]);
-    let (file, objective) = (file_of(&options.out), options.objective.to_string());
+    let (file, objective) = (file_of(options.out()), options.objective.to_string());
     if file.exists() {
         let checkpoint = Checkpoint::read(&file)?;
         let is_same = checkpoint.prior == text && checkpoint.objective == objective;
@@ -128,7 +103,7 @@ fn begun(options: &TrainOptions, prior: &Prior, text: String) -> Result<Checkpoi
 }
 
 /// Returns the option of the table that a search begins with; empty for one rule.
-fn begin_of(options: &TrainOptions) -> String {
+fn begin_of(options: &RemyOptions) -> String {
     options.begin.as_deref().map_or_else(String::new, |it| format!(" --begin {}", name(it)))
 }
 
@@ -138,9 +113,9 @@ fn name(path: &Path) -> String {
 }
 
 /// Returns the threads or the pool that the options ask for.
-fn workers(options: &TrainOptions, progress: &mut impl Write) -> Result<Workers> {
+fn workers(options: &RemyOptions, progress: &mut impl Write) -> Result<Workers> {
     let workers = match options.engine {
-        Engine::Local => Workers::Threads(options.threads.unwrap_or_else(parallel::processors)),
+        Engine::Local => Workers::Threads(options.threads()),
         Engine::Ray => Workers::Pool(Pool::start(&["remy", "worker"], options.threads)?),
     };
     if let Workers::Pool(pool) = &workers {
@@ -151,7 +126,7 @@ fn workers(options: &TrainOptions, progress: &mut impl Write) -> Result<Workers>
 
 /// Writes a table, with remarks on the search that has found it.
 fn write_table(
-    options: &TrainOptions,
+    options: &RemyOptions,
     search: &Search<'_>,
     grown: &Table,
     score: f64,
@@ -159,7 +134,7 @@ fn write_table(
 ) -> Result<()> {
     let State { epoch, steps, .. } = &search.state;
     let mut table = grown.clone();
-    let (prior, out) = (name(&options.prior), name(&options.out));
+    let (prior, out) = (name(options.prior()), name(options.out()));
     let networks = search.networks.len();
     let held_out = search.held_out_score(grown)?;
     let begin = begin_of(options);
@@ -172,7 +147,7 @@ fn write_table(
         options.objective,
         options.seed,
     );
-    write_whole(&options.out, &table.to_readable())
+    write_whole(options.out(), &table.to_readable())
 }
 
 /// Writes a line about a step.

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::FromArgMatches;
 use rove_cli_docs::completions::{COMMAND, Names, answer};
 use rove_cli_docs::{Book, Manual, Words, matches, refusal, unknown_command};
+use rove_remy::RemyOptions;
 use rove_replay::record::RecordOptions;
 use rove_replay::replay::ReplayOptions;
 use rove_replay::screen::ScreenOptions;
@@ -16,7 +17,6 @@ use rove_runs::shown;
 #[cfg(target_os = "linux")]
 use crate::cli::emulate::EmulateArgs;
 use crate::cli::program::LABORATORY;
-use crate::cli::remy::RemyArgs;
 #[cfg(unix)]
 use crate::cli::sprout::SproutArgs;
 use crate::cli::trace::TraceArgs;
@@ -303,9 +303,9 @@ fn unless_interrupted(manual: &Manual, code: anyhow::Result<u8>) -> Result<u8, C
 }
 
 fn run_remy(args: Vec<OsString>) -> u8 {
-    call(&remy::MANUAL, args, |args: RemyArgs| {
-        let call = args.call().map_err(Complaint::Usage)?;
-        done(rove_remy::run(&call, shown::stdout()))
+    call(&remy::MANUAL, args, |options: RemyOptions| {
+        options.refusal().map_or(Ok(()), |sentence| Err(Complaint::Usage(sentence)))?;
+        done(rove_remy::run(&options, shown::stdout()))
     })
 }
 
