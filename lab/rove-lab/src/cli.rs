@@ -14,14 +14,14 @@ use rove_replay::replay::ReplayOptions;
 use rove_replay::screen::ScreenOptions;
 use rove_runs::shown;
 
-#[cfg(target_os = "linux")]
-use crate::cli::emulate::EmulateArgs;
 use crate::cli::program::LABORATORY;
 #[cfg(unix)]
 use crate::cli::sprout::SproutArgs;
 use crate::cli::trace::TraceArgs;
 #[cfg(target_os = "linux")]
 use crate::compare::{CompareOptions, replayed_program};
+#[cfg(target_os = "linux")]
+use crate::emulate::EmulateOptions;
 use crate::experiment::artifact::ArtifactOptions;
 use crate::experiment::programs::is_interrupt;
 use crate::experiment::{self, FiguresOptions};
@@ -248,13 +248,14 @@ fn run_compare(args: Vec<OsString>) -> u8 {
 
 #[cfg(target_os = "linux")]
 fn run_emulate(args: Vec<OsString>) -> u8 {
-    call(&emulate::MANUAL, args, |args: EmulateArgs| {
-        if let Some(checks) = &args.checks {
-            let is_right = crate::validate::run(checks, args.json.as_deref(), shown::stdout())?;
+    call(&emulate::MANUAL, args, |options: EmulateOptions| {
+        if let Some(checks) = &options.checks {
+            let is_right = crate::validate::run(checks, options.json.as_deref(), shown::stdout())?;
             return Ok(if is_right { 0 } else { FAILURE });
         }
-        let options = args.options().map_err(Complaint::Usage)?;
-        Ok(crate::emulate::run(options, |sentence| complain(&emulate::MANUAL, sentence))?)
+        let path = options.path().map_err(Complaint::Usage)?;
+        let tell = |sentence: &str| complain(&emulate::MANUAL, sentence);
+        Ok(crate::emulate::run(&options, path, tell)?)
     })
 }
 

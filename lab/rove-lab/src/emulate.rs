@@ -2,6 +2,7 @@
 //!
 //! The link and its two ends are a [`rove_net::testbed`]. `view` shows a person how the link does.
 
+use std::env;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
 
 use anyhow::{Context, Result, anyhow, bail};
+use clap::{Args, ValueHint};
 use rove_flows::path::Path;
 use rove_host::program::candidates;
 use rove_platform::event_loop::{EventLoop, Interest};
@@ -23,12 +25,11 @@ use rustix::termios::tcgetpgrp;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
 use crate::emulate::view::View;
+use crate::validate::Check;
 use rove_net::testbed::{DirectionReport, End, Report, Testbed, TestbedOptions, bounded};
 use rove_net::{DIRECTIONS, Device, Far, acquire_rights};
 
 mod view;
-
-pub(crate) use view::Place as ViewPlace;
 
 /// The variable that gives a command the far side's address. In nested emulators it keeps the outermost one's.
 const PEER: &str = "ROVE_PEER";
@@ -44,49 +45,155 @@ const NOT_EXECUTABLE: u8 = 126;
 /// Signals to handle: all but SIGCHLD go on to the command. SIGWINCH and terminal stop signals reach it by themselves.
 const SIGNALS: [i32; 7] = [SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2];
 
-/// The command, and the link that it runs behind.
-#[derive(Debug)]
+/// Runs a command behind an emulated link, in a network namespace of its own
+#[derive(Clone, Debug, Args)]
 pub(crate) struct EmulateOptions {
-    pub(crate) path: Path,
-    pub(crate) seed: Seed,
-    pub(crate) device: Device,
-    pub(crate) peer: Option<Ipv4Addr>,
-    /// A line for the shell that runs on the far side, which then is a network namespace of its own.
-    pub(crate) far: Option<OsString>,
-    pub(crate) view: Option<ViewPlace>,
-    pub(crate) log: Option<PathBuf>,
-    /// Whether figures are shown in the end.
-    pub(crate) stats: bool,
-    /// The file that figures are written to as JSON.
-    pub(crate) report: Option<PathBuf>,
-    /// The command and its arguments; never empty.
-    pub(crate) command: Vec<OsString>,
+    /// Delay, half of it each way
+    #[arg(long, value_name = "TIME")]
+    rtt: Option<String>,
+    /// Delays vary by up to so much around half of --rtt, each way
+    #[arg(long, value_name = "TIME")]
+    jitter: Option<String>,
+    /// Share of the packets that is lost each way
+    #[arg(long, value_name = "SHARE")]
+    loss: Option<String>,
+    /// Bits per second each way
+    #[arg(long, value_name = "RATE")]
+    rate: Option<String>,
+    /// Bytes, or packets, that wait before the bottleneck, as in 64k or 100p; at most 256 MiB, the default
+    #[arg(long, value_name = "SIZE")]
+    queue: Option<String>,
+    /// Recorded delivery opportunities of the way out, in place of a rate
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    uplink: Option<String>,
+    /// Recorded delivery opportunities of the way back
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    downlink: Option<String>,
+    /// Steps of the link in turn, as JSON: a list of {"delay_ms", "jitter_ms", "loss_pct", "rate_kbit", "duration_s"}, in
+    /// place of all other parts
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    schedule: Option<String>,
+    /// The link in one word, or more of it: parts below, joined by commas
+    #[arg(long, value_name = "LINK")]
+    link: Option<String>,
+    /// Number that decides which packets are lost and how late others are
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    /// Address of the far side [default: 100.64.0.1, or the next that is free]
+    #[arg(long, value_name = "ADDRESS")]
+    peer: Option<Ipv4Addr>,
+    /// Give the far side a network of its own, and run this line of shell there
+    #[arg(long, value_name = "COMMAND")]
+    far: Option<OsString>,
+    /// Node of the TUN driver
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    tun: Option<PathBuf>,
+    /// Use veth cables and packet sockets even where there is TUN
+    #[arg(long, conflicts_with = "tun")]
+    veth: bool,
+    /// Show rate, queue, delay and drops: on standard error (for commands that write little), in the terminal's title
+    /// (--view=title), or in a file or on another terminal (--view=FILE)
+    #[arg(long, value_name = "WHERE", num_args = 0..=1, require_equals = true)]
+    view: Option<Option<PathBuf>>,
+    /// Write NAME.uplink.log and NAME.downlink.log in Mahimahi's form, NAME.uplink.events and NAME.downlink.events with
+    /// nanoseconds
+    #[arg(long, value_name = "NAME", value_hint = ValueHint::FilePath)]
+    log: Option<PathBuf>,
+    /// Show figures at the end, on standard error
+    #[arg(long)]
+    stats: bool,
+    /// Write figures, or the results of checks, as JSON
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) json: Option<PathBuf>,
+    /// Hold the emulator against what links should do, by the checks below [default: all]
+    #[arg(long = "check", value_name = "CHECK", num_args = 0.., hide_possible_values = true, conflicts_with_all = [
+        "rtt", "jitter", "loss", "rate", "queue", "uplink", "downlink", "schedule", "link", "peer", "far", "tun", "veth", "view",
+        "log", "stats", "command",
+    ])]
+    pub(crate) checks: Option<Vec<Check>>,
+    /// The command to run [default: your shell]
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
 }
 
-/// Runs a command behind a link and returns its exit code, as a shell would report it. Sentences that the user must
+impl EmulateOptions {
+    /// Returns the link that the options and --link describe together.
+    ///
+    /// # Errors
+    ///
+    /// Returns a sentence if they describe no link.
+    pub(crate) fn path(&self) -> Result<Path, String> {
+        let options = [
+            ("rtt", &self.rtt),
+            ("jitter", &self.jitter),
+            ("loss", &self.loss),
+            ("rate", &self.rate),
+            ("queue", &self.queue),
+            ("uplink", &self.uplink),
+            ("downlink", &self.downlink),
+            ("schedule", &self.schedule),
+        ];
+        let mut words = Vec::new();
+        for (name, value) in options {
+            let Some(value) = value else { continue };
+            if value.contains(',') {
+                return Err(format!("the value of --{name} contains a comma: {value:?}"));
+            }
+            words.push(format!("{name}={value}"));
+        }
+        words.extend(self.link.clone());
+        let path = if words.is_empty() { Path::wire() } else { words.join(",").parse::<Path>()? };
+        if path.download.is_some() {
+            return Err(
+                "a download is for virtual time: run a program here that downloads".to_owned()
+            );
+        }
+        Ok(path.of_whole_packets())
+    }
+
+    /// Returns the command that is to be run, which is the user's shell if none is given.
+    fn command(&self) -> Vec<OsString> {
+        if !self.command.is_empty() {
+            return self.command.clone();
+        }
+        let shell = env::var_os("SHELL").filter(|shell| !shell.is_empty());
+        vec![shell.unwrap_or_else(|| "/bin/sh".into())]
+    }
+
+    fn device(&self) -> Device {
+        match &self.tun {
+            Some(node) => Device::Tun(node.clone()),
+            None if self.veth => Device::Veth,
+            None => Device::Any,
+        }
+    }
+}
+
+/// Runs a command behind a path and returns its exit code, as a shell would report it. Sentences that the user must
 /// read go to `complain`.
 ///
 /// # Errors
 ///
 /// Returns an error if there can be no link, or a file cannot be read or written.
-pub(crate) fn run(mut options: EmulateOptions, complain: impl Fn(&str)) -> Result<u8> {
-    options.path.load()?;
-    if let Some(code) = cannot_run(&options.command, &complain) {
+pub(crate) fn run(options: &EmulateOptions, mut path: Path, complain: impl Fn(&str)) -> Result<u8> {
+    let (command, seed) = (options.command(), Seed::new(options.seed));
+    path.load()?;
+    if let Some(code) = cannot_run(&command, &complain) {
         return Ok(code);
     }
     // The user hears of a file that cannot be written before the work.
-    options.report.as_deref().map_or(Ok(()), check_writable)?;
+    options.json.as_deref().map_or(Ok(()), check_writable)?;
     let possible = acquire_rights()?;
     let far = if options.far.is_some() { Far::Own } else { possible };
-    let view = options.view.as_ref().map(View::open).transpose();
+    let view = options.view.as_ref().map(|place| View::open(place.as_deref())).transpose();
     let view = view.context("cannot open the view")?.flatten();
-    let [uplink, downlink] = options.path.links(Instant::ZERO, options.seed).map(bounded);
+    let [uplink, downlink] = path.links(Instant::ZERO, seed).map(bounded);
     let testbed = Testbed::new(TestbedOptions {
         far,
-        device: options.device.clone(),
+        device: options.device(),
         address: options.peer,
         log: options.log.clone(),
-        ..TestbedOptions::new(uplink, downlink, options.seed)
+        ..TestbedOptions::new(uplink, downlink, seed)
     })?;
     if far != Far::Here && options.far.is_none() {
         complain(
@@ -94,7 +201,7 @@ pub(crate) fn run(mut options: EmulateOptions, complain: impl Fn(&str)) -> Resul
              --far COMMAND runs a server in it",
         );
     }
-    let status = run_command(&testbed, &options, view)?;
+    let status = run_command(&testbed, &command, options.far.as_ref(), view)?;
     let figures = testbed.finish()?;
     for reason in &figures.invalid {
         complain(&format!("this run is invalid, the machine was too busy: {reason}"));
@@ -102,7 +209,7 @@ pub(crate) fn run(mut options: EmulateOptions, complain: impl Fn(&str)) -> Resul
     if options.stats {
         let _ = io::stderr().write_all(table(&figures).as_bytes());
     }
-    if let Some(report) = &options.report {
+    if let Some(report) = &options.json {
         let json =
             serde_json::to_string_pretty(&figures).context("cannot write figures as JSON")?;
         write_whole(report, &(json + "\n"))?;
@@ -113,7 +220,7 @@ pub(crate) fn run(mut options: EmulateOptions, complain: impl Fn(&str)) -> Resul
 /// Says that a command cannot be run, if so, and returns the exit code for that.
 fn cannot_run(command: &[OsString], complain: impl Fn(&str)) -> Option<u8> {
     let name = command.first()?;
-    let candidates = candidates(name, std::env::var_os("PATH").as_ref());
+    let candidates = candidates(name, env::var_os("PATH").as_ref());
     // A directory has the right to execute, too, but cannot be run.
     let is_program = |path: &CString| {
         let is_folder = PathBuf::from(OsStr::from_bytes(path.to_bytes())).is_dir();
@@ -135,18 +242,19 @@ fn cannot_run(command: &[OsString], complain: impl Fn(&str)) -> Option<u8> {
 /// Starts the far side's command if there is one, then the command, and waits until the latter has ended.
 fn run_command(
     testbed: &Testbed,
-    options: &EmulateOptions,
+    command: &[OsString],
+    far: Option<&OsString>,
     mut view: Option<View>,
 ) -> Result<ExitStatus> {
     let clock = testbed.clock();
     let mut events = EventLoop::new(clock, &SIGNALS).context("cannot wait for signals")?;
-    let far = options.far.as_ref().map(|line| {
+    let far = far.map(|line| {
         let mut shell = testbed.command(End::Far, "/bin/sh")?;
         shell.arg("-c").arg(line).stdin(std::process::Stdio::null());
         start(&mut shell, testbed)
     });
     let mut far = far.transpose()?;
-    let (name, arguments) = options.command.split_first().context("there is no command")?;
+    let (name, arguments) = command.split_first().context("there is no command")?;
     let mut command = testbed.command(End::Near, name)?;
     let mut child = start(command.args(arguments), testbed)?;
     let mut shown = clock.now();
@@ -180,7 +288,7 @@ fn run_command(
 
 fn start(command: &mut Command, testbed: &Testbed) -> Result<Child> {
     // In another emulator, the command goes on to speak to the far side of that emulator.
-    if !testbed.is_nested() || std::env::var_os(PEER).is_none() {
+    if !testbed.is_nested() || env::var_os(PEER).is_none() {
         command.env(PEER, testbed.address(End::Far).to_string());
     }
     command.spawn().map_err(|error| {

@@ -3,7 +3,7 @@
 use core::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::Path;
 
 use rove_units::Duration;
 
@@ -11,17 +11,6 @@ use rove_net::Flow;
 
 /// How often the line changes. Chosen: a person reads it, and rates are not jumpy.
 pub(super) const EVERY: Duration = Duration::from_millis(500);
-
-/// Where the line is shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// On standard error, written over each time.
-    Here,
-    /// In the title of the terminal, where it is in nobody's way.
-    Title,
-    /// In a file, a line each time, or on another terminal.
-    File(PathBuf),
-}
 
 /// The texts before and after each line, and the text that removes the last line.
 type Frame = [&'static str; 3];
@@ -39,19 +28,19 @@ pub(super) struct View {
 }
 
 impl View {
-    /// Opens the place. `None` if the line would go to standard error, and that is no terminal.
+    /// Opens a file, the terminal's title (`title`), or by default standard error. `None` if the line would go to standard
+    /// error, and that is no terminal.
     ///
     /// # Errors
     ///
     /// Returns the system's refusal of the file.
-    pub(super) fn open(place: &Place) -> io::Result<Option<Self>> {
-        let is_seen = io::stderr().is_terminal();
-        let (output, frame): (Box<dyn Write>, Frame) = match place {
-            Place::Here | Place::Title if !is_seen => return Ok(None),
-            Place::Here => (Box::new(io::stderr()), LINE),
-            Place::Title => (Box::new(io::stderr()), TITLE),
-            Place::File(path) => {
-                let file = OpenOptions::new().create(true).append(true).open(path)?;
+    pub(super) fn open(place: Option<&Path>) -> io::Result<Option<Self>> {
+        let file = place.filter(|place| place.as_os_str() != "title");
+        let (output, frame): (Box<dyn Write>, Frame) = match file {
+            None if !io::stderr().is_terminal() => return Ok(None),
+            None => (Box::new(io::stderr()), if place.is_some() { TITLE } else { LINE }),
+            Some(file) => {
+                let file = OpenOptions::new().create(true).append(true).open(file)?;
                 let frame = if file.is_terminal() { LINE } else { FILE };
                 (Box::new(file), frame)
             }
