@@ -22,7 +22,6 @@ use serde::Serialize;
 
 use self::ablation::{Case, Row};
 use self::figures::Figures;
-use self::options::Explained;
 pub use self::run::{Ends, Run, RunOptions, SETTLING, TAIL};
 use self::script::Script;
 pub use self::server_end::CLEAR;
@@ -214,7 +213,7 @@ fn run_options(options: &ReplayOptions, path: &Path, seed: u64) -> RunOptions {
         prompt_memory: options.prompt_memory,
         reference: options.reference,
         sender_without: options.sender_without.clone(),
-        explain: options.explained() != Explained::Nothing,
+        explain: options.explain.is_some(),
         ..RunOptions::new(options.prediction(), options.ends(), path.clone())
     }
 }
@@ -280,16 +279,17 @@ fn write_text(
         }
         writeln!(output)?;
     }
-    for (job, run) in all.iter().filter(|_| options.explained() != Explained::Nothing) {
+    let Some(explained) = options.explain else { return Ok(()) };
+    for (job, run) in &all {
         let (name, seed) = (&job.script.name, job.options.seed);
         writeln!(output, "{name}, link {}, seed {seed}", job.options.path.text)?;
-        match options.explained() {
-            Explained::Key(number) => reasons::write(output, job.script, run, number)?,
-            Explained::All | Explained::Nothing => explain::write(output, job.script, run)?,
+        match explained.map(|key| usize::try_from(key).unwrap_or(usize::MAX)) {
+            Some(key) => reasons::write(output, job.script, run, key)?,
+            None => explain::write(output, job.script, run)?,
         }
         writeln!(output)?;
     }
-    if options.explained() == Explained::All {
+    if explained.is_none() {
         reasons::write_losses(output, all.iter().map(|(job, run)| (job.script, *run)))?;
     }
     Ok(())

@@ -80,19 +80,7 @@ pub struct ReplayOptions {
     /// List every typing key that was not instant and every wrong drawing; with the number of a key, say why each model
     /// of the replay engine would show that key or not
     #[arg(long, value_name = "KEY", num_args = 0..=1, require_equals = true, conflicts_with = "json")]
-    explain: Option<Option<u32>>,
-}
-
-/// The keys that are explained.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Explained {
-    /// No key.
-    #[default]
-    Nothing,
-    /// Each key whose answer came late or was wrong.
-    All,
-    /// The key with this number, by the reasons of each model.
-    Key(usize),
+    pub(crate) explain: Option<Option<u32>>,
 }
 
 /// The engine that predicts the echo of keys.
@@ -153,15 +141,6 @@ impl ReplayOptions {
     /// Returns how many keys of each recording are played.
     pub(crate) fn first(&self) -> Option<usize> {
         self.first.and_then(|first| usize::try_from(first).ok())
-    }
-
-    /// Returns which keys are explained.
-    pub(crate) fn explained(&self) -> Explained {
-        match self.explain {
-            None => Explained::Nothing,
-            Some(None) => Explained::All,
-            Some(Some(key)) => Explained::Key(key.try_into().unwrap_or(usize::MAX)),
-        }
     }
 
     /// Returns whether all recordings of a directory are played.
