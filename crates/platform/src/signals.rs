@@ -12,8 +12,12 @@ pub fn accept_all() {
     unblock_all();
 }
 
-/// Returns whether this process ignores a signal, for which it must not yet have a handler.
-pub fn is_ignored(signal: i32) -> bool {
+/// Returns the signals that this process does not ignore. It must not yet have handlers for them.
+pub fn heard(signals: &[i32]) -> Vec<i32> {
+    signals.iter().copied().filter(|signal| !is_ignored(*signal)).collect()
+}
+
+fn is_ignored(signal: i32) -> bool {
     let was_ignored = set_ignored(signal, true).unwrap_or(false);
     let _ = set_ignored(signal, was_ignored);
     was_ignored

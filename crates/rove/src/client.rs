@@ -204,8 +204,8 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let clock = Clock::start();
     let wire = open_wire(tunnel.as_ref(), options.server, clock.now())?;
     // In the foreground without a terminal, an ignored signal stays ignored, as `nohup` needs it.
-    let obeys = |signal: &i32| purpose != Purpose::Unseen || !signals::is_ignored(*signal);
-    let signals: Vec<i32> = pump::SIGNALS.into_iter().filter(obeys).collect();
+    let all = pump::SIGNALS;
+    let signals = if purpose == Purpose::Unseen { signals::heard(&all) } else { all.to_vec() };
     let events = EventLoop::new(clock, &signals).context("cannot catch signals")?;
     let chaff = entropy::seed().context("cannot draw a seed")?.stream("client.chaff");
     let terminal = terminal(is_unseen, described.emergency_closing())?;

@@ -9,6 +9,7 @@ use rove_bootstrap::ProgramName;
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_platform::network_watch::NetworkWatch;
+use rove_platform::signals;
 use rove_session::{
     Client, ClientConfig, ClientEvent, ClientOutcome, Prediction, Preference, Running, Streams,
 };
@@ -63,7 +64,9 @@ pub(super) fn run(
     }
     let clock = Clock::start();
     let wire = open_wire(tunnel.as_ref(), options.server, clock.now())?;
-    let events = EventLoop::new(clock, &SIGNALS).context("cannot catch signals")?;
+    // An ignored signal stays ignored, as `nohup` needs it.
+    let events =
+        EventLoop::new(clock, &signals::heard(&SIGNALS)).context("cannot catch signals")?;
     let mut session = start(config(&options)?, None, Way::New, clock.now())?;
     hardening::keep_in_memory(session.key_memory());
     add_paths(&mut session, &wire, clock.now(), &options.call.others);

@@ -18,6 +18,7 @@ use std::thread;
 use anyhow::Context;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use rove_platform::signals;
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::stdio;
@@ -157,7 +158,7 @@ fn name(descriptor: &OwnedFd) -> io::Result<String> {
 /// Passes the signals that end a call on to the child.
 fn pass_signals_on(child: &Child) -> io::Result<()> {
     let pid = Pid::from_child(child);
-    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP, SIGQUIT])?;
+    let mut signals = Signals::new(signals::heard(&[SIGTERM, SIGINT, SIGHUP, SIGQUIT]))?;
     thread::spawn(move || {
         for signal in signals.forever() {
             // If the terminal has sent the signal, the child gets a second one, which does no harm.

@@ -160,6 +160,42 @@ fn a_reader_that_leaves_and_a_client_that_is_ended_end_the_program() {
 }
 
 #[test]
+fn a_signal_that_was_ignored_at_the_start_ends_no_call_as_nohup_needs_it() {
+    let gate = Sshd::start(Far::default());
+    let words = format!("--ssh={}", gate.ssh());
+    for (options, begun, ended) in [
+        (&[][..], "begun\n", "got on\n"),
+        (&["--json"], "{\"stdout\":\"YmVndW4K\"}\n", "{\"exit\":0}\n"),
+    ] {
+        let call = Invocation::new(rove()).arg("exec").arg(&words).args(options);
+        let script = "PATH=/usr/bin:/bin; echo begun; read line; echo got $line";
+        let call = call.args(["far", "--", script]).behind(&["env", "--ignore-signal=HUP,INT"]);
+        let mut child = call
+            .command()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("rove starts");
+        let mut output = std::io::BufReader::new(child.stdout.take().expect("it is piped"));
+        let (ended_with, rest) = within_guard("the end", move || {
+            let mut read = String::new();
+            while !read.ends_with(begun) {
+                let count =
+                    std::io::BufRead::read_line(&mut output, &mut read).expect("it is text");
+                assert!(count > 0, "{read}");
+            }
+            for signal in [Signal::HUP, Signal::INT] {
+                kill_process(Pid::from_child(&child), signal).expect("it runs");
+            }
+            child.stdin.take().expect("it is piped").write_all(b"on\n").expect("it is read");
+            std::io::Read::read_to_string(&mut output, &mut read).expect("it is text");
+            (child.wait().expect("it ends").code(), read)
+        });
+        assert!(ended_with == Some(0) && rest.ends_with(ended), "{ended_with:?} {rest}");
+    }
+}
+
+#[test]
 fn both_directions_of_a_program_follow_the_controller_that_is_chosen() {
     let gate = Sshd::start(Far::default());
     let bytes: Vec<u8> = (0..=u8::MAX).cycle().take(3_000_000).collect();
