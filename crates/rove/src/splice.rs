@@ -1,6 +1,6 @@
 //! Copies bytes between a stream and a socket or a pair of descriptors, without blocking.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::{Rc, Weak};
 
@@ -11,6 +11,8 @@ use rustix::fs::{OFlags, Stat, fcntl_getfl, fstat};
 use rustix::io::{Errno, fcntl_dupfd_cloexec, ioctl_fionbio};
 use rustix::net::{Shutdown, shutdown, sockopt};
 use rustix::termios::isatty;
+
+use crate::messages::reason;
 
 /// Most bytes copied in each direction in a turn of the event loop, so that other events are handled in between.
 /// Chosen: 64 packets.
@@ -92,8 +94,8 @@ pub(crate) struct Splice {
     has_more: bool,
     /// Whether an error or a reset has cut a direction off. A peer that stops reading does not count.
     is_cut: bool,
-    /// Whether a write has failed because the connection was reset. A later read then only finds an end.
-    was_told_reset: bool,
+    /// The error of the write to `output` that has ended this direction.
+    write_error: Option<Errno>,
     /// Whether [`Splice::cut`] has ended both directions, as after a reset by the peer.
     is_reset: bool,
 }
@@ -131,7 +133,7 @@ impl Splice {
             is_writable: true,
             has_more: false,
             is_cut: false,
-            was_told_reset: false,
+            write_error: None,
             is_reset: false,
         }
     }
@@ -181,6 +183,11 @@ impl Splice {
         self.is_cut
     }
 
+    /// Returns why bytes for `output` were lost, as [`unwritten`] does.
+    pub(crate) fn loss(&self) -> Option<String> {
+        self.write_error.and_then(|error| unwritten(&error.into()))
+    }
+
     /// Returns whether this value is about the stream with this number.
     pub(crate) fn is_of(&self, id: StreamId) -> bool {
         self.id == id
@@ -210,9 +217,10 @@ impl Splice {
         let len = room.min(buffer.len());
         match rustix::io::read(&input.fd, &mut buffer[..len]) {
             Ok(0) => {
-                let _ = match self.was_told_reset {
-                    true => mux.reset(self.id, BROKEN),
-                    false => mux.finish(self.id),
+                // After the write to a reset connection has failed, a read only finds an end.
+                let _ = match self.write_error {
+                    Some(Errno::CONNRESET) => mux.reset(self.id, BROKEN),
+                    _ => mux.finish(self.id),
                 };
                 self.input = None;
             }
@@ -264,7 +272,7 @@ impl Splice {
                     let _ = mux.stop(self.id, BROKEN);
                     self.output = None;
                     self.is_cut = true;
-                    self.was_told_reset = error == Errno::CONNRESET;
+                    self.write_error = Some(error);
                 }
             }
         }
@@ -304,6 +312,12 @@ impl Drop for Splice {
     }
 }
 
+/// Returns the sentence about an output that cannot be written. `None` if its reader has left.
+pub(crate) fn unwritten(error: &io::Error) -> Option<String> {
+    let has_reader = !matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset);
+    has_reader.then(|| format!("cannot write the output: {}", reason(&error.to_string())))
+}
+
 /// Makes closing a socket reset its connection, because a refusal must not look like an orderly end.
 pub(crate) fn reset(socket: &OwnedFd) {
     let _ = sockopt::set_socket_linger(socket, Some(Duration::ZERO));
@@ -311,7 +325,7 @@ pub(crate) fn reset(socket: &OwnedFd) {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{ErrorKind, Read as _, Write as _};
+    use std::io::{Read as _, Write as _};
     use std::net::{TcpListener, TcpStream};
 
     use rove_rig::guard::wait_until;

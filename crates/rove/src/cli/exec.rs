@@ -48,7 +48,10 @@ pub(crate) static MANUAL: Manual = Manual {
     ],
     exit_status: &[
         ("0 to 254", "The program's; 128 and the signal's number if a signal ended it."),
-        ("255", "There was no login, or the program was cut off, or the command line is wrong."),
+        (
+            "255",
+            "There was no login, or the program was cut off, or its output not written, or the command line is wrong.",
+        ),
     ],
     ..Manual::of(&ROVE)
 };

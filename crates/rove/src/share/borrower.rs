@@ -20,6 +20,7 @@ use rustix::stdio;
 use super::message::{Request, Word};
 use super::{Gate, may_share};
 use crate::server::open_nothing;
+use crate::splice::unwritten;
 use crate::stdio_forward::json::Channel;
 
 /// Longest wait for a client to answer, and then to take the request. Chosen: a thousand times the usual time, for a
@@ -157,16 +158,20 @@ impl Borrowed {
             Err(error) => return Some(failed(&error.to_string()).conclude()),
         };
         let lost = "the rove that carried this for others has ended, and cut it off";
-        let word = self.next_word().unwrap_or_else(|| failed(lost));
+        let mut word = self.next_word().unwrap_or_else(|| failed(lost));
         for output in outputs {
-            let _ = output.join();
+            let written = output.join().unwrap_or(Ok(()));
+            // The client learns only that nobody reads its pipe.
+            if let Some(loss) = written.err().and_then(|error| unwritten(&error)) {
+                word = failed(&loss);
+            }
         }
         self.channel.iter().for_each(|channel| channel.say(&word));
         Some(word.conclude())
     }
 
     /// Starts threads that copy bytes. Returns the threads of the outputs, each of which ends with its output.
-    fn join(&mut self) -> io::Result<Vec<JoinHandle<()>>> {
+    fn join(&mut self) -> io::Result<Vec<JoinHandle<io::Result<()>>>> {
         debug_assert_eq!(self.pipes.len(), if self.is_port { 2 } else { 3 });
         let mut standard = Vec::new();
         for descriptor in [stdio::stdin(), stdio::stdout(), stdio::stderr()] {
@@ -185,10 +190,8 @@ impl Borrowed {
         for (index, (own, pipe)) in standard.into_iter().zip(self.pipes.drain(..)).enumerate() {
             let own = File::from(own);
             let (from, to) = if index == 0 { (own, pipe) } else { (pipe, own) };
-            let thread = thread::Builder::new().name("copy".to_owned()).spawn(move || {
-                // The client notices the same failure, and reports it.
-                let _ = copy(&from, &to);
-            })?;
+            let thread = thread::Builder::new().name("copy".to_owned());
+            let thread = thread.spawn(move || copy(&from, &to))?;
             threads.extend((index > 0).then_some(thread));
         }
         Ok(threads)

@@ -196,6 +196,19 @@ fn a_signal_that_was_ignored_at_the_start_ends_no_call_as_nohup_needs_it() {
 }
 
 #[test]
+fn an_output_that_cannot_be_written_fails_the_call_although_the_program_has_succeeded() {
+    let gate = Sshd::start(Far::default());
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("it is there");
+    let mut command = call(&gate, true, &[], "echo lost");
+    let (stdin, stderr) = (Stdio::null(), Stdio::piped());
+    let child = command.stdin(stdin).stdout(full).stderr(stderr).spawn().expect("rove starts");
+    let output = within_guard("the end", move || child.wait_with_output().expect("it ends"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    let sentence = "rove: cannot write the output: No space left on device\n";
+    assert_eq!((output.status.code(), &*said), (Some(255), sentence));
+}
+
+#[test]
 fn both_directions_of_a_program_follow_the_controller_that_is_chosen() {
     let gate = Sshd::start(Far::default());
     let bytes: Vec<u8> = (0..=u8::MAX).cycle().take(3_000_000).collect();

@@ -140,6 +140,20 @@ fn calls_go_through_a_running_session_without_a_login() {
     assert_eq!(place.gate.connections(), 2);
 }
 
+#[test]
+fn a_call_whose_output_cannot_be_written_fails_although_its_program_has_succeeded() {
+    let place = Place::new();
+    let _terminal = place.session(&[]);
+    let call = place.call(&["exec"]).args(["far", "--", "echo lost"]);
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("it is there");
+    let mut command = call.behind(&WITH_A_COPY).command();
+    command.stdin(Stdio::piped()).stdout(full).stderr(Stdio::piped());
+    let (code, _, said) = finish(command.spawn().expect("rove starts"), b"");
+    let sentence = "rove: cannot write the output: No space left on device\n";
+    assert_eq!((code, &*said), (Some(255), sentence));
+    assert_eq!(place.gate.connections(), 1, "the session's own");
+}
+
 /// Reads a line of a call's output, which shows that its streams are open.
 fn first_line(child: &mut Child) -> String {
     let mut stdout = child.stdout.take().expect("it is piped");

@@ -80,7 +80,7 @@ impl Load for Connection {
         let is_delivered = self.is_delivered || splice.is_cut();
         let is_over = splice.is_over() && is_delivered;
         Ok(is_over.then(|| match splice.is_cut() {
-            true => Carried::Failed(Vec::new()),
+            true => Carried::Failed(splice.loss().into_iter().collect()),
             false => Carried::Ended(Exit::Code(0)),
         }))
     }

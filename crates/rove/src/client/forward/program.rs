@@ -122,6 +122,9 @@ impl Load for Program {
         {
             self.command.drain(..count);
         }
+        if let Some(loss) = splices.iter().find_map(Splice::loss) {
+            return Ok(Some(Carried::Failed(vec![loss])));
+        }
         if self.exit.is_none()
             && let Some(carried) = self.look_for_end(now, mux)
         {
