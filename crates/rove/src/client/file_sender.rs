@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use rove_streams::{FILE_NAME_MAX, FIRST_CREDIT, Mux, Put, StreamError, Target};
@@ -276,9 +277,13 @@ pub(crate) fn open(path: &Path) -> io::Result<(File, u64)> {
     if !std::fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is no file"));
     }
-    let file = File::open(path)?;
-    let found = file.metadata()?;
-    Ok((file, found.len()))
+    // A read from a file without a length, such as /proc/kmsg, may block, too.
+    let mut file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    let len = file.metadata()?.len();
+    if len == 0 && !matches!(file.read(&mut [0]), Ok(0)) {
+        return Err(io::Error::other("it reports no length, so rove cannot copy it; scp can"));
+    }
+    Ok((file, len))
 }
 
 fn shown(path: &Path) -> String {
@@ -336,6 +341,16 @@ mod tests {
         let sent = sender.turn(Instant::ZERO, &mut client);
         assert!(matches!(sent, Some(Sent::Failed { .. })), "{sent:?}");
         assert!(sender.has_work(), "the next turn begins at once");
+    }
+
+    #[test]
+    fn a_file_that_reports_no_length_is_refused_and_an_empty_one_is_not() {
+        let scratch = Scratch::new();
+        assert_eq!(open(&scratch.write("empty", "")).unwrap().1, 0);
+        if cfg!(target_os = "linux") {
+            let refused = open(Path::new("/proc/self/status")).unwrap_err().to_string();
+            assert!(refused.starts_with("it reports no length"), "{refused}");
+        }
     }
 
     #[test]
