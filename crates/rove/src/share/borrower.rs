@@ -24,7 +24,7 @@ use crate::splice::unwritten;
 use crate::stdio_forward::json::Channel;
 
 /// Longest wait for a client to answer, and then to take the request. Chosen: a thousand times the usual time, for a
-/// busy computer. A suspended client has closed its socket.
+/// busy computer. A suspended client has closed its socket, and a stopped one is not asked.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Most clients that are asked at a time. Chosen: a user seldom has more with the same login.
@@ -66,6 +66,12 @@ impl Awake {
         // Connecting to the socket of a client that was killed fails at once.
         let asked = sockets.into_iter().filter_map(|path| {
             let stream = connect(&path).ok()?;
+            #[cfg(all(target_os = "linux", not(rove_portable)))]
+            if rustix::net::sockopt::socket_peercred(&stream)
+                .is_ok_and(|lender| is_stopped(lender.pid))
+            {
+                return None;
+            }
             stream.shutdown(Shutdown::Write).ok()?;
             Some((path, stream))
         });
@@ -208,6 +214,14 @@ fn connect(path: &Path) -> io::Result<UnixStream> {
     Ok(stream)
 }
 
+/// Returns whether a process is stopped (Ctrl-Z). Its state follows its name in `/proc/PID/stat` (proc(5)).
+#[cfg(all(target_os = "linux", not(rove_portable)))]
+fn is_stopped(process: rustix::process::Pid) -> bool {
+    let stat = std::fs::read(format!("/proc/{process}/stat")).unwrap_or_default();
+    let name_end = stat.iter().rposition(|byte| *byte == b')').unwrap_or_default();
+    stat[name_end..].starts_with(b") T")
+}
+
 /// Copies bytes until the end of `from`.
 fn copy(from: &File, to: &File) -> io::Result<()> {
     let mut buffer = vec![0; COPY_BYTES];
@@ -236,5 +250,22 @@ fn when_ready<T>(
             Err(Errno::AGAIN) => drop(poll(&mut [PollFd::new(descriptor, wanted)], None)),
             other => return Ok(other?),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[cfg(all(target_os = "linux", not(rove_portable)))]
+    #[test]
+    fn a_stopped_client_is_told_from_one_that_waits() {
+        use rustix::process::{Pid, Signal, kill_process};
+
+        let mut client = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+        let process = Pid::from_child(&client);
+        assert!(!super::is_stopped(process));
+        kill_process(process, Signal::STOP).unwrap();
+        rove_rig::guard::wait_until("the stop", || super::is_stopped(process));
+        client.kill().unwrap();
+        client.wait().unwrap();
     }
 }
