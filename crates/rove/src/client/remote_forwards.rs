@@ -31,8 +31,16 @@ const UNWANTED: u64 = 17;
 const RELAYED: &str = "-A by a relay of rove's own, not by ssh";
 
 /// Addresses, besides the link-local one, at which clouds serve a computer's metadata and credentials. Source: the
-/// documentation of AWS (IPv6) and of Alibaba Cloud on instance metadata.
-const METADATA: [&str; 2] = ["fd00:ec2::254", "100.100.100.200"];
+/// documentation on instance metadata of AWS, Google Cloud, Oracle and Scaleway (IPv6) and of Alibaba Cloud, and
+/// Azure's on 168.63.129.16.
+const METADATA: [&str; 6] = [
+    "fd00:ec2::254",
+    "fd20:ce::254",
+    "fd00:c1::a9fe:a9fe",
+    "fd00:42::42",
+    "100.100.100.200",
+    "168.63.129.16",
+];
 
 /// The listeners on the host, and their connections.
 #[derive(Debug, Default)]
@@ -613,7 +621,11 @@ mod tests {
             ("::ffff:169.254.169.254", false),
             ("fe80::1", false),
             ("fd00:ec2::254", false),
+            ("fd20:ce::254", false),
+            ("fd00:c1::a9fe:a9fe", false),
+            ("fd00:42::42", false),
             ("100.100.100.200", false),
+            ("168.63.129.16", false),
         ] {
             assert_eq!(is_elsewhere(address.parse().unwrap()), is_other, "{address}");
         }
