@@ -628,6 +628,28 @@ fn forwarding_call(port: u16, target: u16, there: u16) -> String {
 }
 
 #[test]
+fn a_forced_command_limits_the_holder_of_a_key_only_if_it_starts_a_mosh_server() {
+    let scratch = Scratch::new();
+    let mosh_server = scratch.join("mosh-server");
+    std::os::unix::fs::symlink(rove(), &mosh_server).expect("a new link");
+    let mut call: serde_json::Value =
+        serde_json::from_str(&forwarding_call(0, 0, 0)).expect("it is JSON");
+    call["joined"] = json!({"Program": {"command": "", "is_subsystem": false}});
+    (call["forwards"], call["ssh"]) = (json!(null), json!(["false"]));
+    for (starter, printed) in
+        [(Maker::Rove.server(), "reached\n"), (Invocation::new(mosh_server), "")]
+    {
+        let server = Server::start_with(starter, LOCALHOST, &["sh", "-c", "read line"]);
+        let client = Maker::Rove.client(server.address, &server.key);
+        let client = client.env("ROVE_CALL", call.to_string()).env("ROVE_EXEC", "echo reached");
+        let output = within_guard("the client", move || {
+            client.command().stdin(Stdio::null()).output().expect("rove starts")
+        });
+        assert_eq!(String::from_utf8_lossy(&output.stdout), printed, "{output:?}");
+    }
+}
+
+#[test]
 fn copies_by_listeners_of_both_ends_go_on_when_the_clients_address_changes() {
     const LEN: usize = 600_000;
     let ((near, there), (far, target), port) = (listener(), listener(), free_port());
