@@ -142,7 +142,7 @@ fn mischief() -> impl FnMut(Way, &[u8]) -> Treatment {
             let bound = u64::try_from(below).expect("lengths fit");
             usize::try_from(chance.at(number).below(bound)).expect("below a length")
         };
-        let stranger = number % 2 == 0;
+        let stranger = number / 6 % 2 == 0;
         let extras = match number % 6 {
             0 => vec![extra(way.back(), stranger, payload.to_vec())],
             1 => vec![extra(way, stranger, payload[..draw(payload.len())].to_vec())],
