@@ -195,7 +195,8 @@ impl Trial {
         first_line: &str,
         events: &mut EventLoop,
     ) -> Result<(), Stop> {
-        let Some(line) = Line::open(call, first_line, &self.path.tried, events)? else {
+        let (servers, check) = (&self.path.tried, command::check_signals);
+        let Some(line) = Line::open(call, first_line, servers, events, check)? else {
             return Ok(());
         };
         self.client.handle_forwarder(events.now(), &line.ends);

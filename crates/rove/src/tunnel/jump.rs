@@ -54,16 +54,22 @@ impl Line {
 
     /// Starts a forwarder to the first of the server's addresses, and waits for its answer. `None` if its ssh ends, or
     /// if it does not answer within [`LOGIN_MAX`].
-    pub(crate) fn open(
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's error, or the error of `check`, which runs after each wait.
+    pub(crate) fn open<E: From<io::Error>>(
         call: &JumpCall,
         first_line: &str,
         servers: &[SocketAddr],
         events: &mut EventLoop,
-    ) -> io::Result<Option<Self>> {
+        check: impl Fn(&mut EventLoop) -> Result<(), E>,
+    ) -> Result<Option<Self>, E> {
         let mut line = Self::start(call, first_line, servers[0])?;
         let late_at = events.now() + LOGIN_MAX;
         while line.ends.is_empty() {
             events.wait(&mut line.ssh.interests(), Some(late_at))?;
+            check(events)?;
             let (look, answer) = line.look(&mut [0; ANSWER_LEN], call, servers);
             let is_over = matches!(look, Look::Ended(_)) || late_at <= events.now();
             if is_over && answer.is_none() {
@@ -237,8 +243,10 @@ mod tests {
     use rove_terminal::Size;
     use rove_units::Seed;
     use rustix::process::Signal;
+    use signal_hook::consts::SIGUSR1;
 
     use super::*;
+    use crate::bootstrap::command::{Stop, check_signals};
     use crate::terminal_type::{self, RenderOptions};
     use crate::tunnel::inherited::Again;
     use crate::tunnel::spare::Spare;
@@ -357,6 +365,15 @@ mod tests {
         let jump = Some(call);
         let again = Again { words, first_line, asks_nothing, jump, ..Again::default() };
         (Spare::new(again, server(), None), session)
+    }
+
+    #[test]
+    fn a_signal_ends_the_wait_for_a_forwarder_of_the_doctors() {
+        let Jump { call, first_line, .. } = setup("read -r line").0;
+        let mut events = EventLoop::new(Clock::start(), &[SIGUSR1]).unwrap();
+        rustix::process::kill_process(rustix::process::getpid(), Signal::USR1).unwrap();
+        let opened = Line::open(&call, &first_line, &[server()], &mut events, check_signals);
+        assert!(matches!(opened, Err(Stop::Interrupted)));
     }
 
     #[test]
