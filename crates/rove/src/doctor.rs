@@ -19,7 +19,7 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use crate::bootstrap::command::Stop;
 use crate::bootstrap::{Invocation, address, ssh_query};
 use crate::doctor::diagnosis::diagnose;
-use crate::doctor::facts::{Facts, Here, Host, Path, Ssh};
+use crate::doctor::facts::{Aftermath, Facts, Here, Host, Path, Ssh};
 use crate::doctor::trial::Trial;
 use crate::messages::{columns, warn};
 use crate::terminal_type::{self, RenderOptions};
@@ -139,9 +139,9 @@ fn look_there(
     if trial.path.answered.is_none() {
         progress("nothing came back; logging in again to see why");
         let found = login::look_again(&door, &mark, &server, events);
-        if !matches!(found, Ok(Some(_))) {
-            // The second login, whose script would have ended the server, failed. If the server receives the doctor's
-            // datagrams, it ends at this message.
+        if !matches!(found, Ok(Some(Aftermath { alive: Some(_), .. }))) {
+            // The script of the second login has not run, or did not know the number of the server's process. If the
+            // server receives the doctor's datagrams, it ends at this message.
             trial.say_goodbye(events);
         }
         host.aftermath = found?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::support::{
     ClosedPort, Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, Way, examined_until,
-    free_port, rove, side_by_side, within_guard,
+    free_port, rove, side_by_side, wait_until, within_guard,
 };
 
 #[derive(Debug)]
@@ -307,6 +307,22 @@ fn datagrams_that_do_not_get_through_are_told_by_their_way_and_size() {
         report.assert_problem(leg, part);
         assert_eq!(report.status("server-alive"), "ok", "{}", report.text);
     });
+}
+
+#[test]
+fn a_server_that_hides_its_process_number_is_told_to_end() {
+    let sshd = Sshd::start(Far::default());
+    let path = BadPath::start(|way, _| way == Way::Up);
+    let server = path.scratch.path("server").display().to_string();
+    let words = format!(
+        "{server} \"$@\" | while IFS= read -r l; do case \"$l\" in MOSH*) echo \"$l\";; esac; done"
+    );
+    let server = script(&path.scratch, "hiding", &words);
+    let call = doctor().arg(format!("--ssh={}", sshd.ssh())).arg("-p");
+    let call = call.arg(path.server_port.to_string());
+    let report = run(&call.arg(format!("--server={}", server.display())).arg("far"));
+    assert_eq!(report.first_problem(), Some("udp-back"), "{}", report.text);
+    wait_until("the server's end", || UdpSocket::bind(("0.0.0.0", path.server_port)).is_ok());
 }
 
 #[test]
