@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use crate::support::{
     Invocation, Maker, SIZE, Scratch, Server, Terminal, Tmux, draw, lossy, relay_to, require, rove,
-    same_picture, side_by_side, within_guard,
+    same_picture, side_by_side, wait_until, within_guard,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -146,6 +146,39 @@ fn wait_for_history(tmux: &Tmux, wanted: &[String]) {
             while tmux.lines(&["-S", "-"]) != wanted {}
         },
     );
+}
+
+#[test]
+fn lines_over_rows_that_were_wrapped_stay_lines_of_their_own() {
+    for scrollback in ["", "1"] {
+        let scratch = Scratch::new();
+        let script = "stty -echo; seq 40; seq -f %0150.0f 14; read -r line; seq 60; read -r line";
+        let server = Server::start(Maker::Rove, LOCALHOST, &["sh", "-c", script]);
+        let tmux = Tmux::new(&scratch, "set -g status off\n");
+        let call = Maker::Rove.client(server.address, &server.key);
+        let call = tmux.around(call.env("ROVE_SCROLLBACK", scrollback));
+        let mut terminal = Terminal::start(&call, SIZE);
+        // Each row of a long line begins with a zero. tmux joins a row to the one before if that is marked as wrapped.
+        let short = || -> Vec<String> {
+            let lines = tmux.lines(&["-J", "-S", "-"]);
+            lines.into_iter().filter(|it| !it.is_empty() && !it.starts_with('0')).collect()
+        };
+        terminal
+            .wait_for("the long lines", |screen| screen.rows(0, 80).any(|it| it.ends_with("14")));
+        terminal.send("\r");
+        terminal.wait_for_text("60");
+        let last = 60 - i32::from(SIZE.0) + 2..=60;
+        let numbers = if scrollback.is_empty() {
+            last.collect()
+        } else {
+            (1..=40).chain(1..=60).collect::<Vec<_>>()
+        };
+        let wanted: Vec<String> = numbers.iter().map(i32::to_string).collect();
+        wait_until("the short lines", || short() == wanted);
+        terminal.send("\r");
+        terminal.wait_exit().assert_code(0);
+        server.assert_gone();
+    }
 }
 
 #[test]

@@ -69,7 +69,12 @@ impl<'a> Line<'a> {
             && is_settled(&now.cells[usize::from(last)])
             && (replica || !joins_previous(now, last));
         let forced = (wrapped && !was.wrapped || was.wrapped && !now.wrapped).then_some(last);
-        let doubt_from = if replica { columns } else { first_doubt(was, now) };
+        let doubt_from = match replica {
+            true => columns,
+            // tmux ends a row's wrap only if the row is erased from its first cell on.
+            false if was.wrapped && !now.wrapped => 0,
+            false => first_doubt(was, now),
+        };
         let shows_decorations =
             brush.dialect.repertoire.links || brush.dialect.repertoire.underline_colors;
         let decorated =
