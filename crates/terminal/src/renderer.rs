@@ -193,10 +193,15 @@ impl Renderer {
         let repaint = self.stale || self.shown.is_none() || shown.size() != frame.size();
         let base = Some(shown).filter(|_| !repaint);
         if self.capabilities.osc.window {
-            if frame.titles.given && !core::mem::replace(&mut self.has_pushed_title, true) {
+            let has_title = !(frame.titles.title.is_empty() && frame.titles.icon_name.is_empty());
+            if has_title && !core::mem::replace(&mut self.has_pushed_title, true) {
                 out.extend(PUSH_TITLES);
             }
-            titles(&mut out, base, frame, &self.capabilities.title_prefix);
+            if has_title {
+                titles(&mut out, base, frame, &self.capabilities.title_prefix);
+            } else if core::mem::take(&mut self.has_pushed_title) {
+                give_titles_back(&mut out, frame, &self.capabilities.title_prefix);
+            }
         }
         self.loan.follow(&mut out, &self.capabilities, frame, repaint);
         modes(&mut out, base, frame, self.capabilities.pixel_mouse);
@@ -233,15 +238,10 @@ impl Renderer {
         if self.capabilities.synchronized_output {
             out.extend(b"\x1b[?2026l");
         }
-        if self.capabilities.osc.window
-            && !self.capabilities.title_prefix.is_empty()
+        if core::mem::take(&mut self.has_pushed_title)
             && let Some(shown) = &self.shown
         {
-            // A terminal without a title stack gets the title without the prefix.
-            titles(&mut out, None, shown, "");
-        }
-        if core::mem::take(&mut self.has_pushed_title) {
-            out.extend(POP_TITLES);
+            give_titles_back(&mut out, shown, &self.capabilities.title_prefix);
         }
         self.loan.give_back(&mut out);
         self.settings.restore(&mut out, &self.capabilities);
@@ -279,4 +279,12 @@ impl Renderer {
         }
         out
     }
+}
+
+/// Restores the user's own titles. A terminal without a title stack keeps those of `screen`, without the prefix.
+fn give_titles_back(out: &mut Vec<u8>, screen: &Screen, prefix: &str) {
+    if !prefix.is_empty() {
+        titles(out, None, screen, "");
+    }
+    out.extend(POP_TITLES);
 }

@@ -81,6 +81,19 @@ fn the_window_title_bears_the_prefix_until_the_end() {
 }
 
 #[test]
+fn the_users_own_title_returns_when_a_program_gives_its_title_back() {
+    let mut renderer = showing(&host(""), capabilities());
+    let titled = host("\x1b[22t\x1b]2;vim\x07");
+    assert_eq!(readable(&renderer.frame(titled.screen())), "^[22;0t^]2;[rove] vim!");
+    let back = host("\x1b[22t\x1b]2;vim\x07\x1b[23t");
+    assert_eq!(readable(&renderer.frame(back.screen())), "^]2;!^[23;0t");
+    renderer.invalidate();
+    let bytes = [renderer.frame(back.screen()), renderer.close()].concat();
+    assert!(!readable(&bytes).contains("^]"));
+    assert!(!readable(&bytes).contains("^[23"));
+}
+
+#[test]
 fn titles_are_left_alone_where_none_was_set_or_none_may_be() {
     let mut renderer = showing(&host("$ "), capabilities());
     assert!(!readable(&renderer.close()).contains("^]"));
