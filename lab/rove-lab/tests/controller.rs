@@ -179,6 +179,12 @@ fn senders_that_share_a_path_may_be_programs_and_a_value_their_argument() {
     let [three, many] = series(&json) else { panic!("{json:#}") };
     assert!(three["fault"].as_str().is_some_and(|it| it.contains("after 3 answers")), "{json:#}");
     assert!(many["fault"].is_null(), "{json:#}");
+    // A value of the link is no argument.
+    let of_link = scenario("\"window.sh 20\"", "value = \"rtt (ms)\"\nvalues = [3]")
+        .replace("rtt=40ms", "rtt={value}ms");
+    fs::write(folder.0.join("link.toml"), of_link).expect("a file");
+    let json = parsed(&figures(&folder, &["link.toml", "--json"]));
+    assert!(series(&json)[0]["fault"].is_null(), "{json:#}");
 }
 
 #[test]

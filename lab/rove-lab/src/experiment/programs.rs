@@ -152,7 +152,7 @@ mod here {
             return Ok(Samples { invalid, ..flow_samples(&report) });
         }
         let limits = Limits::real(options.length);
-        let controllers = controllers(conditions, (Begin::default(), FULL), limits)?;
+        let controllers = controllers(conditions, None, (Begin::default(), FULL), limits)?;
         let Controllers { make, program } = controllers.context("there is no such table")?;
         let (report, invalid) = controlled::run(make(), options, interrupt)?;
         let samples = Samples { invalid, ..flow_samples(&report) };

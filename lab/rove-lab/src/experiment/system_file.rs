@@ -57,11 +57,11 @@ impl SystemFile {
         fs::read(self.path).with_context(|| format!("cannot read {}", self.path))
     }
 
-    /// Returns the program, with a varied value as its last argument. `None` if the file is a table.
-    pub(crate) fn program(self, value: Option<f64>, limits: Limits) -> Option<Program> {
+    /// Returns the program, with a setting as its last argument. `None` if the file is a table.
+    pub(crate) fn program(self, setting: Option<f64>, limits: Limits) -> Option<Program> {
         let is_table = [".toml", ".dna"].iter().any(|ending| self.path.ends_with(ending));
         let words = core::iter::once(self.path).chain(self.words().skip(1)).map(str::to_owned);
-        let words = words.chain(value.map(|value| value.to_string())).collect();
+        let words = words.chain(setting.map(|setting| setting.to_string())).collect();
         (!is_table).then(|| Program::new(words, limits))
     }
 

@@ -91,7 +91,7 @@ pub(super) const fn is_measured(system: System) -> bool {
 pub(super) fn run(conditions: &Conditions<'_>, has_download: bool) -> Result<Samples> {
     let of_system = match conditions.system().contender() {
         Some(Contender::SproutAckWide) => Some(sprout_ack()),
-        _ => controllers(conditions, (Begin::default(), PACKET), Limits::VIRTUAL)?,
+        _ => controllers(conditions, None, (Begin::default(), PACKET), Limits::VIRTUAL)?,
     };
     let Some(Controllers { make, program }) = of_system else { return Ok(Samples::absent()) };
     let all = Parts { types: true, copies: true, downloads: has_download };

@@ -62,7 +62,7 @@ pub(super) fn report(
     if let Some(contender) = conditions.system().contender() {
         return Ok(Some((contender.run(setting, options), None)));
     }
-    let controllers = controllers(conditions, (Begin::default(), FULL), Limits::VIRTUAL)?;
+    let controllers = controllers(conditions, setting, (Begin::default(), FULL), Limits::VIRTUAL)?;
     Ok(controllers.map(|Controllers { make, program }| {
         (flow::run(Controlled::new(make()), options).0, program)
     }))

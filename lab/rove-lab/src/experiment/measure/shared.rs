@@ -107,14 +107,16 @@ pub(in crate::experiment) struct Controllers {
     pub(in crate::experiment) program: Option<Program>,
 }
 
-/// Returns what makes a system's controllers, given how flows begin and a packet's payload. `None` without a table.
+/// Returns what makes a system's controllers, given how flows begin and a packet's payload. `setting` becomes a program's
+/// last argument. `None` without a table.
 pub(in crate::experiment) fn controllers(
     conditions: &Conditions<'_>,
+    setting: Option<f64>,
     flows: (Begin, Bytes),
     limits: Limits,
 ) -> Result<Option<Controllers>> {
     if let System::File(file) = conditions.system()
-        && let Some(program) = file.program(conditions.value, limits)
+        && let Some(program) = file.program(setting, limits)
     {
         let each = program.clone();
         let (_, packet) = flows;
@@ -170,7 +172,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     let (mut count, mut kinds, mut programs) = (0, Vec::new(), Vec::new());
     for (system, senders, extra, start) in iter::once(own).chain(others) {
         let conditions = Conditions { system: Some(system), ..*conditions };
-        let kind = controllers(&conditions, flows, Limits::VIRTUAL)?;
+        let kind = controllers(&conditions, None, flows, Limits::VIRTUAL)?;
         let Some(Controllers { make, program }) = kind else { return Ok(Samples::absent()) };
         kinds.push((count..count + senders, make, [extra, start]));
         count += senders;
