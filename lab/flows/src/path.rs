@@ -127,6 +127,15 @@ impl Path {
             && self.schedule_file.is_none()
     }
 
+    /// Returns whether the uplink has the path's delay and nothing else, except maybe a file of opportunities.
+    pub fn has_plain_uplink(&self, may_have_file: bool) -> bool {
+        let LinkConfig { order, delay, jitter, jitter_distribution, reorder, overhead, .. } =
+            self.uplink;
+        let plain = LinkConfig { order, delay, jitter, ..LinkConfig::default() };
+        self.uplink == LinkConfig { jitter_distribution, reorder, overhead, ..plain }
+            && (may_have_file || self.files[0].is_none())
+    }
+
     /// Returns the path on which a session settles: with its delay, but nothing that loses or queues.
     pub fn settling(&self) -> [LinkConfig; 2] {
         [&self.uplink, &self.downlink].map(|link| LinkConfig {

@@ -166,7 +166,7 @@ fn senders_that_share_a_path_may_be_programs_and_a_value_their_argument() {
     let folder = Folder::new("controller-shared");
     link(&folder, "tests/controllers/window.sh", "window.sh");
     let text = scenario("\"window.sh\"", "[traffic]\nsenders = 2\nmean-flow-bytes = 1_000_000\nmean-pause = \"1s\"\nlength = \"20s\"")
-        .replace("\"flow\"", "\"shared\"").replace("\"use-by-time\"", "\"ellipses\"").replace("seconds = 10\n", "");
+        .replace("\"flow\"", "\"shared\"").replace("\"use-by-time\"", "\"ellipses\"").replace("seconds = 10\n", "").replace("rate=12Mbit,queue", "down.rate=12Mbit,down.queue");
     fs::write(folder.0.join("shared.toml"), text).expect("a file");
     let output = figures(&folder, &["shared.toml", "--json"]);
     let json = parsed(&output);

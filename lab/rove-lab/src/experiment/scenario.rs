@@ -423,15 +423,12 @@ impl Scenario {
         };
         let sentence = format!("{:?} needs a path or a schedule", link.name);
         refuse_if(described.is_none(), &sentence)?;
-        let has_schedule = link.schedule.is_some();
+        let (has_schedule, is_shared) = (link.schedule.is_some(), body.measure == Measure::Shared);
         refuse_if(
             has_schedule && (link.path.is_some() || link.cellular.is_some()),
             "a schedule describes all of it: leave path and cellular out",
         )?;
-        refuse_if(
-            has_schedule && body.measure == Measure::Shared,
-            "measure = \"shared\" takes a path, not a schedule",
-        )?;
+        refuse_if(has_schedule && is_shared, "measure = \"shared\" takes a path, not a schedule")?;
         let has_cut = link.packets.is_some() || link.until.is_some();
         refuse_if(
             has_cut && link.cellular.is_none() || !(1..=100).contains(&link.packets.unwrap_or(1)),
@@ -450,6 +447,10 @@ impl Scenario {
             refuse_if(
                 is_study && !path.is_of_rtt_and_loss(),
                 "measure = \"study\" takes rtt and loss alone, the same both ways",
+            )?;
+            refuse_if(
+                is_shared && !path.has_plain_uplink(link.cellular.is_some()),
+                "measure = \"shared\" gives acknowledgments the delay alone: write down.rate, down.loss and so on",
             )?;
             refuse_if(
                 path.download.is_some() && body.measure != Measure::Response,
@@ -544,7 +545,17 @@ mod tests {
         }
         let error = refused("shared", "cubic", "schedule = \"FILE\"", traffic);
         assert!(error.as_ref().is_some_and(|it| it.contains("schedule")), "{error:?}");
-        assert_eq!(refused("shared", "cubic", "path = \"rtt=1ms,rate=1M\"", traffic), None);
+        for (words, is_right) in [
+            ("rtt=9ms,jitter=1ms,order=loss-delay-queue,down.rate=1M,down.loss=1%", true),
+            ("rtt=1ms,down.queue=9p\"\ncellular = \"any", true),
+            ("rtt=1ms,rate=1M", false),
+            ("rtt=1ms,up.loss=2%", false),
+            ("rtt=1ms,uplink=FILE", false),
+        ] {
+            let error = refused("shared", "cubic", &format!("path = \"{words}\""), traffic);
+            let is_so = error.as_ref().map_or(is_right, |it| !is_right && it.contains("down.rate"));
+            assert!(is_so, "{words}: {error:?}");
+        }
     }
 
     #[test]

@@ -244,7 +244,7 @@ fn a_file_of_results_that_a_spreadsheet_saved_keeps_the_other_figures() {
 #[test]
 fn a_changed_table_of_the_other_senders_makes_other_runs() {
     let scenario = "title = \"t\"\nabout = \"a\"\nmeasure = \"shared\"\nplot = \"ellipses\"\nsystems = [\"cubic\"]\n\
-                    [[link]]\nname = \"l\"\npath = \"rtt=50ms,rate=5M\"\n[traffic]\nsenders = 1\nmean-pause = \"1s\"\n\
+                    [[link]]\nname = \"l\"\npath = \"rtt=50ms,down.rate=5M\"\n[traffic]\nsenders = 1\nmean-pause = \"1s\"\n\
                     length = \"20s\"\nothers = [{ system = \"mine.toml\", senders = 2 }]\n";
     let directory = Directory::with("others", scenario);
     let tables = [
