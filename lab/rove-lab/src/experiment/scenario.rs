@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::experiment::catalogue::{self, BUILT_IN};
 use crate::experiment::conditions::RunFigure;
-use crate::experiment::link::Link;
+use crate::experiment::link::{Direction, Link};
 use crate::experiment::measure::{Measure, quantity, shared};
 use crate::experiment::mistake::{advised, line};
 use crate::experiment::published::{
@@ -429,10 +429,12 @@ impl Scenario {
             "a schedule describes all of it: leave path and cellular out",
         )?;
         refuse_if(has_schedule && is_shared, "measure = \"shared\" takes a path, not a schedule")?;
-        let has_cut = link.packets.is_some() || link.until.is_some();
+        let of_cellular = link.packets.is_some() || link.until.is_some();
+        let of_cellular = of_cellular || link.direction == Direction::Down;
+        let has_packets = (1..=100).contains(&link.packets.unwrap_or(1));
         refuse_if(
-            has_cut && link.cellular.is_none() || !(1..=100).contains(&link.packets.unwrap_or(1)),
-            "packets are 1 to 100; they and until are of cellular opportunities",
+            of_cellular && link.cellular.is_none() || !has_packets,
+            "packets are 1 to 100; they and until are of cellular opportunities, as is direction",
         )?;
         refuse_if(
             [link.seconds, link.full_seconds, link.until].contains(&Some(0)),
@@ -595,6 +597,7 @@ mod tests {
                 "neither from nor to",
             ),
             ("rtt=1ms\"", "rtt=1ms\"\nuntil = 9", 10, "until"),
+            ("rtt=1ms\"", "rtt=1ms\"\ndirection = \"down\"", 10, "direction"),
             ("plot =", "plot", 4, ""),
             ("rtt=1ms", "rtt={value}ms", 10, "{value} needs values"),
             ("[\"rove\"]", "[\"known-reference\"]", 5, "no system lambda 1 of its own"),
