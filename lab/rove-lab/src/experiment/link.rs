@@ -51,6 +51,13 @@ pub(crate) enum Direction {
 }
 
 impl Link {
+    /// Returns the part of a picture's file name that stands for the link.
+    pub(crate) fn picture(&self) -> String {
+        let letter =
+            |it: char| if it.is_ascii_alphanumeric() { it.to_ascii_lowercase() } else { '-' };
+        self.name.chars().map(letter).collect()
+    }
+
     /// Returns the path with a value in its place and with its files in a directory. Cellular opportunities have no files there.
     ///
     /// # Errors

@@ -96,11 +96,8 @@ impl<'a> Results<'a> {
         for link in body.links.iter().filter(|_| has_pictures && figure.missing.is_none()) {
             let mut one = figure.clone();
             one.series.retain(|series| series.link == link.name);
-            let letter =
-                |it: char| if it.is_ascii_alphanumeric() { it.to_ascii_lowercase() } else { '-' };
-            let name: String = link.name.chars().map(letter).collect();
-            let svg = plot::draw(&one).svg;
-            write_whole(&self.directory.join(format!("{}.{name}.svg", one.scenario.name)), &svg)?;
+            let file = format!("{}.{}.svg", one.scenario.name, link.picture());
+            write_whole(&self.directory.join(file), &plot::draw(&one).svg)?;
         }
         Ok(())
     }

@@ -253,8 +253,12 @@ impl Scenario {
     fn check_repeats(&self) -> Result<(), Fault> {
         let Body { links, systems, values, .. } = &self.body;
         let names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
+        let picture = |link: &Link| format!("{}.{}.svg", self.name, link.picture());
+        let pictures = links.iter().filter(|_| self.body.plot == Plot::UseByTime).map(picture);
+        let pictures: Vec<String> = pictures.collect();
         let repeats = [
             ("[[link]]", repeated(&names).map(|name| format!("{name:?}"))),
+            ("[[link]]", repeated(&pictures).map(|name| format!("the picture {name}"))),
             ("systems", repeated(systems).map(|system| system.name().to_owned())),
             ("values", repeated(values).map(f64::to_string)),
         ];
@@ -623,5 +627,9 @@ mod tests {
             assert!(error.starts_with(&format!("s.toml:{line}: ")), "{error}");
             assert!(error.contains(words), "{error}");
         }
+        let text = GOOD.replacen("distribution", "use-by-time", 1)
+            + "[[link]]\nname = \"L\"\npath = \"rtt=1ms\"\n";
+        let error = Scenario::parse("s", "s.toml", &text).expect_err("one file for both");
+        assert!(error.contains("the picture s.l.svg is there twice"), "{error}");
     }
 }
