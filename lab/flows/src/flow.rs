@@ -27,7 +27,7 @@ pub mod sprout_form;
 
 use crate::course::{self, Come, Slot, Slots, capacity, lap};
 use crate::flow::controlled::Controlled;
-use crate::flow::ends::{Arrival, Receiver, Sender};
+use crate::flow::ends::{ARRIVALS_MAX, Arrival, Receiver, Sender};
 use crate::flow::shared::TUNNELLED;
 use crate::flow::source::Source;
 use crate::flow::sprout::SproutEnd;
@@ -57,6 +57,8 @@ pub struct FlowReport {
     pub sent: u64,
     /// Datagrams that the sender took for lost.
     pub lost: u64,
+    /// Whether more datagrams arrived than are kept, so that no figure is true.
+    pub is_cut: bool,
     /// Datagrams that arrived after the skipped part.
     pub arrived: u64,
     /// Bits of these datagrams in a second, headers included.
@@ -163,6 +165,7 @@ pub fn report(options: &FlowOptions, [sent, lost]: [u64; 2], arrivals: &[Arrival
     FlowReport {
         sent,
         lost,
+        is_cut: arrivals.len() >= ARRIVALS_MAX,
         arrived,
         bits_per_second,
         utilisation: capacity(uplink, *skipped, *length).map(|most| bits_per_second / most),

@@ -38,7 +38,7 @@ const PROBE_FIRST: Duration = Duration::from_millis(666);
 const HEARTBEAT: Bytes = Bytes::new(40);
 
 /// Most arrivals that are kept. Chosen: an hour of 30 Mbit/s, 400 MB.
-const ARRIVALS_MAX: usize = 10_000_000;
+pub(super) const ARRIVALS_MAX: usize = 10_000_000;
 
 /// A datagram that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -77,7 +77,7 @@ pub(crate) struct Samples {
     /// The pictures of Sprout's belief, if it is shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) film: Vec<Moment>,
-    /// Why a controller that is a program decided nothing. Such a run is not kept.
+    /// Why a controller that is a program decided nothing, or a flow has no figures. Such a run is not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fault: Option<String>,
     /// Why a run in real time is invalid. Empty if it is valid. An invalid run is never kept.

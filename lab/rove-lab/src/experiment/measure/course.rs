@@ -84,7 +84,8 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     }
     let report = flow::report(conditions, None, SLOTS)?;
     Ok(report.map_or_else(Samples::absent, |(report, program)| {
-        samples(report.course).unless_faulty(program.as_ref())
+        let samples = flow::cut(&report).unwrap_or_else(|| samples(report.course));
+        samples.unless_faulty(program.as_ref())
     }))
 }
 

@@ -79,8 +79,17 @@ pub(in crate::experiment) fn options(conditions: &Conditions<'_>, path: &Path) -
     FlowOptions { uplink, downlink, seed, length, skipped, slot: Duration::ZERO }
 }
 
+/// Returns the result of a flow with more arrivals than are kept. `None` with fewer.
+pub(super) fn cut(report: &FlowReport) -> Option<Samples> {
+    let fault = "10 million packets arrived, and no more are counted: give the link fewer seconds";
+    report.is_cut.then(|| Samples { fault: Some(fault.to_owned()), ..Samples::absent() })
+}
+
 /// Returns the figures of a flow as those of a run.
 pub(in crate::experiment) fn samples(report: &FlowReport) -> Samples {
+    if let Some(cut) = cut(report) {
+        return cut;
+    }
     // Over links without a recording there is no least delay to be taken off.
     let delay = report.self_inflicted_ms.or(report.end_to_end_p95_ms);
     let Some((delay, end_to_end)) = delay.zip(report.end_to_end_p95_ms) else {
@@ -114,6 +123,18 @@ mod tests {
             ..Conditions::NONE
         };
         run(&conditions, value).expect("a run")
+    }
+
+    #[test]
+    fn a_flow_of_more_packets_than_are_kept_has_no_figures_and_says_why() {
+        let path: Path = "rtt=40ms,rate=12Mbit".parse().expect("a path");
+        let length = Some(Duration::from_secs(4));
+        let system = Some(System::Flow(Contender::Aimd));
+        let conditions = Conditions { system, path: Some(&path), length, ..Conditions::NONE };
+        let (report, _) = report(&conditions, None, 0).expect("a run").expect("a report");
+        assert_eq!(samples(&report).fault, None);
+        let cut = samples(&FlowReport { is_cut: true, ..report });
+        assert!(cut.fault.is_some_and(|it| it.contains("fewer seconds")) && cut.times.is_empty());
     }
 
     #[test]
