@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path as FilePath;
 
 use anyhow::{Context, Result};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::experiment::plot;
@@ -20,8 +20,9 @@ use rove_runs::{parallel, report};
 /// File of the page of all figures.
 pub(crate) const PAGE: &str = "figures.html";
 
-#[derive(Serialize)]
+#[derive(Deserialize, Serialize)]
 pub(crate) struct All {
+    #[serde(skip_deserializing)]
     version: &'static str,
     pub(crate) figures: Vec<Value>,
 }
@@ -63,18 +64,16 @@ impl<'a> Results<'a> {
         ] {
             // Few figures have a course.
             if !lines.is_empty() || self.directory.join(file).exists() {
-                self.merge(file, |old| Ok(merged_lines(old, &heading, name, &lines)))?;
+                self.merge(file, |old| merged_lines(old, &heading, name, &lines))?;
             }
         }
         let mut verdicts = Vec::new();
         self.merge("figures.json", |old| {
-            let others = serde_json::from_str::<Value>(old).ok();
-            let others = others.and_then(|mut json| match json["figures"].take() {
-                Value::Array(figures) => Some(figures),
-                _ => None,
-            });
-            let others = others.unwrap_or_default();
-            let all = replaced(others, json.clone(), |it| it["name"].clone());
+            let others: All = match old {
+                "" => All::of(Vec::new()),
+                _ => serde_json::from_str(old).context("it has no figures: move it away")?,
+            };
+            let all = replaced(others.figures, json.clone(), |it| it["name"].clone());
             verdicts = all.iter().flat_map(Verdict::read).collect();
             Ok(report::json(&All::of(all)))
         })?;
@@ -105,14 +104,13 @@ impl<'a> Results<'a> {
     /// Writes a file anew. `text` makes the new text from the old one, which is empty if there is no file.
     fn merge(&self, file: &str, text: impl FnOnce(&str) -> Result<String>) -> Result<()> {
         let file = self.directory.join(file);
+        let told = || format!("cannot read {}", file.display());
         let old = match fs::read_to_string(&file) {
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
-            // A spreadsheet may have saved it with other ends of lines.
-            read => read
-                .with_context(|| format!("cannot read {}", file.display()))?
-                .replace("\r\n", "\n"),
+            // A spreadsheet may have saved it with other ends of lines, and with a mark of UTF-8 before them.
+            read => read.with_context(told)?.trim_start_matches('\u{feff}').replace("\r\n", "\n"),
         };
-        write_whole(&file, &text(&old)?)
+        write_whole(&file, &text(&old).with_context(told)?)
     }
 }
 
@@ -125,12 +123,16 @@ fn replaced<T, K: PartialEq>(mut all: Vec<T>, new: T, name: impl Fn(&T) -> K) ->
     all
 }
 
-/// Returns the lines of a file with those of the figure `name` replaced. These come last.
-fn merged_lines(old: &str, heading: &str, name: &str, lines: &str) -> String {
+/// Returns the lines of a file with those of the figure `name` replaced. These come last. A file with other columns is refused.
+fn merged_lines(old: &str, heading: &str, name: &str, lines: &str) -> Result<String> {
     let own = csv::line(&[name]).replace('\n', ",");
-    let others = old.strip_prefix(heading).unwrap_or_default().split_inclusive('\n');
-    let others: String = others.filter(|line| !line.starts_with(&own)).collect();
-    format!("{heading}{others}{lines}")
+    let others = if old.is_empty() { Some(old) } else { old.strip_prefix(heading) };
+    let others = others.with_context(|| {
+        let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+        format!("it begins with {:?}, not with {:?}: move it away", first(old), first(heading))
+    })?;
+    let others = others.split_inclusive('\n').filter(|line| !line.starts_with(&own));
+    Ok(format!("{heading}{}{lines}", others.collect::<String>()))
 }
 
 /// Returns the processor and the system. Figures in real time depend on them.
@@ -149,11 +151,16 @@ mod tests {
 
     #[test]
     fn lines_of_a_figure_replace_its_older_ones_and_leave_all_others() {
-        let merged =
-            |old: &str, name: &str| merged_lines(old, "h,x\n", name, &format!("{name},new\n"));
-        assert_eq!(merged("", "a"), "h,x\na,new\n");
-        assert_eq!(merged("h,x\na,1\nab,2\na,3\n", "a"), "h,x\nab,2\na,new\n");
-        assert_eq!(merged("of another kind\n", "a"), "h,x\na,new\n");
+        let merged = |old: &str, name: &str| {
+            let merged = merged_lines(old, "h,x\n", name, &format!("{name},new\n"));
+            merged.map_err(|error| error.to_string())
+        };
+        let lines = |text: &str| Ok(text.to_owned());
+        assert_eq!(merged("", "a"), lines("h,x\na,new\n"));
+        let old = "h,x\na,1\nab,2\na,3\n";
+        assert_eq!(merged(old, "a"), lines("h,x\nab,2\na,new\n"));
+        let said = merged("h;x\nab;2\n", "a").expect_err("other columns");
+        assert!(said.contains("it begins with \"h;x\", not with \"h,x\""), "{said}");
         assert_eq!(replaced(vec![1, 2, 3], 2, |it| *it), [1, 2, 3]);
     }
 }

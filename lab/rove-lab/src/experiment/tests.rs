@@ -236,9 +236,22 @@ fn a_file_of_results_that_a_spreadsheet_saved_keeps_the_other_figures() {
     directory.run(1);
     let others = |text: &str| text.lines().filter(|line| line.starts_with("other,")).count();
     assert_eq!(others(&directory.read("figures.csv")), others(&saved));
-    fs::write(&file, b"\xff").expect("a file");
-    let error = directory.try_run(1, None).expect_err("it is no text");
-    assert!(format!("{error:#}").contains("cannot read"), "{error:#}");
+    fs::write(&file, format!("\u{feff}{saved}")).expect("a file");
+    directory.run(1);
+    assert_eq!(others(&directory.read("figures.csv")), others(&saved), "a mark is before it");
+    for (name, damaged, words) in [
+        ("figures.csv", &b"\xff"[..], "cannot read"),
+        ("figures.json", b"{", "figures.json: it has no figures"),
+        ("runs.csv", b"of another kind\n", "runs.csv: it begins with"),
+    ] {
+        let file = directory.0.join("out").join(name);
+        let whole = fs::read(&file).expect("it was made");
+        fs::write(&file, damaged).expect("a file");
+        let error = directory.try_run(1, None).expect_err(words);
+        assert!(format!("{error:#}").contains(words), "{error:#}");
+        assert_eq!(fs::read(&file).expect("it stays"), damaged);
+        fs::write(&file, whole).expect("a file");
+    }
 }
 
 #[test]
