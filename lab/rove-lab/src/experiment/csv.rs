@@ -1,5 +1,7 @@
 //! Results as comma-separated values, a number in each line, for other programs.
 
+use core::iter;
+
 use crate::experiment::conditions::Samples;
 use crate::experiment::published::OF_TIMES;
 use crate::experiment::series::{Run, Series, run_figures};
@@ -9,7 +11,8 @@ use rove_runs::statistics::Times;
 
 /// The headings of the runs, and of the figures.
 pub(crate) const RUNS: &str = "figure,system,link,recording,value,seed,invalid,metric,number\n";
-pub(crate) const FIGURES: &str = "figure,system,link,value,invalid,metric,number,low95,high95\n";
+pub(crate) const FIGURES: &str =
+    "figure,system,link,recording,value,invalid,metric,number,low95,high95\n";
 
 /// The headings of courses.
 pub(crate) fn course_heading() -> String {
@@ -32,16 +35,16 @@ pub(crate) fn line(fields: &[&str]) -> String {
 /// Returns the statistics of times by name, in ms.
 fn of_times(times: &Times) -> Vec<(&'static str, Option<f64>)> {
     let percentile = |(name, percent): (_, u64)| (name, times.quantile(percent));
-    core::iter::once(("mean", times.mean())).chain(PERCENTILES.map(percentile)).collect()
+    iter::once(("mean", times.mean())).chain(PERCENTILES.map(percentile)).collect()
 }
 
 fn text(number: Option<f64>) -> String {
     number.map_or_else(String::new, |number| number.to_string())
 }
 
-/// Returns the first reason why runs in real time are invalid. Empty if they are valid.
-fn first(invalid: &[String]) -> &str {
-    invalid.first().map_or("", String::as_str)
+/// Returns the first reason why runs in real time are invalid, or why a run has no result. Empty if all is well.
+fn first<'a>(invalid: &'a [String], fault: Option<&'a String>) -> &'a str {
+    invalid.first().or(fault).map_or("", String::as_str)
 }
 
 /// Returns the lines of a figure's runs.
@@ -59,7 +62,7 @@ pub(crate) fn runs(figure: &Figure) -> String {
             let (system, value, seed) =
                 (series.system_name(), text(series.value), run.seed.to_string());
             let (name, link, recording) = (&figure.scenario.name, &series.link, &run.recording);
-            let invalid = first(&run.samples.invalid);
+            let invalid = first(&run.samples.invalid, run.samples.fault.as_ref());
             line(&[name, system, link, recording, &value, &seed, invalid, metric, &text(number)])
         });
         lines.collect::<String>()
@@ -98,12 +101,14 @@ pub(crate) fn figures(figure: &Figure) -> String {
             let [low, high] = range.map_or([None; 2], |range| range.map(Some)).map(text);
             let (name, system, value) =
                 (&figure.scenario.name, series.system_name(), text(series.value));
-            let (link, invalid, number) = (&series.link, first(&series.invalid), text(number));
-            line(&[name, system, link, &value, invalid, metric, &number, &low, &high])
+            let (link, recording) = (&series.link, series.recording.as_deref().unwrap_or_default());
+            let (invalid, number) = (first(&series.invalid, series.fault.as_ref()), text(number));
+            line(&[name, system, link, recording, &value, invalid, metric, &number, &low, &high])
         });
         lines.collect::<String>()
     };
-    figure.series.iter().map(of_series).collect()
+    let all = figure.series.iter().flat_map(|pool| iter::once(pool).chain(&pool.recordings));
+    all.map(of_series).collect()
 }
 
 #[cfg(test)]
@@ -128,11 +133,28 @@ mod tests {
         figure.runs = vec![run(0, Vec::new()), run(1, invalid)];
         for (lines, begin) in [
             (runs(&figure), "programs-500ms,ssh,,r,,1,"),
-            (super::figures(&figure), "programs-500ms,ssh,,,"),
+            (super::figures(&figure), "programs-500ms,ssh,,,,"),
         ] {
             assert!(lines.contains(&format!("{begin},median,7")), "{lines}");
             assert!(lines.contains(&format!("{begin}\"late, by 9 ms\",median,7")), "{lines}");
         }
+    }
+
+    #[test]
+    fn the_numbers_of_a_program_that_failed_say_so_and_each_recording_has_its_own() {
+        let scenario = Scenario::built_in().find(|it| it.name == "response-500ms");
+        let mut figure = Figure::empty(scenario.expect("a scenario with recordings"));
+        let series = Series::of_times(Some(System::Rove), Times::new(vec![7.0], 0));
+        let fish = Series { recording: Some("fish".to_owned()), ..series.clone() };
+        let fault = Some("it hung".to_owned());
+        figure.series = vec![Series { recordings: vec![fish], fault: fault.clone(), ..series }];
+        let samples = Samples { fault, ..Samples::absent() };
+        figure.runs = vec![Run { series: 0, recording: "fish".to_owned(), seed: 1, samples }];
+        let lines = super::figures(&figure);
+        assert!(lines.contains("response-500ms,rove,,,,it hung,median,7,,\n"), "{lines}");
+        assert!(lines.contains("response-500ms,rove,,fish,,,median,7,,\n"), "{lines}");
+        let lines = runs(&figure);
+        assert!(lines.contains("response-500ms,rove,,fish,,1,it hung,never,1\n"), "{lines}");
     }
 
     #[test]
