@@ -230,6 +230,10 @@ fn the_example_of_a_figure_draws_a_bar_for_each_system() {
     };
     let svg = String::from_utf8(draw("kbit/s").stdout).expect("text");
     assert!(svg.contains(">AIMD, l<") && svg.contains(">Sprout, one way, l<"), "{svg}");
+    fs::copy(folder.0.join("flow.toml"), folder.0.join("again.toml")).expect("a file");
+    assert!(figures(&folder, &["again.toml"]).status.success());
+    let both = String::from_utf8(draw("kbit/s").stdout).expect("text");
+    assert!(both.contains(">flow, AIMD, l<") && both.contains(">again, AIMD, l<"), "{both}");
     assert_eq!(svg.matches("<rect").count(), 2, "{svg}");
     let said = String::from_utf8(draw("speed").stderr).expect("text");
     assert!(said.contains("has no metric 'speed'"), "{said}");
