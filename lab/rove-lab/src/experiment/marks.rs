@@ -58,7 +58,9 @@ fn places(figure: &Figure, series: &Series, number: impl Fn(&str) -> Option<f64>
         Plot::Ellipses => vec![number("median").zip(number(THROUGHPUT))],
         Plot::UseByTime => {
             let used = || Some(number(KBIT_S)? * use_per_rate(series)?);
-            vec![number("mean").zip(number(USE).or_else(used))]
+            // A share without a delay lies at ours.
+            let delay = number("mean").or_else(|| series.times.mean());
+            vec![delay.zip(number(USE).or_else(used))]
         }
         Plot::Belief => Vec::new(),
         // The mark lies on the row of its box. Only the picture knows the row's height.
@@ -130,6 +132,9 @@ mod tests {
         assert_eq!(of(&["a", "b"]), [("CUBIC".to_owned(), [300.0, 55.0])]);
         assert_eq!(of(&["a"]), [("CUBIC".to_owned(), [70.0, 60.0])]);
         assert_eq!(of(&["b"]), [("CUBIC".to_owned(), [90.0, 80.0])]);
+        let share = "{ system = \"cubic\", \"use (%)\" = 35 }";
+        let marks = marked(head, share, &series, &["a"]);
+        assert_eq!(marks, [("CUBIC".to_owned(), [7.0, 35.0])], "a share lies at our delay");
         let head = "measure = \"flow\"\nplot = \"use-by-time\"\nvalue = \"packets\"\nvalues = [5]";
         let varied = Series { value: Some(5.0), ..series };
         let marks = marked(

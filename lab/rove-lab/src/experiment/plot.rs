@@ -148,11 +148,6 @@ fn curves(figure: &Figure) -> Vec<Curve> {
             }
         }
     }
-    if body.plot == Plot::UseByTime {
-        for curve in &mut curves {
-            curve.points.sort_by(|one, other| one.at[0].total_cmp(&other.at[0]));
-        }
-    }
     curves
 }
 
@@ -290,6 +285,7 @@ mod tests {
 
     use super::*;
     use crate::experiment::scenario::Scenario;
+    use crate::experiment::series::SeedMeans;
     use rove_runs::statistics::Times;
 
     fn series(times: &[f64], missing: u64) -> Series {
@@ -348,6 +344,22 @@ mod tests {
             vec![valid, Series { system: Some(System::Mosh), invalid, ..series(&[3.0], 0) }];
         let svg = draw(&figure).svg;
         assert!(svg.contains("stock Mosh, INVALID<") && !svg.contains("ssh, INVALID"), "{svg}");
+    }
+
+    #[test]
+    fn a_line_of_a_varied_value_joins_its_points_in_the_order_of_the_values() {
+        let scenario = Scenario::built_in().find(|it| it.name == "sprout-constant");
+        let mut figure = Figure::empty(scenario.expect("a scenario"));
+        let system = figure.scenario.body.systems[0];
+        let of = |(value, delay)| {
+            let mut series = Series { value: Some(value), ..series(&[delay], 0) };
+            let figures = [None, Some(50.0)].to_vec();
+            series.by_seed.insert(1, SeedMeans { figures, ..SeedMeans::default() });
+            Series { system: Some(system), link: "constant".to_owned(), ..series }
+        };
+        figure.series = [(3.0, 47.0), (6.0, 42.0), (12.0, 43.0)].map(of).to_vec();
+        let delays: Vec<f64> = curves(&figure)[0].points.iter().map(|point| point.at[0]).collect();
+        assert_eq!(delays, [47.0, 42.0, 43.0]);
     }
 
     #[test]
