@@ -250,7 +250,7 @@ fn scenarios_of_the_same_name_are_refused_as_their_figures_would_be_the_same_fil
 #[test]
 fn a_name_with_a_comma_is_that_of_any_other_file() {
     let folder = Folder::new("figures-comma");
-    let flow = "title = \"Flow\"\nabout = \"a\"\nmeasure = \"flow\"\nplot = \"use-by-time\"\n\
+    let flow = "title = \"Flow\"\nabout = \"a\"\nmeasure = \"course\"\nplot = \"course\"\nquantity = \"rate\"\n\
                 systems = [\"fixed-window\"]\n[[link]]\nname = \"drawn\"\npath = \"rtt=40ms\"\ncellular = \"any\"\n\
                 seconds = 2\n[[link]]\nname = \"steps\"\nschedule = \"steps,1.json\"\nseconds = 2\n";
     fs::create_dir_all(folder.0.join("x,y")).expect("a folder");

@@ -93,14 +93,8 @@ pub(crate) fn to_text(averages: &[Average]) -> String {
     if averages.is_empty() {
         return String::new();
     }
-    let headings = [
-        "all links",
-        "use (%)",
-        "self-inflicted (ms)",
-        "Sprout's speed-up",
-        "delay ratio",
-        "score",
-    ];
+    let headings =
+        ["all links", "use (%)", "delay (ms)", "Sprout's speed-up", "delay ratio", "score"];
     let row = |average: &Average| {
         let columns = OF_AVERAGES.map(|name| {
             let values = average.values(name);

@@ -1,4 +1,4 @@
-//! Keys of a scenario that have no effect on its figure.
+//! Keys of a scenario that have no effect on its figure, and links that its figure cannot compare.
 
 use anyhow::{Result, bail};
 use rove_replay::replay::Pace;
@@ -8,7 +8,7 @@ use crate::experiment::mistake::line;
 use crate::experiment::scenario::{Plot, Scenario};
 use crate::experiment::traffic::VALUE;
 
-/// Refuses a scenario with a key that has no effect.
+/// Refuses a scenario with a key that has no effect, or with flows over recorded links and over others.
 ///
 /// # Errors
 ///
@@ -45,6 +45,15 @@ pub(super) fn check(scenario: &Scenario, file: &str) -> Result<()> {
         let at = scenario.text.find(key).unwrap_or(0);
         bail!("{file}:{}: {key} needs {need}", line(&scenario.text, at));
     }
+    let recorded = body.links.iter().filter(|link| link.is_recorded()).count();
+    let are_flows = matches!(body.measure, Measure::Flow | Measure::FlowSetting);
+    if are_flows && recorded > 0 && recorded < body.links.len() {
+        let at = scenario.text.find("[[link]]").unwrap_or(0);
+        bail!(
+            "{file}:{}: the delay over recorded links is self-inflicted, and over others the whole one: make two figures",
+            line(&scenario.text, at)
+        );
+    }
     Ok(())
 }
 
@@ -78,6 +87,16 @@ mod tests {
             let said = said(key).expect(key);
             assert!(said.starts_with("s.toml:6: ") && said.contains(words), "{said}");
         }
+    }
+
+    #[test]
+    fn flows_over_recorded_links_and_over_others_are_two_figures() {
+        let text = "title = \"t\"\nabout = \"a\"\nmeasure = \"flow\"\nplot = \"use-by-time\"\nsystems = [\"cubic\"]\n\
+                    [[link]]\nname = \"l\"\npath = \"rtt=1ms\"\n[[link]]\nname = \"m\"\npath = \"rtt=1ms\"\n\
+                    cellular = \"any\"\n";
+        let scenario = Scenario::parse("s", "s.toml", text).expect("a scenario");
+        let error = check(&scenario, "s.toml").expect_err("two kinds of delays");
+        assert!(error.to_string().starts_with("s.toml:6: the delay over recorded"), "{error}");
     }
 
     #[test]

@@ -51,6 +51,14 @@ pub(crate) enum Direction {
 }
 
 impl Link {
+    /// Returns whether the link has recorded opportunities.
+    pub(crate) fn is_recorded(&self) -> bool {
+        let has_file = |path: &Spanned<String>| {
+            ["uplink=", "trace="].iter().any(|word| path.get_ref().contains(word))
+        };
+        self.cellular.is_some() || self.path.as_ref().is_some_and(has_file)
+    }
+
     /// Returns the part of a picture's file name that stands for the link.
     pub(crate) fn picture(&self) -> String {
         let letter =

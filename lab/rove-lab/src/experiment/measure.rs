@@ -86,8 +86,8 @@ impl Measure {
         name.as_str().expect("a name is a text").to_owned()
     }
 
-    /// Returns what its times are called on an axis.
-    pub(crate) const fn axis(self) -> &'static str {
+    /// Returns what its times are called on an axis. Only links of recorded opportunities have a least delay that is taken off.
+    pub(crate) const fn axis(self, has_recorded_links: bool) -> &'static str {
         match self {
             Self::Response => "response time (ms)",
             Self::HostResponse => "time from key to output (ms)",
@@ -97,7 +97,8 @@ impl Measure {
             Self::Interrupt => "time from Ctrl-C to the prompt (ms)",
             Self::Age | Self::Study | Self::StudyTimeout => "age (ms)",
             Self::Shared => "queueing delay (ms)",
-            Self::Flow | Self::FlowSetting => "self-inflicted delay (ms)",
+            Self::Flow | Self::FlowSetting if has_recorded_links => "self-inflicted delay (ms)",
+            Self::Flow | Self::FlowSetting => "95 % end-to-end delay (ms)",
             Self::Tunnel => "95 % delay of a call (ms)",
             Self::Course => "age of the newest (ms)",
             Self::Interarrival => "time between opportunities (ms)",

@@ -6,6 +6,7 @@ use rove_flows::flow::contender::Contender;
 use rove_flows::flow::sprout_form::SproutForm;
 use rove_runs::statistics::{Times, interval};
 
+use crate::experiment::link::Link;
 use crate::experiment::measure::UTILISATION;
 use crate::experiment::published::OF_TIMES;
 use crate::experiment::scenario::{Body, Plot};
@@ -34,7 +35,7 @@ const OUTLINE_POINTS: u32 = 72;
 /// Draws a figure.
 pub(crate) fn draw(figure: &Figure) -> Picture {
     let body = &figure.scenario.body;
-    let times = body.measure.axis();
+    let times = body.measure.axis(body.links.iter().any(Link::is_recorded));
     if body.plot == Plot::Belief {
         let shown = figure.runs.first().map(|run| &run.samples.film[..]);
         return film::draw(&figure.title(), shown.unwrap_or_default());

@@ -392,6 +392,11 @@ fn a_course_becomes_a_picture_by_time_and_lines_of_slots_and_a_link_its_own_pict
     let flows = Directory::with("links", &scenario("measure = \"flow\"\nplot = \"use-by-time\""));
     flows.run(1);
     assert!(flows.read("small.a-b.svg") != flows.read("small.c.svg"));
+    let svg = flows.read("small.svg");
+    assert!(
+        svg.contains(">95 % end-to-end delay (ms)<") && !svg.contains("self-inflicted"),
+        "{svg}"
+    );
     for (line, words) in [
         (
             "measure = \"flow\"\nplot = \"course\"\nquantity = \"rate\"",
