@@ -43,9 +43,9 @@ impl Limits {
         Self { answer: Duration::from_secs(10), flow: Duration::from_secs(300) };
 
     /// Returns the limits of a run of this length in real time. Chosen: if a flow waits longer for its program, its
-    /// figures are the program's, not the network's.
+    /// figures are the program's, not the network's. At 12 Mbit/s on a busy computer, answers of 133 us took 13 %.
     pub fn real(length: Duration) -> Self {
-        Self { answer: length / 10, flow: length / 10 }
+        Self { answer: length / 10, flow: length / 4 }
     }
 }
 
@@ -355,6 +355,12 @@ mod tests {
         let script = "read event rest; echo 4; while read -r line; do case $line in \
                       'ack 60.000000 20.000000 40.000000 1 2') echo 7.5 0.25;; *) echo 1;; esac; done";
         assert_eq!(told(script), (7, Duration::from_micros(250), None));
+    }
+
+    #[test]
+    fn answers_of_133_us_are_fast_enough_for_a_thousand_a_second_in_real_time() {
+        let length = Duration::from_secs(10);
+        assert!(Limits::real(length).flow > 10_000 * Duration::from_micros(133));
     }
 
     #[test]
