@@ -29,7 +29,7 @@ pub struct RemyOptions {
     #[arg(value_name = "ACTION", hide_possible_values = true)]
     pub(crate) action: Action,
     /// Tables: .dna (published) or .toml (readable); evaluate also takes aimd, new-reno, cubic, compound and vegas
-    #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath)]
+    #[arg(id = "TABLE", value_hint = ValueHint::FilePath)]
     pub(crate) tables: Vec<PathBuf>,
     /// Assumptions about the networks (describe, evaluate, train)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -5,7 +5,8 @@ use std::io::{self, IsTerminal, Write};
 use std::iter;
 use std::process::ExitCode;
 
-use clap::FromArgMatches;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, FromArgMatches};
 use rove_cli_docs::completions::{COMMAND, Names, answer};
 use rove_cli_docs::{Book, Manual, Words, matches, refusal, unknown_command};
 use rove_remy::RemyOptions;
@@ -173,11 +174,36 @@ fn call<T: FromArgMatches>(
     args: Vec<OsString>,
     run: impl FnOnce(T) -> Result<u8, Complaint>,
 ) -> u8 {
-    let read = matches(manual, args).and_then(|matches| T::from_arg_matches(&matches));
+    call_action(manual, &[], args, run)
+}
+
+/// Does as [`call`] does, but refuses an option that the action has no use for. `uses` has the actions of each such option.
+fn call_action<T: FromArgMatches>(
+    manual: &Manual,
+    uses: &[(&str, &str)],
+    args: Vec<OsString>,
+    run: impl FnOnce(T) -> Result<u8, Complaint>,
+) -> u8 {
+    let read =
+        matches(manual, args).and_then(|it| Ok((T::from_arg_matches(&it)?, idle(&it, uses))));
     match read {
-        Ok(options) => ended(manual, run(options)),
+        Ok((options, None)) => ended(manual, run(options)),
+        Ok((_, Some(sentence))) => ended(manual, Err(Complaint::Usage(sentence))),
         Err(error) => refuse(manual, &error),
     }
+}
+
+/// Returns a sentence on the first option of the command line that its action has no use for.
+fn idle(matches: &ArgMatches, uses: &[(&str, &str)]) -> Option<String> {
+    let is_there = |name: &str| {
+        let source = matches.value_source(name.trim_start_matches('-'));
+        source == Some(ValueSource::CommandLine)
+    };
+    uses.iter().find_map(|(name, actions)| {
+        let action = matches.get_raw("action")?.next()?.to_string_lossy();
+        let is_idle = is_there(name) && !actions.split(", ").any(|it| it == action);
+        is_idle.then(|| format!("{name} is for {actions}, not for {action}"))
+    })
 }
 
 /// Returns a command's exit code, after saying why it was not done.
@@ -304,7 +330,7 @@ fn unless_interrupted(manual: &Manual, code: anyhow::Result<u8>) -> Result<u8, C
 }
 
 fn run_remy(args: Vec<OsString>) -> u8 {
-    call(&remy::MANUAL, args, |options: RemyOptions| {
+    call_action(&remy::MANUAL, &remy::USES, args, |options: RemyOptions| {
         options.refusal().map_or(Ok(()), |sentence| Err(Complaint::Usage(sentence)))?;
         done(rove_remy::run(&options, shown::stdout()))
     })
@@ -312,7 +338,7 @@ fn run_remy(args: Vec<OsString>) -> u8 {
 
 #[cfg(unix)]
 fn run_sprout(args: Vec<OsString>) -> u8 {
-    call(&sprout::MANUAL, args, |args: SproutArgs| {
+    call_action(&sprout::MANUAL, &sprout::USES, args, |args: SproutArgs| {
         let task = args.task().map_err(Complaint::Usage)?;
         done(args.run(task, shown::stdout(), shown::stderr()))
     })

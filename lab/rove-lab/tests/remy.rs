@@ -274,6 +274,15 @@ fn unusable_files_and_calls_are_refused_in_one_sentence() {
         (&["train", "--prior", "nobody.toml", "--out", "new.toml"], 1, "senders goes from 0 to 0"),
         (&["train", "--prior", "prior.toml", "--out", "new.dna"], 2, "writes a readable table"),
         (&["train", "--prior", "prior.toml"], 2, "name the table with --out"),
+        (&["train", "table.toml"], 2, "TABLE is for describe, convert, evaluate, not for train"),
+        (
+            &["evaluate", "table.toml", "--epochs", "1"],
+            2,
+            "--epochs is for train, not for evaluate",
+        ),
+        (&["evaluate", "table.toml", "--out", "r.json"], 2, "not for evaluate"),
+        (&["describe", "table.toml", "--json"], 2, "--json is for evaluate, not for describe"),
+        (&["convert", "table.toml", "--prior", "prior.toml"], 2, "not for convert"),
         // Told before the search: its first step would name the checkpoint.
         (
             &["train", "--prior", "prior.toml", "--out", "no/new.toml"],

@@ -159,6 +159,23 @@ fn a_tunnel_carries_the_packets_of_two_programs_apart_and_their_answers_back() {
     echo.join().expect("the other program has not failed");
 }
 
+#[test]
+fn an_option_of_the_other_end_is_refused() {
+    for (words, told) in [
+        (&["serve", "--for", "1s"][..], "--for is for send, not for serve"),
+        (&["send", "127.0.0.1:1", "--once"], "--once is for serve, not for send"),
+        (&["send", "127.0.0.1:1", "--listen", "127.0.0.1:0"], "--listen is for serve"),
+        (&["send", "127.0.0.1:1", "--enter", "127.0.0.1:0", "--for", "1s"], "do not go together"),
+        (&["serve", "--target", "127.0.0.1:1", "--once"], "do not go together"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rove-lab"));
+        let output = command.arg("sprout").args(words).output().expect("rove-lab runs");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
+        assert!(said.contains(told), "{words:?}: {said}");
+    }
+}
+
 /// An end that a busy computer has kept waiting for all of the time is tried again for twice the time.
 #[test]
 fn a_key_of_somebody_else_gets_nothing_through() {

@@ -41,3 +41,19 @@ pub(crate) static MANUAL: Manual = Manual {
     ],
     ..Manual::of(&LABORATORY)
 };
+
+/// The actions that have a use for an option.
+pub(crate) const USES: [(&str, &str); 12] = [
+    ("TABLE", "describe, convert, evaluate"),
+    ("--prior", "describe, evaluate, train"),
+    ("--objective", "describe, evaluate, train"),
+    ("--out", "describe, convert, train"),
+    ("--begin", "train"),
+    ("--seed", "describe, evaluate, train"),
+    ("--epochs", "train"),
+    ("--steps", "train"),
+    ("--minutes", "train"),
+    ("--threads", "describe, evaluate, train"),
+    ("--engine", "train"),
+    ("--json", "evaluate"),
+];

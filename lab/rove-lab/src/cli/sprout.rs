@@ -53,6 +53,10 @@ pub(crate) static MANUAL: Manual = Manual {
     ..Manual::of(&LABORATORY)
 };
 
+/// The actions that have a use for an option.
+pub(crate) const USES: [(&str, &str); 3] =
+    [("--for", "send"), ("--listen", "serve"), ("--once", "serve")];
+
 /// The word that says what is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Action {
@@ -75,16 +79,16 @@ pub(crate) struct SproutArgs {
     #[arg(long, value_name = "ADDRESS:PORT", default_value_t = SocketAddr::from((Ipv4Addr::UNSPECIFIED, PORT)))]
     listen: SocketAddr,
     /// How long bulk data is sent
-    #[arg(long = "for", value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
+    #[arg(id = "for", long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
     length: Duration,
     /// Ends a server when its first peer has been silent for 5 s
     #[arg(long)]
     once: bool,
     /// Address of this computer whose UDP packets enter a tunnel; with port 0 a free one is taken and told
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "for")]
     enter: Option<SocketAddr>,
     /// Address that the packets of a tunnel are sent to by a server
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "once")]
     target: Option<SocketAddr>,
     /// Writes JSON in place of text
     #[arg(long)]

@@ -59,7 +59,7 @@ pub(crate) static MANUAL: Manual = Manual {
 #[derive(Debug, Args)]
 pub(crate) struct TraceArgs {
     /// Traces of links
-    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["call", "listen", "length"])]
     files: Vec<PathBuf>,
     /// Leaves out what is earlier
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
@@ -80,10 +80,10 @@ pub(crate) struct TraceArgs {
     #[arg(long)]
     json: bool,
     /// Records the way to this computer
-    #[arg(long = "receive", requires = "out", conflicts_with_all = ["files", "is_saturating", "from", "to", "scale"])]
+    #[arg(long = "receive", requires = "out", conflicts_with_all = ["files", "is_saturating", "from", "to", "scale", "length"])]
     is_receiving: bool,
     /// Saturates the way to the other computer
-    #[arg(long = "saturate", conflicts_with_all = ["files", "out", "from", "to", "scale"])]
+    #[arg(long = "saturate", conflicts_with_all = ["files", "out", "draw", "json", "from", "to", "scale"])]
     is_saturating: bool,
     /// The other computer, which listens
     #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "listen")]
