@@ -1,5 +1,6 @@
 //! Whole flows, by their figures.
 
+use rove_congestion::cubic::Cubic;
 use rove_link::{LinkConfig, Schedule, Steps, Synthetic, Trace};
 use rove_units::{BitRate, Bytes};
 
@@ -73,6 +74,19 @@ fn lost_datagrams_leave_the_window() {
     let outage = LinkConfig { loss: 1.0, ..link() };
     let (report, arrivals) = run(Bulk::new(Bytes::new(20 * 1_472)), options(outage, 65));
     assert_eq!((report.sent, report.lost, arrivals.len()), (60, 40, 0));
+}
+
+/// As with TCP, whose acknowledgments cover all earlier data.
+#[test]
+fn a_lost_acknowledgment_costs_nothing_if_the_next_one_comes() {
+    let flow = |downlink: LinkConfig| {
+        let options = FlowOptions { downlink: downlink.into(), ..options(link(), 30) };
+        run(Controlled::new(Cubic::new(FULL)), options).0
+    };
+    let back = LinkConfig::lossless(Duration::from_millis(20));
+    let (whole, lossy) = (flow(back.clone()), flow(LinkConfig { loss: 0.05, ..back }));
+    assert!(lossy.bits_per_second > 0.99 * whole.bits_per_second, "{lossy:?} {whole:?}");
+    assert_eq!(lossy.lost, 0);
 }
 
 #[test]
