@@ -2,7 +2,8 @@
 //!
 //! The first word of an event is `start`, `ack`, `loss`, or `timeout` if everything was lost. Three times in ms follow. They are the
 //! time, when the newest packet was sent, and when it arrived. The last words are the number of packets, and how many are in flight.
-//! An answer is the window in packets, and maybe the least time between two packets in ms.
+//! An answer is the window in packets, and maybe the least time between two packets in ms. As with every controller, a flow has
+//! at least a packet in flight, and at most the receiver's window.
 //!
 //! Simulated time stands still while the program thinks. In virtual time, only its answers decide a run.
 
