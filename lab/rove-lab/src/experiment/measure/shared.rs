@@ -216,18 +216,23 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     let receiver = Receiver::with_delay(RIGHT_ADDRESS, delay);
     let mut net = Net::new(receiver, sources, uplink, downlink, seed);
     let length = time(&traffic.length);
-    net.run_for(length);
+    let starts = kinds.iter().map(|(.., [_, start])| or_none(start));
+    let last = starts.max().filter(|last| *last < length).unwrap_or_default();
+    net.run_for(last);
+    let before = net.right.figures(Instant::ZERO + last);
+    net.run_for(length - last);
     let figures = net.right.figures(Instant::ZERO + length);
     let most = capacity(&path.downlink);
     let lost = |pairs: &[[u64; 2]]| utility_lost(pairs, base, most);
     let kinds: Vec<Range<usize>> = kinds.into_iter().map(|(senders, ..)| senders).collect();
-    let samples = samples(&figures, &kinds, packet, length, lost);
+    let samples = samples([&figures, &before], &kinds, packet, length, lost);
     Ok(programs.iter().fold(samples, |samples, program| samples.unless_faulty(Some(program))))
 }
 
-/// Returns the samples of a run. A pair is a sender of the first kind, the measured one, that got something through.
+/// Returns the samples of a run, given figures at its end and `before`, when the last sender could begin. A pair is a sender of the
+/// first kind, the measured one, that got something through.
 fn samples(
-    figures: &[SenderFigures],
+    [figures, before]: [&[SenderFigures]; 2],
     kinds: &[Range<usize>],
     packet: Bytes,
     length: Duration,
@@ -245,8 +250,11 @@ fn samples(
     };
     debug_assert_eq!(kinds.last().map(|senders| senders.end), Some(figures.len()));
     let all = rate(figures.iter().map(|sender| sender.packets).sum(), length);
-    let started = figures.iter().filter(|sender| !sender.on.is_zero());
-    let fairness = jain(started.map(|sender| rate(sender.packets, sender.on) as f64));
+    // Throughputs are compared over the same time: a sender that was alone before has no more than its share by that.
+    let since = figures.iter().zip(before);
+    let since = since.map(|(end, begin)| (end.packets - begin.packets, end.on - begin.on));
+    let started = since.filter(|(_, on)| !on.is_zero());
+    let fairness = jain(started.map(|(packets, on)| rate(packets, on) as f64));
     let of_kind = |senders: &Range<usize>| {
         let none = (0, Duration::ZERO, Duration::ZERO);
         let sums = figures[senders.clone()].iter().fold(none, |(packets, on, queueing), it| {
@@ -470,6 +478,26 @@ mod tests {
         assert!(of_far < of_others / 2 && near_beside_far > near, "{of_far} {of_others}");
         assert!(unfairness < fairness, "{unfairness} {fairness}");
         assert_eq!(others(None, Some("60s"))[4], 0, "they begin after the end");
+    }
+
+    /// First one sender has the link alone, and later two have half of it each.
+    #[test]
+    fn a_late_sender_makes_no_fair_link_unfair() {
+        let late =
+            Others { system: None, senders: 1, extra_rtt: None, start_at: Some("30s".to_owned()) };
+        let traffic = Traffic {
+            mean_flow_bytes: Some(1_000_000_000),
+            mean_pause: "1ms".to_owned(),
+            length: "40s".to_owned(),
+            others: vec![late],
+            ..traffic(1)
+        };
+        let fair = System::Flow(Contender::CubicFqCodel);
+        let [_, _, fairness, ..] = samples_of(fair, &traffic, "rtt=20ms,down.rate=6M").figures[..]
+        else {
+            panic!("an index")
+        };
+        assert!(fairness > 970_000, "{fairness}");
     }
 
     #[test]
