@@ -144,7 +144,8 @@ mod tests {
     fn the_numbers_of_a_program_that_failed_say_so_and_each_recording_has_its_own() {
         let scenario = Scenario::built_in().find(|it| it.name == "response-500ms");
         let mut figure = Figure::empty(scenario.expect("a scenario with recordings"));
-        let series = Series::of_times(Some(System::Rove), Times::new(vec![7.0], 0));
+        let times = Times::new(vec![7.0], 0);
+        let series = Series { times, ..Series::default() };
         let fish = Series { recording: Some("fish".to_owned()), ..series.clone() };
         let fault = Some("it hung".to_owned());
         figure.series = vec![Series { recordings: vec![fish], fault: fault.clone(), ..series }];
