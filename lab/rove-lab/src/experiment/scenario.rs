@@ -503,6 +503,20 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_flow_over_a_recorded_link_has_several_starts() {
+        let is_flow = |body: &Body| match body.measure {
+            Measure::Flow | Measure::FlowSetting | Measure::Tunnel => body.clock == Clock::Virtual,
+            // A recording's rate does not depend on the place where it begins.
+            Measure::Course => body.quantity.as_deref() != Some("capacity"),
+            _ => false,
+        };
+        for Scenario { name, body, .. } in Scenario::built_in().filter(|it| is_flow(&it.body)) {
+            let is_recorded = body.links.iter().any(|link| link.cellular.is_some());
+            assert!(!is_recorded || body.seeds > 1, "{name}: one start of a recording decides it");
+        }
+    }
+
     const GOOD: &str = "title = \"t\"\nabout = \"a\"\nmeasure = \"response\"\nplot = \"distribution\"\n\
                         systems = [\"rove\"]\nrecordings = [\"fish\"]\nseeds = 1\n[[link]]\nname = \"l\"\npath = \"rtt=1ms\"\n";
 
