@@ -379,6 +379,8 @@ fn least_delays(figure: &Figure, all: &[Average]) -> Vec<Verdict> {
 }
 
 fn least_delay(figure: &Figure, link: &str) -> Option<Verdict> {
+    let of_paper = |group: &&Published| group.paper == averages::PAPER;
+    let group = figure.scenario.body.published.iter().find(of_paper)?;
     let sprout = averages::find(figure, averages::SPROUT, link)?.times.mean()?;
     // Other forms of Sprout are no other controllers, and CoDel is in the network.
     let others = figure.series.iter().filter(|series| {
@@ -395,7 +397,7 @@ fn least_delay(figure: &Figure, link: &str) -> Option<Verdict> {
     let outcome =
         if figure.has_drawn_links { Outcome::NotMeasured } else { ours.outcome(published) };
     Some(Verdict {
-        paper: averages::PAPER.to_owned(),
+        paper: group.paper.clone(),
         place,
         figure: figure.scenario.name.clone(),
         system: averages::SPROUT.name().to_owned(),
