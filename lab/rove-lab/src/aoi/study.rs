@@ -126,7 +126,7 @@ mod tests {
 
     /// Delay in one direction and timeout in ms, loss, share of the known state, mean age in ms. Source: the notes,
     /// section 2, over 150 000 states. In the last two rows states never expire, and the age has a closed form.
-    const SLOTTED: [(u64, u64, f64, f64, f64); 17] = [
+    const SLOTTED: [(u64, u64, f64, f64, f64); 18] = [
         (50, 210, 0.01, 0.0, 81.8),
         (50, 210, 0.10, 0.0, 125.2),
         (50, 210, 0.25, 0.0, 159.5),
@@ -139,6 +139,7 @@ mod tests {
         (500, 1150, 0.75, 0.0, 733.8),
         (1000, 2150, 0.10, 0.0, 1537.3),
         (1000, 2150, 0.25, 0.0, 1360.3),
+        (1000, 2150, 0.75, 0.0, 1240.0),
         (1000, 2150, 0.75, 0.5, 1197.7),
         (1000, 3000, 0.10, 0.0, 1869.9),
         (1000, 3000, 0.75, 0.0, 1719.5),
