@@ -24,8 +24,8 @@ pub(crate) const SPROUT: System = System::Flow(Contender::Sprout(SproutForm::PUB
 #[derive(Clone, Debug)]
 pub(crate) struct Average {
     pub(crate) system: System,
-    /// The values of [`OF_AVERAGES`] for each seed that has runs over all links.
-    by_seed: Vec<[f64; 5]>,
+    /// The values of [`OF_AVERAGES`] for each seed that has runs over all links. Ratios need Sprout's runs, too.
+    by_seed: Vec<[Option<f64>; 5]>,
 }
 
 impl Average {
@@ -33,7 +33,7 @@ impl Average {
     pub(crate) fn values(&self, name: &str) -> Vec<f64> {
         let column = OF_AVERAGES.iter().position(|its| *its == name);
         column
-            .map(|column| self.by_seed.iter().map(|row| row[column]).collect())
+            .map(|column| self.by_seed.iter().filter_map(|row| row[column]).collect())
             .unwrap_or_default()
     }
 }
@@ -45,33 +45,32 @@ pub(crate) fn averages(figure: &Figure) -> Vec<Average> {
     if body.measure != Measure::Flow || !body.values.is_empty() || links.len() < 2 {
         return Vec::new();
     }
-    let of = |system: &System| {
-        let means = |system: System| -> Option<Vec<_>> {
-            links.iter().map(|link| Some(&find(figure, system, link)?.by_seed)).collect()
+    let of_seed = |system: System, seed: u64| -> Option<Vec<&SeedMeans>> {
+        links.iter().map(|link| find(figure, system, link)?.by_seed.get(&seed)).collect()
+    };
+    let row = |system: System, seed: u64| -> Option<[Option<f64>; 5]> {
+        let own = of_seed(system, seed)?;
+        let average = |of: &[&SeedMeans], number: fn(&SeedMeans) -> Option<f64>| {
+            mean(&of.iter().map(|means| number(means)).collect::<Option<Vec<_>>>()?)
         };
-        let (own, sprout) = (means(*system)?, means(SPROUT)?);
-        let row = |seed: &u64| -> Option<[f64; 5]> {
-            let own: Vec<_> = own.iter().map(|of_link| of_link.get(seed)).collect::<Option<_>>()?;
-            let sprout: Vec<_> = sprout.iter().map(|it| it.get(seed)).collect::<Option<_>>()?;
-            let average = |of: &[&SeedMeans], number: fn(&SeedMeans) -> Option<f64>| {
-                mean(&of.iter().map(|means| number(means)).collect::<Option<Vec<_>>>()?)
-            };
-            let ratios = own.iter().zip(&sprout);
-            let ratios: Vec<f64> = ratios
-                .map(|(own, sprout)| Some(sprout.known(THROUGHPUT)? / own.known(THROUGHPUT)?))
+        let delay = average(&own, |means| means.time)?;
+        let beside = |reference| -> Option<[f64; 2]> {
+            let reference = of_seed(reference, seed)?;
+            let rates = reference.iter().zip(&own);
+            let rates: Vec<f64> = rates
+                .map(|(its, own)| Some(its.known(THROUGHPUT)? / own.known(THROUGHPUT)?))
                 .collect::<Option<_>>()?;
-            let delay = average(&own, |means| means.time)?;
-            let score =
-                average(&own, |it| Some((it.known(THROUGHPUT)? / it.known(END_TO_END)?).ln()))?;
-            Some([
-                average(&own, |means| means.known(UTILISATION))?,
-                delay,
-                mean(&ratios)?,
-                delay / average(&sprout, |means| means.time)?,
-                score.exp(),
-            ])
+            Some([mean(&rates)?, delay / average(&reference, |means| means.time)?])
         };
-        let by_seed: Vec<_> = own.first()?.keys().filter_map(row).collect();
+        let sprout = beside(SPROUT).map_or([None; 2], |ratios| ratios.map(Some));
+        let score = average(&own, |it| Some((it.known(THROUGHPUT)? / it.known(END_TO_END)?).ln()))?;
+        let used = average(&own, |means| means.known(UTILISATION))?;
+        let score = Some(score.exp());
+        Some([Some(used), Some(delay), sprout[0], sprout[1], score])
+    };
+    let of = |system: &System| {
+        let seeds = find(figure, *system, links[0])?.by_seed.keys();
+        let by_seed: Vec<_> = seeds.filter_map(|seed| row(*system, *seed)).collect();
         (!by_seed.is_empty()).then_some(Average { system: *system, by_seed })
     };
     body.systems.iter().filter_map(of).collect()
@@ -112,7 +111,7 @@ pub(crate) struct AverageJson {
     system: &'static str,
     #[serde(flatten)]
     means: BTreeMap<&'static str, Option<f64>>,
-    by_seed: Vec<[f64; 5]>,
+    by_seed: Vec<[Option<f64>; 5]>,
 }
 
 impl Average {

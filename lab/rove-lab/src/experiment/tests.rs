@@ -369,6 +369,12 @@ fn sprout_beats_a_program_whose_window_fills_the_queue_on_drawn_links() {
     let score = |row: usize| averages[row]["score"].as_f64().expect("a score");
     assert_eq!(averages[1]["system"], program);
     assert!(score(0) > 3.0 * score(1) && score(1) > 0.1, "{averages:#}");
+    let alone = Directory::with("without", &scenario.replace("\"sprout-published\", ", ""));
+    alone.run(1);
+    let json: Value = serde_json::from_str(&alone.read("figures.json")).expect("JSON");
+    let its = &json["figures"][0]["averages"][0];
+    assert_eq!(its["score"], averages[1]["score"]);
+    assert!(its["use_percent"].is_number() && its["delay_ratio"].is_null(), "{its:#}");
 }
 
 #[test]
