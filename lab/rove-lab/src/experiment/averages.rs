@@ -20,12 +20,16 @@ pub(crate) const PAPER: &str = "Sprout (NSDI 2013)";
 /// The form of Sprout that the paper measured: that of its published program.
 pub(crate) const SPROUT: System = System::Flow(Contender::Sprout(SproutForm::PUBLISHED));
 
+/// Sprout-EWMA as its published program has it, which the paper compares others with, too.
+pub(crate) const EWMA: System =
+    System::Flow(Contender::Sprout(SproutForm { is_ewma: true, ..SproutForm::PUBLISHED }));
+
 /// A system over all links.
 #[derive(Clone, Debug)]
 pub(crate) struct Average {
     pub(crate) system: System,
     /// The values of [`OF_AVERAGES`] for each seed that has runs over all links. Ratios need Sprout's runs, too.
-    by_seed: Vec<[Option<f64>; 5]>,
+    by_seed: Vec<[Option<f64>; 7]>,
 }
 
 impl Average {
@@ -48,7 +52,7 @@ pub(crate) fn averages(figure: &Figure) -> Vec<Average> {
     let of_seed = |system: System, seed: u64| -> Option<Vec<&SeedMeans>> {
         links.iter().map(|link| find(figure, system, link)?.by_seed.get(&seed)).collect()
     };
-    let row = |system: System, seed: u64| -> Option<[Option<f64>; 5]> {
+    let row = |system: System, seed: u64| -> Option<[Option<f64>; 7]> {
         let own = of_seed(system, seed)?;
         let average = |of: &[&SeedMeans], number: fn(&SeedMeans) -> Option<f64>| {
             mean(&of.iter().map(|means| number(means)).collect::<Option<Vec<_>>>()?)
@@ -62,11 +66,12 @@ pub(crate) fn averages(figure: &Figure) -> Vec<Average> {
                 .collect::<Option<_>>()?;
             Some([mean(&rates)?, delay / average(&reference, |means| means.time)?])
         };
-        let sprout = beside(SPROUT).map_or([None; 2], |ratios| ratios.map(Some));
+        let [sprout, ewma] =
+            [SPROUT, EWMA].map(|it| beside(it).map_or([None; 2], |ratios| ratios.map(Some)));
         let score = average(&own, |it| Some((it.known(THROUGHPUT)? / it.known(END_TO_END)?).ln()))?;
         let used = average(&own, |means| means.known(UTILISATION))?;
         let score = Some(score.exp());
-        Some([Some(used), Some(delay), sprout[0], sprout[1], score])
+        Some([Some(used), Some(delay), sprout[0], sprout[1], score, ewma[0], ewma[1]])
     };
     let of = |system: &System| {
         let seeds = find(figure, *system, links[0])?.by_seed.keys();
@@ -92,8 +97,16 @@ pub(crate) fn to_text(averages: &[Average]) -> String {
     if averages.is_empty() {
         return String::new();
     }
-    let headings =
-        ["all links", "use (%)", "delay (ms)", "Sprout's speed-up", "delay ratio", "score"];
+    let headings = [
+        "all links",
+        "use (%)",
+        "delay (ms)",
+        "Sprout's speed-up",
+        "delay ratio",
+        "score",
+        "EWMA's speed-up",
+        "delay ratio to EWMA",
+    ];
     let row = |average: &Average| {
         let columns = OF_AVERAGES.map(|name| {
             let values = average.values(name);
@@ -111,14 +124,21 @@ pub(crate) struct AverageJson {
     system: &'static str,
     #[serde(flatten)]
     means: BTreeMap<&'static str, Option<f64>>,
-    by_seed: Vec<[Option<f64>; 5]>,
+    by_seed: Vec<[Option<f64>; 7]>,
 }
 
 impl Average {
     pub(crate) fn to_json(&self) -> AverageJson {
         let means = OF_AVERAGES.map(|name| mean(&self.values(name)));
-        let names =
-            ["use_percent", "self_inflicted_ms", "sprouts_speed_up", "delay_ratio", "score"];
+        let names = [
+            "use_percent",
+            "self_inflicted_ms",
+            "sprouts_speed_up",
+            "delay_ratio",
+            "score",
+            "ewmas_speed_up",
+            "delay_ratio_to_ewma",
+        ];
         let means = names.into_iter().zip(means).collect();
         AverageJson { system: self.system.name(), means, by_seed: self.by_seed.clone() }
     }

@@ -34,8 +34,17 @@ pub(crate) const ALL_LINKS: &str = "all links";
 
 /// The columns of averages: use of the links, self-inflicted delay in ms, Sprout's throughput as a multiple of the
 /// system's (the mean of the links' ratios), the system's mean delay as a multiple of Sprout's, and kbit/s for each ms
-/// of the 95 % end-to-end delay (the geometric mean).
-pub(crate) const OF_AVERAGES: [&str; 5] = ["use (%)", "mean", "speed-up", "delay ratio", "score"];
+/// of the 95 % end-to-end delay (the geometric mean). The last two are the third and the fourth with Sprout-EWMA in
+/// place of Sprout.
+pub(crate) const OF_AVERAGES: [&str; 7] = [
+    "use (%)",
+    "mean",
+    "speed-up",
+    "delay ratio",
+    "score",
+    "speed-up of EWMA",
+    "delay ratio to EWMA",
+];
 
 /// The results at one place of a paper.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
@@ -133,9 +142,13 @@ impl Band {
 pub(crate) fn written(statistic: &str, number: Option<f64>) -> String {
     let (whole, digits) = match statistic {
         "Jain's index" => (1.0, 3),
-        "exponent" | "speed-up" | "delay ratio" | "score" | "utility lost (bits)" => {
-            (f64::INFINITY, 2)
-        }
+        "exponent"
+        | "speed-up"
+        | "delay ratio"
+        | "score"
+        | "utility lost (bits)"
+        | "speed-up of EWMA"
+        | "delay ratio to EWMA" => (f64::INFINITY, 2),
         "instant" => (100.0, 1),
         name if name.ends_with(RATIO) => (f64::INFINITY, 3),
         name if name.ends_with("(%)") => (100.0, 1),

@@ -134,7 +134,8 @@ fn of_all_links(figure: &Figure, averages: &[Average], system: Option<System>, n
     let values = average.map(|average| average.values(name)).unwrap_or_default();
     let links = averages::counted(figure);
     let sources = figure.series.iter().filter(|series| {
-        let is_its = [system, Some(averages::SPROUT)].contains(&series.system);
+        let is_its =
+            [system, Some(averages::SPROUT), Some(averages::EWMA)].contains(&series.system);
         is_its && links.contains(&series.link.as_str())
     });
     Ours {
