@@ -479,6 +479,7 @@ fn repeated<T: PartialEq>(items: &[T]) -> Option<&T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::published::ROVE;
 
     #[test]
     fn every_scenario_that_we_bring_is_read() {
@@ -514,6 +515,20 @@ mod tests {
         for Scenario { name, body, .. } in Scenario::built_in().filter(|it| is_flow(&it.body)) {
             let is_recorded = body.links.iter().any(|link| link.cellular.is_some());
             assert!(!is_recorded || body.seeds > 1, "{name}: one start of a recording decides it");
+        }
+    }
+
+    #[test]
+    fn a_comparison_with_another_program_is_a_ratio_within_the_same_runs() {
+        for Scenario { name, body, .. } in Scenario::built_in() {
+            let ours = body.published.iter().filter(|group| group.paper == ROVE);
+            let is_comparison = |group: &&Published| {
+                ["Mosh's rules", "stock"].iter().any(|it| group.place.contains(it))
+            };
+            for result in ours.filter(is_comparison).flat_map(|group| &group.results) {
+                let is_ratio = result.numbers.keys().all(|name| name.ends_with(RATIO));
+                assert!(is_ratio, "{name}: {:?} are constants", result.numbers);
+            }
         }
     }
 
