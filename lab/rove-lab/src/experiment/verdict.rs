@@ -382,34 +382,37 @@ fn least_delays(figure: &Figure, all: &[Average]) -> Vec<Verdict> {
 fn least_delay(figure: &Figure, link: &str) -> Option<Verdict> {
     let of_paper = |group: &&Published| group.paper == averages::PAPER;
     let group = figure.scenario.body.published.iter().find(of_paper)?;
-    let sprout = averages::find(figure, averages::SPROUT, link)?.times.mean()?;
+    let sprout = averages::find(figure, averages::SPROUT, link)?;
+    let used = |series: &Series| mean(&series.figure(UTILISATION)).unwrap_or_default();
     // Other forms of Sprout are no other controllers, and CoDel is in the network.
     let others = figure.series.iter().filter(|series| {
         let is_other =
             series.system.and_then(System::contender).is_some_and(Contender::is_end_to_end);
-        let used = mean(&series.figure(UTILISATION));
-        is_other && series.link == link && used.is_some_and(|it| it >= USE_LEAST)
+        is_other && series.link == link && used(series) >= USE_LEAST
     });
     let delay = |series: &Series| Some((series.times.mean()?, series.system?.name()));
     let (least, name) = others.filter_map(delay).min_by(|one, other| one.0.total_cmp(&other.0))?;
-    let published = Band { to: Some(NEAR_LEAST * least), ..Band::default() };
-    let place = format!("{NEAR_LEAST} times the least of others, {least:.0} ms of {name}");
-    let ours = Ours { number: Some(sprout), is_measured: true, ..Ours::default() };
-    let outcome =
-        if figure.has_drawn_links { Outcome::NotMeasured } else { ours.outcome(published) };
-    Some(Verdict {
+    let verdict = Verdict {
         paper: group.paper.clone(),
-        place,
+        place: format!("{NEAR_LEAST} times the least of others, {least:.0} ms of {name}"),
         figure: figure.scenario.name.clone(),
         system: averages::SPROUT.name().to_owned(),
         link: link.to_owned(),
         value: None,
         statistic: "mean".to_owned(),
-        published,
-        ours,
-        outcome,
+        published: Band { to: Some(NEAR_LEAST * least), ..Band::default() },
+        ours: Ours::default(),
+        outcome: Outcome::NotMeasured,
         reason: None,
-    })
+    };
+    let verdict = judged(group, verdict, Ours::of(figure, sprout, "mean"), figure);
+    let used = used(sprout);
+    if verdict.outcome == Outcome::Reproduced && used < USE_LEAST {
+        let reason =
+            format!("Sprout uses {used:.1} % of the link, less than the third asked of all");
+        return Some(Verdict { outcome: Outcome::NotReproduced, reason: Some(reason), ..verdict });
+    }
+    Some(verdict)
 }
 
 #[cfg(test)]
@@ -468,6 +471,38 @@ mod tests {
         let [own, ratio] =
             ["kbit/s", "kbit/s: ratio"].map(|name| Ours::of(&figure, &ledbat, name).is_invalid);
         assert!(!own && ratio, "a ratio to invalid runs is as invalid");
+    }
+
+    #[test]
+    fn the_use_that_a_near_least_delay_asks_of_others_it_asks_of_sprout() {
+        let named = |scenario: &Scenario| scenario.name == "sprout-links";
+        let scenario = Scenario::built_in().find(named).expect("a scenario with averages");
+        let link = "T-Mobile UMTS down";
+        let series = |system, used, delays: [f64; 2]| {
+            let means = |delay| SeedMeans {
+                times: Times::new(vec![delay], 0),
+                time: Some(delay),
+                figures: vec![Some(300.0), Some(used), Some(delay), Some(0.0)],
+            };
+            Series {
+                link: link.to_owned(),
+                by_seed: (1..).zip(delays.map(means)).collect(),
+                ..Series::of_times(Some(system), Times::new(delays.to_vec(), 0))
+            }
+        };
+        let of = |used| {
+            let sprout = series(averages::SPROUT, used, [90.0, 110.0]);
+            let vegas = series(System::Flow(Contender::Vegas), 50.0, [190.0, 210.0]);
+            let series = vec![sprout, vegas];
+            let figure = Figure { series, ..Figure::empty(scenario.clone()) };
+            least_delay(&figure, link).expect("a verdict")
+        };
+        let [little, enough] = [31.0, 34.0].map(of);
+        assert_eq!(little.outcome, Outcome::NotReproduced);
+        assert_eq!((enough.outcome, enough.reason), (Outcome::Reproduced, None));
+        assert!(enough.ours.interval.is_some(), "over two seeds");
+        let reason = little.reason.expect("it is not the delay");
+        assert!(reason.contains("31.0 % of the link"), "{reason}");
     }
 
     #[test]
