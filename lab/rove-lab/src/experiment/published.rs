@@ -162,10 +162,9 @@ pub(crate) fn range(statistic: &str, [low, high]: [f64; 2]) -> String {
     format!("{}-{}", written(statistic, Some(low)), written(statistic, Some(high)))
 }
 
-/// Returns a number with as many digits as say something.
+/// Returns a number with as many digits as say something: 99.99 % are not all.
 fn short(number: f64) -> String {
-    let digits = if number.abs() < 10.0 { 2 } else { 1 };
-    let text = format!("{number:.digits$}");
+    let text = report::share(number, 100.0, if number.abs() < 10.0 { 2 } else { 1 });
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
@@ -195,5 +194,7 @@ mod tests {
         assert_eq!(of(Some(1730.0), Some(1124.5), Some(2335.5)), "1730 (1124.5 to 2335.5)");
         assert_eq!(of(None, None, Some(5.0)), "at most 5");
         assert_eq!(of(Some(79.0), Some(20.0), None), "79 (at least 20)");
+        assert_eq!(of(Some(99.99), Some(99.999), None), "99.99 (at least 99.999)");
+        assert_eq!(of(Some(100.0), Some(67_287.649), None), "100 (at least 67287.6)");
     }
 }
