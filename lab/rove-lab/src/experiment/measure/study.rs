@@ -52,6 +52,29 @@ mod tests {
     use rove_flows::path::Path;
 
     use super::*;
+    use crate::experiment::scenario::Scenario;
+    use crate::experiment::series::to_float;
+
+    #[test]
+    fn the_seeds_of_the_study_tell_a_closed_form_from_one_that_is_two_percent_off() {
+        let path: Path = "rtt=200ms,loss=75%".parse().expect("a path");
+        let system = Some(System::KnownReference);
+        let of = |seed| {
+            let conditions = Conditions { system, path: Some(&path), seed, ..Conditions::NONE };
+            run(&conditions, None).millis().next().expect("states arrive")
+        };
+        let scenario = Scenario::built_in().find(|it| it.name == "aoi-study").expect("it is there");
+        let ages: Vec<f64> = (1..=scenario.body.seeds).map(of).collect();
+        let count = to_float(scenario.body.seeds);
+        let mean = ages.iter().sum::<f64>() / count;
+        let squares: f64 = ages.iter().map(|age| (age - mean).powi(2)).sum();
+        let error = (squares / (count - 1.0) / count).sqrt();
+        // Of a thousand first seeds, three have a mean that is three standard errors off.
+        assert!(
+            3.0 * error < 0.02 * 275.0,
+            "{count} seeds: {mean} has a standard error of {error}"
+        );
+    }
 
     #[test]
     fn the_known_reference_has_the_age_of_its_closed_form() {
