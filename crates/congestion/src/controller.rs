@@ -61,6 +61,10 @@ pub trait Controller: Debug + Send {
     /// Called when packets are declared lost, once for all that are found lost at one time.
     fn on_loss(&mut self, now: Instant, loss: &Loss);
 
+    /// Called when a packet has arrived that was declared lost, sent at `sent`, and no other packet is missing. If this
+    /// packet was sent before the last reaction to a loss, the controller may take the reaction back.
+    fn on_spurious_loss(&mut self, _sent: Instant) {}
+
     /// Called when a queue on the path does harm. A person waits for an echo over this path, or the peer also sends
     /// much data and waits for acknowledgments. The controller may keep its queue shorter for a while.
     fn on_interaction(&mut self, _now: Instant) {}
@@ -112,6 +116,10 @@ impl<C: Controller + ?Sized> Controller for Box<C> {
 
     fn on_loss(&mut self, now: Instant, loss: &Loss) {
         (**self).on_loss(now, loss);
+    }
+
+    fn on_spurious_loss(&mut self, sent: Instant) {
+        (**self).on_spurious_loss(sent);
     }
 
     fn on_interaction(&mut self, now: Instant) {

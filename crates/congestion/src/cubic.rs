@@ -126,6 +126,11 @@ impl Controller for Cubic {
         }
     }
 
+    fn on_spurious_loss(&mut self, sent: Instant) {
+        self.window.undo(sent);
+        self.epoch = None;
+    }
+
     fn on_mtu_update(&mut self, packet: Bytes) {
         self.window.on_mtu_update(packet);
     }

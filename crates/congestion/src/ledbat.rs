@@ -117,6 +117,10 @@ impl Controller for Ledbat {
         self.window.cut(now, loss, DECREASE);
     }
 
+    fn on_spurious_loss(&mut self, sent: Instant) {
+        self.window.undo(sent);
+    }
+
     fn on_mtu_update(&mut self, packet: Bytes) {
         self.window.on_mtu_update(packet);
     }

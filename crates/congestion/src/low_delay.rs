@@ -204,6 +204,10 @@ impl Controller for LowDelay {
         (self.velocity, self.calm) = (1.0, 0);
     }
 
+    fn on_spurious_loss(&mut self, sent: Instant) {
+        self.window.undo(sent);
+    }
+
     fn on_interaction(&mut self, now: Instant) {
         self.typed_at = self.typed_at.max(Some(now));
     }

@@ -64,6 +64,10 @@ impl Controller for NewReno {
         }
     }
 
+    fn on_spurious_loss(&mut self, sent: Instant) {
+        self.window.undo(sent);
+    }
+
     fn on_mtu_update(&mut self, packet: Bytes) {
         self.window.on_mtu_update(packet);
     }

@@ -25,12 +25,15 @@ pub(crate) struct PacketWindow {
     /// The slow start threshold, in packets. A smaller window is in slow start.
     threshold: f64,
     recovery: Recovery,
+    /// The window and the threshold before the last congestion event. `None` without an event that can be undone.
+    before: Option<[f64; 2]>,
 }
 
 impl PacketWindow {
     /// Creates a window of `first` full packets, in slow start, that never falls below `least` packets.
     pub(crate) const fn new(first: f64, least: f64, packet: Bytes) -> Self {
-        Self { packets: first, packet, least, threshold: f64::INFINITY, recovery: Recovery::NONE }
+        let (threshold, recovery) = (f64::INFINITY, Recovery::NONE);
+        Self { packets: first, packet, least, threshold, recovery, before: None }
     }
 
     pub(crate) const fn packet(&self) -> Bytes {
@@ -69,13 +72,22 @@ impl PacketWindow {
     pub(crate) fn cut(&mut self, now: Instant, loss: &Loss, share: f64) -> bool {
         let is_new = self.recovery.begins(now, loss.sent);
         if is_new {
+            self.before = Some([self.packets, self.threshold]);
             self.packets = (self.packets * share).max(self.least);
             self.threshold = self.packets;
         }
         if loss.is_persistent {
-            self.packets = self.least;
+            (self.packets, self.before) = (self.least, None);
         }
         is_new
+    }
+
+    /// Undoes the last congestion event if a packet that was sent at `sent` belongs to it. Source: RFC 4015, section 3.
+    pub(crate) fn undo(&mut self, sent: Instant) {
+        if let Some([packets, threshold]) = self.before.take_if(|_| self.recovery.covers(sent)) {
+            self.packets = self.packets.max(packets);
+            self.threshold = self.threshold.max(threshold);
+        }
     }
 
     /// Changes the size of a full packet. The window keeps its number of packets.
@@ -129,6 +141,23 @@ mod tests {
         // A repeated report of the same packets is no new event, but leaves the least window again.
         assert!(!window.cut(Instant::from_millis(10), &loss(1, true), 0.5));
         assert!(window.packets == LEAST);
+    }
+
+    #[test]
+    fn a_cut_is_undone_once_and_only_by_a_packet_that_was_sent_before_it() {
+        let mut window = PacketWindow::new(100.0, LEAST, PACKET);
+        window.undo(Instant::from_millis(10));
+        window.cut(Instant::from_millis(50), &loss(10, false), 0.5);
+        window.undo(Instant::from_millis(51));
+        assert_eq!(window.bytes(), Bytes::new(50_000));
+        window.undo(Instant::from_millis(50));
+        assert_eq!((window.bytes(), window.is_starting()), (Bytes::new(100_000), true));
+        window.packets = 40.0;
+        window.undo(Instant::from_millis(10));
+        assert_eq!(window.bytes(), Bytes::new(40_000));
+        window.cut(Instant::from_millis(90), &loss(60, true), 0.5);
+        window.undo(Instant::from_millis(60));
+        assert!(window.packets == LEAST, "persistent congestion is not undone");
     }
 
     #[test]

@@ -119,7 +119,7 @@ mod properties {
         #[test]
         fn every_controller_survives_anything_that_a_flow_may_tell_it(
             calls in proptest::collection::vec(
-                (0..5_u8, prop_oneof![0..50_000_000_u64, any::<u64>()], prop_oneof![Just(40_u64), Just(1_500), any::<u64>()], any::<bool>()),
+                (0..6_u8, prop_oneof![0..50_000_000_u64, any::<u64>()], prop_oneof![Just(40_u64), Just(1_500), any::<u64>()], any::<bool>()),
                 1..120,
             )
         ) {
@@ -143,6 +143,7 @@ mod properties {
                             controller.on_loss(now, &loss);
                         }
                         3 => controller.on_tick(now),
+                        4 => controller.on_spurious_loss(sent),
                         _ => controller.on_mtu_update(Bytes::new(1_200 + size.get() % 300)),
                     }
                     prop_assert!(controller.window() >= Bytes::new(500), "{:?}", controller);

@@ -138,6 +138,10 @@ impl Flight {
         self.controller.on_loss(now, &Loss { in_flight: Bytes::new(self.in_flight), ..loss });
     }
 
+    pub(crate) fn handle_spurious_loss(&mut self, sent: Instant) {
+        self.controller.on_spurious_loss(sent);
+    }
+
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         if self.controller.poll_timeout().is_some_and(|at| at <= now) {
             self.controller.on_tick(now);

@@ -20,7 +20,8 @@
 //! - `rtt` estimates the round-trip time, over which `pacer` spreads packets. `flight` asks the congestion controller
 //!   how much may be in flight.
 //! - `recovery` knows the packets that were sent, finds those that were lost, and probes. A `black_hole` is a path that
-//!   loses only large ones. `arrivals` knows the packets that came, and acknowledges them.
+//!   loses only large ones. `arrival_times` reads an acknowledgment. `arrivals` knows the packets that came, and
+//!   acknowledges them.
 //! - `send_half` and `receive_half` are the directions of a `stream`. `credit` bounds their memory.
 //! - `table` has the streams that are open. `scheduler` decides which of them sends next. `streams` joins both with the
 //!   shared memory.
@@ -30,6 +31,7 @@
 
 #![forbid(unsafe_code)]
 
+mod arrival_times;
 mod arrivals;
 mod black_hole;
 mod closing;

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use rove_congestion::{Ack, Controller, Loss};
 use rove_units::{Bytes, Duration, Instant};
 
+use crate::arrival_times::ArrivalTimes;
 use crate::black_hole::BlackHole;
 use crate::error::Violation;
 use crate::flight::{Flight, Permit};
@@ -16,7 +17,8 @@ use crate::id::{PacketNum, StreamId};
 use crate::packet::PACKET_MIN;
 use crate::rtt::Rtt;
 
-/// A packet counts as lost once one with a number this much higher is acknowledged. Source: RFC 9002, section 6.1.1.
+/// A packet counts as lost once one with a number this much higher is acknowledged, unless the path reorders. Source:
+/// RFC 9002, section 6.1.1.
 const REORDERED_MAX: u64 = 3;
 
 /// How many probe timeouts the lost packets must span for persistent congestion. Source: RFC 9002, section 7.6.1.
@@ -79,7 +81,7 @@ pub(crate) struct Fates {
 #[derive(Debug)]
 struct Sent {
     at: Instant,
-    /// The packet's bytes in flight. They are 0 if the packet was given up after a silence or path change.
+    /// The packet's bytes in flight. They are 0 if the packet was lost, or given up after a silence or path change.
     size: u64,
     carried: Vec<Carried>,
 }
@@ -247,7 +249,7 @@ impl Recovery {
         let is_old = delay > REPEATED_AFTER && age.is_some_and(|age| delay <= age);
         let is_outage = is_old && self.timeouts >= OUTAGE_AFTER;
         let mut fates = Fates::default();
-        let span = self.take_acked(now, ack, &arrivals(ack, peer_now), &mut fates);
+        let span = self.take_acked(now, ack, &ArrivalTimes::new(ack, peer_now), &mut fates);
         if span.is_some() {
             self.largest_acked = self.largest_acked.max(Some(ack.largest));
             (self.timeouts, self.heard_after, self.probes, self.wakes_at) = (0, 0, 0, None);
@@ -277,8 +279,15 @@ impl Recovery {
                 self.sent.range(low..=high).map(|(number, _)| *number).collect();
             for number in numbers {
                 let Some(sent) = self.sent.remove(&number) else { continue };
+                if self.largest_acked > Some(number) {
+                    self.rtt.handle_late(now.saturating_since(sent.at), sent.size == 0);
+                }
                 if sent.size == 0 {
                     self.probes = self.probes.max(u8::from(core::mem::take(&mut self.has_extra)));
+                    if self.sent.values().all(|it| it.size > 0) {
+                        // Nothing else is missing, so the path only reorders.
+                        self.flight.handle_spurious_loss(sent.at);
+                    }
                     fates.acked.extend(sent.carried);
                     continue;
                 }
@@ -326,13 +335,24 @@ impl Recovery {
             self.flight.give_up(core::mem::take(&mut sent.size));
             lost.extend(sent.carried.iter().cloned());
         }
-        // New packets need room. The oldest of those given up are forgotten, whether or not they have arrived.
-        while self.sent.len() > SENT_PACKETS_MAX / 2
-            && let Some(oldest) = self.sent.first_entry().filter(|it| it.get().size == 0)
-        {
-            oldest.remove();
-        }
+        self.forget(now);
         Fates { lost, ..Fates::default() }
+    }
+
+    /// Forgets the oldest packets that were lost or given up: those that will not arrive, and those whose room new
+    /// packets need.
+    fn forget(&mut self, now: Instant) {
+        let patience = self.rtt.probe_timeout() * PERSISTENT_TIMEOUTS;
+        while let Some(oldest) = self.sent.first_entry().filter(|it| it.get().size == 0) {
+            let is_old =
+                oldest.get().at + patience <= now && self.largest_acked > Some(*oldest.key());
+            if is_old {
+                self.rtt.handle_loss();
+            } else if self.sent.len() <= SENT_PACKETS_MAX / 2 {
+                break;
+            }
+            self.sent.pop_first();
+        }
     }
 
     /// Called when packets may take another path. If `is_elsewhere`, the peer has another address: all packets in
@@ -426,29 +446,25 @@ impl Recovery {
         self.flight.handle_ack(now, ack);
     }
 
-    /// Removes the packets that count as lost. `acked` has the first and last send time of those just acknowledged.
+    /// Finds the packets that count as lost. `acked` has the first and last send time of those just acknowledged.
     fn detect_losses(&mut self, now: Instant, acked: Option<[Instant; 2]>, fates: &mut Fates) {
         self.lost_at = None;
         let Some(largest) = self.largest_acked else { return };
         let delay = self.rtt.loss_delay();
         let mut lost: Option<[Instant; 2]> = None;
         let mut size = 0;
-        while let Some(entry) = self.sent.first_entry().filter(|entry| *entry.key() < largest) {
-            let at = entry.get().at;
-            if entry.get().size == 0 {
-                entry.remove();
-                continue;
-            }
-            if largest - entry.key() < REORDERED_MAX && at + delay > now {
+        for (number, sent) in self.sent.range_mut(..largest).filter(|(_, it)| it.size > 0) {
+            let (at, is_near) = (sent.at, largest - number < REORDERED_MAX);
+            if (is_near || self.rtt.is_reordered()) && at + delay > now {
                 self.lost_at = Some(at + delay);
                 break;
             }
-            let sent = entry.remove();
             lost = Some([lost.map_or(at, |[first, _]| first), at]);
             size += sent.size;
-            self.black_hole.handle_lost(sent.size);
-            fates.lost.extend(sent.carried);
+            self.black_hole.handle_lost(core::mem::take(&mut sent.size));
+            fates.lost.extend(sent.carried.iter().cloned());
         }
+        self.forget(now);
         let Some([first, last]) = lost else { return };
         let long = self.rtt.probe_timeout() * PERSISTENT_TIMEOUTS;
         let is_apart = acked.is_none_or(|[from, to]| to < first || last < from);
@@ -457,42 +473,6 @@ impl Recovery {
             Loss { sent: last, size: Bytes::new(size), in_flight: Bytes::ZERO, is_persistent };
         self.flight.handle_loss(now, loss);
     }
-}
-
-/// The arrival times of acknowledged packets, by the peer's clock.
-#[derive(Debug)]
-struct ArrivalTimes {
-    newest: Instant,
-    oldest: Instant,
-    by_number: BTreeMap<u64, Instant>,
-}
-
-impl ArrivalTimes {
-    /// Returns when a packet arrived. A packet without a reported time counts as arrived with the lowest number that
-    /// has one.
-    fn of(&self, number: u64) -> Instant {
-        self.by_number.get(&number).copied().unwrap_or(self.oldest)
-    }
-
-    /// Returns how long the acknowledgment of a packet was delayed. `delay` is the delay for the highest number.
-    fn held(&self, number: u64, delay: Duration) -> Duration {
-        delay + self.newest.saturating_since(self.of(number))
-    }
-}
-
-fn arrivals(ack: &AckFrame, peer_now: Instant) -> ArrivalTimes {
-    let newest = peer_now - Duration::from_micros(ack.delay_micros);
-    let numbers = ack.numbers().unwrap_or_default();
-    let mut numbers = numbers.into_iter().flat_map(|(low, high)| (low..=high).rev());
-    let mut oldest = newest;
-    let mut by_number: BTreeMap<u64, Instant> =
-        numbers.next().map(|it| (it, newest)).into_iter().collect();
-    for (number, difference) in numbers.zip(&ack.differences_micros) {
-        let span = Duration::from_micros(difference.unsigned_abs());
-        oldest = if *difference < 0 { oldest + span } else { oldest - span };
-        by_number.insert(number, oldest);
-    }
-    ArrivalTimes { newest, oldest, by_number }
 }
 
 #[cfg(test)]

@@ -50,7 +50,9 @@ fn a_packet_is_lost_after_three_later_ones_or_nine_eighths_of_a_round_trip() {
     assert_eq!(numbers(&recovery.handle_timeout(at(111)).lost), [3]);
     assert_eq!(recovery.in_flight(), 1_000);
     let again = ack(&mut recovery, 112, 0, 5);
-    assert_eq!((numbers(&again.acked), again.lost), (vec![5], vec![]), "a fate is told once");
+    let acked = (numbers(&again.acked), again.lost);
+    assert_eq!(acked, (vec![0, 1, 2, 3, 5], vec![]), "the lost ones have arrived, too");
+    assert_eq!(ack(&mut recovery, 113, 0, 5), Fates::default(), "an arrival is told once");
 }
 
 #[test]
@@ -251,22 +253,6 @@ fn packets_that_were_given_up_leave_room_for_new_ones() {
 }
 
 #[test]
-fn arrival_times_are_read_from_the_differences() {
-    let differences_micros = vec![1_000, -500, 2_000];
-    let frame = AckFrame {
-        largest: 9,
-        delay_micros: 100,
-        ranges: vec![(0, 2), (3, 3)],
-        differences_micros,
-    };
-    let times = arrivals(&frame, at(10));
-    let micros: Vec<u64> =
-        [9, 8, 4, 3, 2].iter().map(|it| times.of(*it).as_nanos() / 1_000).collect();
-    assert_eq!(micros, [9_900, 8_900, 9_400, 7_400, 7_400]);
-    assert_eq!(times.held(8, Duration::from_micros(100)), Duration::from_micros(1_100));
-}
-
-#[test]
 fn packets_are_small_after_two_probe_timeouts_until_an_answer() {
     let mut recovery = recovery();
     send(&mut recovery, 0);
@@ -278,4 +264,74 @@ fn packets_are_small_after_two_probe_timeouts_until_an_answer() {
     }
     ack(&mut recovery, now.as_millis(), 0, 0);
     assert_eq!(recovery.packet_len(now), 1_000);
+}
+
+/// Lets the path overtake a packet by three others, `late_millis` after a round trip of 80 ms.
+fn overtake(recovery: &mut Recovery, millis: u64, late_millis: u64) {
+    let sent: Vec<u64> = (0..4).map(|_| send(recovery, millis)).collect();
+    ack(recovery, millis + 80, sent[1], sent[3]);
+    ack(recovery, millis + 80 + late_millis, sent[0], sent[3]);
+}
+
+#[test]
+fn a_path_that_reorders_loses_packets_by_their_age_until_it_keeps_the_order() {
+    let mut recovery = recovery();
+    overtake(&mut recovery, 0, 16);
+    // The round trip is 80 ms, and a packet may now be later by five quarters of 16 ms.
+    let sent: Vec<u64> = (0..5).map(|_| send(&mut recovery, 1_000)).collect();
+    assert_eq!(ack(&mut recovery, 1_080, sent[4], sent[4]).lost, []);
+    assert_eq!(recovery.poll_timeout(), Some(at(1_100)));
+    assert_eq!(numbers(&ack(&mut recovery, 1_090, sent[1], sent[4]).acked), sent[1..4]);
+    assert_eq!(numbers(&recovery.handle_timeout(at(1_100)).lost), sent[..1], "a real loss");
+    // The last packet of a flow is repeated after as long a time as on another path.
+    let last = send(&mut recovery, 2_000);
+    let probe = at(2_000) + recovery.rtt().probe_timeout();
+    assert_eq!(recovery.poll_timeout(), Some(probe));
+    assert_eq!(numbers(&recovery.handle_timeout(probe).lost), [last]);
+    // Losses without arrivals end it.
+    let mut rounds = 0;
+    while recovery.rtt().is_reordered() {
+        rounds += 1;
+        let now = 10_000 * rounds;
+        let sent: Vec<u64> = (0..5).map(|_| send(&mut recovery, now)).collect();
+        ack(&mut recovery, now + 80, sent[1], sent[4]);
+        recovery.handle_timeout(at(now + 200));
+    }
+    assert!((16..64).contains(&rounds), "{rounds}");
+    assert_eq!(recovery.rtt().loss_delay(), Duration::from_millis(90));
+}
+
+#[test]
+fn late_acknowledgments_delay_repairs_by_no_more_than_a_round_trip_and_take_no_memory() {
+    let mut recovery = recovery();
+    for round in 1..2_000 {
+        overtake(&mut recovery, 10_000 * round, 9_000);
+        assert_eq!(recovery.rtt().loss_delay(), Duration::from_millis(160), "{round}");
+    }
+    let begin = 30_000_000;
+    // Of each five packets, the peer acknowledges only the last.
+    for round in 0..20_000 {
+        let sent: Vec<u64> = (0..5).map(|_| send(&mut recovery, begin)).collect();
+        ack(&mut recovery, begin + round / 1_000, sent[4], sent[4]);
+        recovery.detect_losses(at(begin + 300), None, &mut Fates::default());
+        assert!(recovery.sent.len() <= SENT_PACKETS_MAX / 2 && recovery.in_flight() == 0);
+    }
+    assert_eq!(recovery.permit(at(begin + 1_000_000), 1_200), Permit::Now);
+}
+
+#[test]
+fn the_window_comes_back_when_all_lost_packets_of_a_window_have_arrived() {
+    let mut recovery = recovery();
+    let window = |recovery: &mut Recovery, now| {
+        let before = recovery.in_flight();
+        fill(recovery, now);
+        recovery.in_flight() - before
+    };
+    let whole = window(&mut recovery, 0);
+    assert_eq!(numbers(&ack(&mut recovery, 80, 5, 9).lost), [0, 1, 2, 3, 4]);
+    assert_eq!(window(&mut recovery, 80), whole / 2);
+    ack(&mut recovery, 85, 0, 3);
+    assert_eq!(window(&mut recovery, 85), 0, "a packet may still be lost");
+    ack(&mut recovery, 85, 4, 4);
+    assert_eq!(window(&mut recovery, 85), whole / 2);
 }

@@ -4,4 +4,5 @@ mod host;
 mod hostile;
 mod null_crypto;
 mod quic;
+mod reordering;
 mod whole;
