@@ -487,7 +487,9 @@ mod tests {
             Series {
                 link: link.to_owned(),
                 by_seed: (1..).zip(delays.map(means)).collect(),
-                ..Series::of_times(Some(system), Times::new(delays.to_vec(), 0))
+                system: Some(system),
+                times: Times::new(delays.to_vec(), 0),
+                ..Series::default()
             }
         };
         let of = |used| {
