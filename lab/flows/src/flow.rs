@@ -132,7 +132,7 @@ fn watch<A: End, B: End>(
 }
 
 /// Runs an endless flow under a controller through a Sprout tunnel of its own. Returns its figures.
-pub fn run_tunnelled(controller: impl Controller, options: FlowOptions) -> FlowReport {
+pub fn run_tunnelled(controller: Box<dyn Controller>, options: FlowOptions) -> FlowReport {
     let source = Controlled::new(controller).in_packets_of(TUNNELLED);
     let mut sender = Sender::new(source, RIGHT_ADDRESS);
     sender.start(Instant::ZERO);

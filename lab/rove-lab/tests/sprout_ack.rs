@@ -33,8 +33,8 @@ fn options(uplink: impl Into<Steps>, seconds: u64) -> FlowOptions {
     }
 }
 
-fn source(scale: Scale) -> Controlled<SproutAck> {
-    Controlled::new(SproutAck::new(scale, FULL, Duration::ZERO))
+fn source(scale: Scale) -> Controlled {
+    Controlled::new(Box::new(SproutAck::new(scale, FULL, Duration::ZERO)))
 }
 
 fn arrivals(scale: Scale, options: FlowOptions) -> Vec<Arrival> {
@@ -43,7 +43,7 @@ fn arrivals(scale: Scale, options: FlowOptions) -> Vec<Arrival> {
 
 /// A source with a full packet in each `gap` up to `until`, and with as much data as can be sent from then on.
 struct SlowUntil {
-    source: Controlled<SproutAck>,
+    source: Controlled,
     gap: Duration,
     until: Instant,
     /// When the next packet is there.

@@ -144,7 +144,7 @@ impl Contender {
         }
         match self {
             Self::Sprout(form) => form.run(setting, options),
-            Self::CubicTunnel => flow::run_tunnelled(Cubic::new(TUNNELLED), options),
+            Self::CubicTunnel => flow::run_tunnelled(Box::new(Cubic::new(TUNNELLED)), options),
             _ => {
                 let packets = setting.unwrap_or(WINDOW).clamp(1.0, 1e6);
                 #[expect(

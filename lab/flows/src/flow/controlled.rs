@@ -10,9 +10,9 @@ use crate::flow::source::{FULL, Source};
 pub const RECEIVE_WINDOW: Bytes = Bytes::mib(6);
 
 /// Sends full packets as a controller allows it.
-#[derive(Clone, Debug)]
-pub struct Controlled<C> {
-    controller: C,
+#[derive(Debug)]
+pub struct Controlled {
+    controller: Box<dyn Controller>,
     /// The payload of a full packet.
     packet: Bytes,
     is_started: bool,
@@ -21,9 +21,9 @@ pub struct Controlled<C> {
     is_spaced: bool,
 }
 
-impl<C: Controller> Controlled<C> {
+impl Controlled {
     /// Creates a source that always has data to send.
-    pub const fn new(controller: C) -> Self {
+    pub const fn new(controller: Box<dyn Controller>) -> Self {
         Self { controller, packet: FULL, is_started: false, sent_at: None, is_spaced: false }
     }
 
@@ -40,7 +40,7 @@ impl<C: Controller> Controlled<C> {
     }
 }
 
-impl<C: Controller> Source for Controlled<C> {
+impl Source for Controlled {
     fn start(&mut self, now: Instant) {
         self.is_started = true;
         self.controller.on_start(now);
@@ -62,7 +62,7 @@ impl<C: Controller> Source for Controlled<C> {
     }
 
     fn controller(&mut self) -> Option<&mut dyn Controller> {
-        Some(&mut self.controller)
+        Some(&mut *self.controller)
     }
 
     fn window(&self) -> Bytes {

@@ -102,7 +102,7 @@ pub fn saturate(
             None => return Ok(()),
         },
     };
-    let mut sender = Sender::new(Controlled::new(Saturator::new()), peer);
+    let mut sender = Sender::new(Controlled::new(Box::new(Saturator::new())), peer);
     let start = clock.now();
     sender.start(start);
     pump(&mut sender, &socket, clock, start + length, &SIGNALS, alone, |sender, now| {
@@ -193,7 +193,7 @@ mod tests {
             ..LinkConfig::default()
         };
         let downlink = LinkConfig { delay: ten_ms, ..LinkConfig::default() };
-        let mut sender = Sender::new(Controlled::new(Saturator::new()), RIGHT_ADDRESS);
+        let mut sender = Sender::new(Controlled::new(Box::new(Saturator::new())), RIGHT_ADDRESS);
         sender.start(Instant::ZERO);
         let seed = Seed::new(1);
         let mut net = Net::new(sender, Receiver::new(LEFT_ADDRESS), uplink, downlink, seed);

@@ -141,7 +141,7 @@ fn session(conditions: &Conditions<'_>, make: Make<'_>, parts: Parts) -> Outcome
     let start = Instant::ZERO + SETTLING;
     let typist = Typist::new(start, if types { start + length } else { start }, seed);
     let (near, far) = copying(seed, typist, make);
-    let source = Controlled::new(Cubic::new(FULL));
+    let source = Controlled::new(Box::new(Cubic::new(FULL)));
     let near = Beside { session: near, flow: downloads.then(|| Receiver::new(RIGHT_ADDRESS)) };
     let far = Beside { session: far, flow: downloads.then(|| Sender::new(source, LEFT_ADDRESS)) };
     let [uplink, downlink] = conditions.path().settling();

@@ -60,7 +60,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
 
 /// Returns both ends, each with the bulk flow first, then the call.
 fn ends(is_tunnelled: bool, seed: Seed) -> (Near, Shared<Receiver>) {
-    let source = Controlled::new(Cubic::new(TUNNELLED)).in_packets_of(TUNNELLED);
+    let source = Controlled::new(Box::new(Cubic::new(TUNNELLED))).in_packets_of(TUNNELLED);
     let mut bulk = Sender::new(source, RIGHT_ADDRESS);
     bulk.start(Instant::ZERO);
     let (pause, size) = CALL;
