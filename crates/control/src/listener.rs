@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rove_host::peer;
 use rove_platform::event_loop::Interest;
+use rove_units::push_newest;
 use zeroize::Zeroizing;
 
 use crate::directory::{self, SessionName, is_for_later, is_of_user};
@@ -96,10 +97,8 @@ impl Listener {
                     if !is_of_user(&stream) || stream.set_nonblocking(true).is_err() {
                         continue;
                     }
-                    if self.connections.len() == CONNECTIONS_MAX {
-                        self.connections.pop_front();
-                    }
-                    self.connections.push_back(Connection::new(stream));
+                    let connection = Connection::new(stream);
+                    push_newest(&mut self.connections, connection, CONNECTIONS_MAX);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 // The error concerns this connection only.

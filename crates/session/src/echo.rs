@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use rove_ssp::StateNum;
-use rove_units::{Duration, Instant};
+use rove_units::{Duration, Instant, push_newest};
 
 /// How long a program has to answer a key until the screen counts as showing the key's effect. The server uses this
 /// fixed time with `--strict`, and until the programs' speed is known. For [`EchoWait::Patient`] it is the shortest
@@ -153,10 +153,7 @@ impl EchoLatency {
             return;
         };
         if latency <= LATENCY_MAX {
-            if self.samples.len() == SAMPLES_MAX {
-                self.samples.pop_front();
-            }
-            self.samples.push_back(latency);
+            push_newest(&mut self.samples, latency, SAMPLES_MAX);
             debug_assert!(self.samples.len() <= SAMPLES_MAX);
         }
     }

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use rove_units::{Duration, Instant};
+use rove_units::{Duration, Instant, push_newest};
 
 /// The limit of a rate: how many events may happen at once, and how long the next ones must wait.
 #[derive(Clone, Copy, Debug)]
@@ -33,10 +33,7 @@ impl<T> RateLimiter<T> {
     }
 
     pub(crate) fn push(&mut self, now: Instant, event: T) {
-        self.due.push_back((now, event));
-        if self.due.len() > self.allowance.most {
-            self.due.pop_front();
-        }
+        push_newest(&mut self.due, (now, event), self.allowance.most);
         debug_assert!(self.due.len() <= self.allowance.most);
     }
 

@@ -5,8 +5,6 @@ mod host_input;
 mod input;
 mod interface;
 mod lead;
-mod never_came;
-mod own_clients;
 mod paste;
 mod publisher;
 mod succession;

@@ -4,7 +4,7 @@ use core::hash::Hasher;
 use std::collections::VecDeque;
 use std::hash::DefaultHasher;
 
-use rove_units::{Bytes, Instant};
+use rove_units::{Bytes, Instant, push_newest};
 
 use crate::config::{Config, RECEIVED_MAX, REFUSED_MAX};
 use crate::error::ReceiveError;
@@ -158,11 +158,9 @@ impl<R: Object> Receiver<R> {
             }
             Err(error) => {
                 self.effort = self.effort.saturating_add(effort);
-                if self.refused.len() == REFUSED_MAX {
-                    self.refused.pop_front();
-                }
                 let UnderWay { old_num, new_num, diff, .. } = &under_way;
-                self.refused.push_back(Refused::new(*old_num, *new_num, diff));
+                let refused = Refused::new(*old_num, *new_num, diff);
+                push_newest(&mut self.refused, refused, REFUSED_MAX);
                 Err(error.into())
             }
         }

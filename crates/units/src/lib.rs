@@ -7,14 +7,17 @@
 //!
 //! - `time`: points in time and durations.
 //! - `size`: numbers of bytes, and rates in bits per second.
+//! - `queue`: [`push_newest`] for queues that forget their oldest items.
 //! - `rng`: a [`Seed`] gives a [`Stream`] for each name, and a stream gives a random [`Draw`] for each number.
 
 #![forbid(unsafe_code)]
 
+mod queue;
 mod rng;
 mod size;
 mod time;
 
+pub use queue::push_newest;
 pub use rng::{Draw, Seed, Stream};
 pub use size::{BitRate, Bytes, ParseUnitError};
 pub use time::{Duration, Instant, parse_duration};

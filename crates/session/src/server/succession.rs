@@ -8,13 +8,12 @@
 use core::mem;
 use core::net::{IpAddr, SocketAddr};
 use core::ops::Range;
+use std::collections::VecDeque;
 
 use rove_ssp::{Capabilities, Config, Ecn, Key, Role, Transmit, Transport};
 use rove_terminal::{ExitStatus, Outside, Size};
-use rove_units::{Duration, Instant, Stream};
+use rove_units::{Duration, Instant, Stream, push_newest};
 
-use super::never_came::NeverCame;
-use super::own_clients::OwnClients;
 use super::publisher::{Publisher, ServerTransport};
 use crate::former::{ClientId, Former};
 use crate::host_screen::HostScreen;
@@ -31,6 +30,12 @@ const FAREWELL_MAX: Duration = Duration::from_secs(10);
 /// Longest inflated instruction of a joined client, in bytes. More would be work that slows the other clients. Chosen:
 /// twice the longest diff of a rove client. A stock client cannot join.
 const JOINED_INSTRUCTION_MAX: usize = 64 * 1024;
+
+/// Most clients of a session that are remembered. Chosen: more logins than a session has in a year.
+const OWN_CLIENTS_MAX: usize = 1024;
+
+/// Most clients that never came that are remembered. Chosen: hardly any user has more logins fail in a row.
+const NEVER_CAME_MAX: usize = 8;
 
 /// A client that is invited to take the session over.
 pub(super) struct Newcomer {
@@ -57,10 +62,13 @@ pub(super) struct Succession {
     pub(super) takeovers: u32,
     /// The name of the client that has the session at present.
     client: ClientId,
-    /// Every client that has been given a key.
-    pub(super) own: OwnClients,
+    /// The clients that have been given a key, oldest first. `rove resume` may go on from the record of these only.
+    pub(super) own: VecDeque<ClientId>,
     invited: Option<Newcomer>,
-    never_came: NeverCame,
+    /// The clients that were invited since the present client came, and never came themselves. Each is with the number
+    /// of the present client's keys that the server had taken at the invitation. If the number is still the same, the
+    /// server can have taken none of the invited client's keys, and a later client may continue with them.
+    never_came: VecDeque<(ClientId, u64)>,
     /// Until when the present client's input waits, or has waited, for a newcomer. `None` if it never waited.
     held_until: Option<Instant>,
     leaving: Option<(Publisher, Instant)>,
@@ -75,9 +83,9 @@ impl Succession {
             awaits_echo,
             takeovers: 0,
             client,
-            own: OwnClients::default(),
+            own: VecDeque::new(),
             invited: None,
-            never_came: NeverCame::default(),
+            never_came: VecDeque::new(),
             held_until: None,
             leaving: None,
         }
@@ -93,7 +101,7 @@ impl Succession {
         size: Size,
         joins: Option<JoinMode>,
     ) -> Publisher {
-        self.own.note(ClientId::of(key));
+        push_newest(&mut self.own, ClientId::of(key), OWN_CLIENTS_MAX);
         let role = Role::Server { ipv6: self.ipv6 };
         let views = joins == Some(JoinMode::View);
         let input = if views { UserStream::of_viewer() } else { UserStream::new() };
@@ -127,7 +135,7 @@ impl Succession {
         let former = former.filter(|_| held_until.is_none_or(|until| now < until));
         let known = former.and_then(|former| match former.client {
             client if client == self.client => Some((former, taken)),
-            client => self.never_came.has(client, taken).then_some((former, 0)),
+            client => self.never_came.contains(&(client, taken)).then_some((former, 0)),
         });
         let goes_on = known.filter(|(former, taken)| former.whole_from <= *taken);
         let client = goes_on.map_or(client, |(former, _)| former.client);
@@ -150,7 +158,7 @@ impl Succession {
         if let Some(Newcomer { client, taken, .. }) = self.invited.take()
             && client != self.client
         {
-            self.never_came.note(client, taken);
+            push_newest(&mut self.never_came, (client, taken), NEVER_CAME_MAX);
         }
     }
 
@@ -187,7 +195,7 @@ impl Succession {
         let mut former = mem::replace(current, newcomer.publisher);
         former.leave(now, ExitStatus::Outside(Outside::TakenOver(newcomer.from)));
         self.takeovers += 1;
-        (self.never_came, self.held_until) = (NeverCame::default(), None);
+        (self.never_came, self.held_until) = (VecDeque::new(), None);
         self.leaving = Some((former, now + FAREWELL_MAX));
         mem::replace(&mut self.client, newcomer.client) == newcomer.client
     }
@@ -220,5 +228,54 @@ impl Succession {
             leaving.transport.poll_timeout().map_or(*until, |due| due.min(*until))
         });
         invited.into_iter().chain(leaving).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_units::Seed;
+
+    use super::*;
+
+    fn key(number: u128) -> Key {
+        Key::from_bytes(number.to_be_bytes())
+    }
+
+    fn succession() -> Succession {
+        Succession::new(Config::server(), false, true, ClientId::of(&key(9_999)))
+    }
+
+    fn newcomer(succession: &mut Succession, number: u128) -> (Publisher, ClientId) {
+        let (key, chaff) = (key(number), Seed::new(1).stream("chaff"));
+        let publisher = succession.publisher(Instant::ZERO, &key, chaff, Size::DEFAULT, None);
+        (publisher, ClientId::of(&key))
+    }
+
+    #[test]
+    fn the_newest_clients_are_known_and_no_other_sessions() {
+        let client = |number| ClientId::of(&key(number));
+        let mut succession = succession();
+        (0..1024).for_each(|number| drop(newcomer(&mut succession, number)));
+        assert!(succession.own.contains(&client(0)) && !succession.own.contains(&client(1024)));
+        newcomer(&mut succession, 1024);
+        assert!(!succession.own.contains(&client(0)));
+        assert!(succession.own.contains(&client(1)) && succession.own.contains(&client(1024)));
+    }
+
+    #[test]
+    fn the_newest_that_never_came_are_known_for_as_long_as_nothing_was_taken() {
+        let now = Instant::ZERO;
+        let known = |number, taken| {
+            let mut succession = succession();
+            for number in 0..9 {
+                let newcomer = newcomer(&mut succession, number);
+                succession.invite(now, newcomer, None, (None, 5, false));
+            }
+            let newcomer = newcomer(&mut succession, 100);
+            let former = Former { client: ClientId::of(&key(number)), whole_from: 0 };
+            succession.invite(now, newcomer, None, (Some(former), taken, false)).is_some()
+        };
+        assert!(!known(0, 5) && known(1, 5) && known(8, 5));
+        assert!(!known(8, 6) && !known(9, 5));
     }
 }

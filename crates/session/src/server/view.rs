@@ -80,7 +80,7 @@ impl Server {
 
     /// Returns whether `client` has been given a key of this session, and is no client of another one.
     pub fn is_own(&self, client: ClientId) -> bool {
-        self.succession.own.has(client)
+        self.succession.own.contains(&client)
     }
 
     /// Returns the screen as programs have drawn it, even if it is not published.

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use rove_units::Instant;
+use rove_units::{Instant, push_newest};
 
 use super::{CHANCE, Cut, beyond_chance};
 use crate::num::StateNum;
@@ -76,14 +76,11 @@ impl Unanswered {
             newest.sent = sent;
             return;
         }
-        if self.tries.len() == TRIES_MAX {
-            self.tries.pop_front();
-        }
         let Cut { datagrams, largest: largest_min, .. } = cut;
         let missing = self.report.map_or(0, |report| report.missing);
         self.loss.get_or_insert(timing.path.loss_out);
-        let at = now;
-        self.tries.push_back(Try { num, at, datagrams, largest_min, large, before, sent, missing });
+        let newest = Try { num, at: now, datagrams, largest_min, large, before, sent, missing };
+        push_newest(&mut self.tries, newest, TRIES_MAX);
     }
 
     /// Called with each report of the peer on the datagrams sent.

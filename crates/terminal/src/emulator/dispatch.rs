@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rove_units::push_newest;
+
 use crate::clipboard::Copied;
 use crate::cluster_widths::ClusterWidths;
 use crate::display::CLIPBOARD_CHARS_MAX;
@@ -311,10 +313,7 @@ impl Emulator {
         let Some(notification) = Notification::new(command).filter(|_| self.grid.is_host()) else {
             return;
         };
-        if self.notifications.len() == NOTIFICATIONS_MAX {
-            self.notifications.pop_front();
-        }
-        self.notifications.push_back(notification);
+        push_newest(&mut self.notifications, notification, NOTIFICATIONS_MAX);
         debug_assert!(self.notifications.len() <= NOTIFICATIONS_MAX);
     }
 
