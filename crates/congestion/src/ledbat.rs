@@ -1,10 +1,9 @@
 //! LEDBAT: a controller that yields to other traffic if packets queue for longer than 100 ms (RFC 6817).
 
-use std::collections::VecDeque;
-
 use rove_units::{Bytes, Duration, Instant};
 
 use crate::controller::{Ack, Controller, Loss};
+use crate::delays::{CURRENT, Delays};
 use crate::packet_window::PacketWindow;
 
 /// Largest queueing delay that a flow may add. Source: RFC 6817, section 2.5: `TARGET`, at most 100 ms.
@@ -12,10 +11,6 @@ const TARGET: Duration = Duration::from_millis(100);
 
 /// Largest change of the window in a round trip, in packets. Source: RFC 6817, section 2.5: `GAIN`, at most 1.
 const GAIN: f64 = 1.0;
-
-/// Number of delay samples whose least is the current delay. Source: RFC 6817, section 2.5: `CURRENT_FILTER`, at least
-/// 1; four are BitTorrent's.
-const CURRENT: usize = 4;
 
 /// Number of minutes whose least delay is the base delay. Source: RFC 6817, section 2.5: `BASE_HISTORY`.
 const BASE: usize = 10;
@@ -41,11 +36,7 @@ pub struct Ledbat {
     /// Bytes in flight after the last packet was sent. They limit the window's growth, even if acknowledgments then
     /// leave nothing in flight.
     flight: Bytes,
-    /// The last samples of the one-way delay, in ns. Only differences have a meaning: the clocks' offset is unknown.
-    current: VecDeque<i128>,
-    /// The least one-way delay of each of the last minutes, in ns, oldest first.
-    base: VecDeque<i128>,
-    minute: Option<Instant>,
+    delays: Delays,
 }
 
 impl Ledbat {
@@ -60,35 +51,8 @@ impl Ledbat {
             window: PacketWindow::new(LEAST, LEAST, packet),
             target: target.as_secs_f64(),
             flight: Bytes::ZERO,
-            current: VecDeque::new(),
-            base: VecDeque::new(),
-            minute: None,
+            delays: Delays::new(BASE, MINUTE),
         }
-    }
-
-    fn update_delays(&mut self, now: Instant, delay: i128) {
-        if self.current.len() == CURRENT {
-            self.current.pop_front();
-        }
-        self.current.push_back(delay);
-        let is_new = self.minute.is_none_or(|minute| now.saturating_since(minute) >= MINUTE);
-        match self.base.back_mut() {
-            Some(least) if !is_new => *least = delay.min(*least),
-            _ => {
-                self.minute = Some(now);
-                self.base.push_back(delay);
-                if self.base.len() > BASE {
-                    self.base.pop_front();
-                }
-            }
-        }
-    }
-
-    /// Returns the current queueing delay, in seconds.
-    fn queueing(&self) -> f64 {
-        let least = |of: &VecDeque<i128>| of.iter().copied().min().unwrap_or_default();
-        let nanos = (least(&self.current) - least(&self.base)).max(0);
-        Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)).as_secs_f64()
     }
 }
 
@@ -103,9 +67,8 @@ impl Controller for Ledbat {
     }
 
     fn on_ack(&mut self, now: Instant, ack: &Ack) {
-        let delay = i128::from(ack.received.as_nanos()) - i128::from(ack.sent.as_nanos());
-        self.update_delays(now, delay);
-        let off_target = (self.target - self.queueing()) / self.target;
+        self.delays.update(now, ack);
+        let off_target = (self.target - self.delays.current(CURRENT)) / self.target;
         let acked = self.window.packets_in(ack.size);
         let flight = self.window.packets_in(self.flight.max(ack.in_flight));
         let window =

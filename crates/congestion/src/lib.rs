@@ -5,8 +5,8 @@
 //!
 //! # Modules, from the bottom up
 //!
-//! - `numbers` converts counts. `rtt`, `base_rtt`, `rounds`, `recovery`, `packet_window` and `slow_start` are parts
-//!   that several controllers share.
+//! - `numbers` converts counts. `rtt`, `base_rtt`, `delays`, `rounds`, `recovery`, `packet_window` and `slow_start` are
+//!   parts that several controllers share.
 //! - `controller` is the interface.
 //! - [`aimd`], [`new_reno`] and [`cubic`] follow losses, [`vegas`], [`ledbat`] and [`low_delay`] follow delays, and
 //!   [`compound`] follows both.
@@ -26,6 +26,7 @@ mod base_rtt;
 pub mod compound;
 pub mod controller;
 pub mod cubic;
+mod delays;
 pub mod ledbat;
 pub mod low_delay;
 pub mod new_reno;

@@ -9,11 +9,10 @@
 //! queue counts as random. It costs a fifth of the window (TCP Veno: Fu, Liew, IEEE JSAC 21(2), 2003). A queue that
 //! lasts is drained, so that its delay never counts as the path's own (LEDBAT++).
 
-use std::collections::VecDeque;
-
 use rove_units::{Bytes, Duration, Instant};
 
 use crate::controller::{Ack, Controller, Loss};
+use crate::delays::Delays;
 use crate::numbers::whole;
 use crate::packet_window::PacketWindow;
 use crate::rounds::Rounds;
@@ -35,10 +34,6 @@ const IDLE_TARGET: Duration = Duration::from_millis(25);
 
 /// Time after a key for which the user counts as typing. Chosen: no pause in seven recorded sessions is longer.
 const TYPING: Duration = Duration::from_secs(5);
-
-/// Most delay samples whose minimum is the current delay. Source: RFC 6817, section 2.5: `CURRENT_FILTER`, at least 1;
-/// four are BitTorrent's. A small window uses half as many samples as it has packets, as four would last a round trip.
-const CURRENT: usize = 4;
 
 /// Number of entries of the base delays. Chosen: in three entries the queue drains at least once, and the fourth is spare.
 /// RFC 6817 keeps ten minutes, in which clocks that drift apart by 50 ppm differ by six times [`TARGET`].
@@ -94,7 +89,7 @@ impl LowDelay {
         Self {
             window: PacketWindow::new(LEAST, LEAST, packet),
             rounds: Rounds::default(),
-            delays: Delays::default(),
+            delays: Delays::new(BASE, ENTRY),
             rtt: 0.0,
             velocity: 1.0,
             calm: 0,
@@ -114,7 +109,8 @@ impl LowDelay {
         (self.rtt - self.queueing()).clamp(least, IDLE_TARGET.as_secs_f64())
     }
 
-    /// Returns the current queueing delay, in seconds.
+    /// Returns the current queueing delay, in seconds. A small window uses half as many samples as it has packets, as
+    /// more would last a round trip.
     fn queueing(&self) -> f64 {
         self.delays.current(whole(self.window.packets / 2.0).max(1))
     }
@@ -131,7 +127,7 @@ impl LowDelay {
         if self.window.packets > LEAST {
             self.stuck_since = None;
         } else if now.saturating_since(since) > STUCK {
-            (self.delays, self.stuck_since) = (Delays::default(), None);
+            (self.delays, self.stuck_since) = (Delays::new(BASE, ENTRY), None);
             self.window = PacketWindow::new(LEAST, LEAST, self.window.packet());
         }
     }
@@ -162,7 +158,8 @@ impl Controller for LowDelay {
     }
 
     fn on_ack(&mut self, now: Instant, ack: &Ack) {
-        let is_permanent = self.delays.update(now, ack);
+        let ended = self.delays.update(now, ack);
+        let is_permanent = ended.is_some_and(|least| least > PERMANENT.as_secs_f64());
         self.rtt = ack.rtt.as_secs_f64();
         let ended = self.rounds.update(now, ack.sent, ack.rtt);
         let (least, current) = (ended.and_then(|_| self.delays.end_round()), self.queueing());
@@ -230,65 +227,6 @@ struct Drain {
     packets: f64,
     /// When packets begin to find no queue: one round trip after the drain began.
     until: Instant,
-}
-
-/// Delays in one direction, in ns. Only differences have a meaning, because the clocks' offset is unknown.
-#[derive(Clone, Debug, Default)]
-struct Delays {
-    /// The delays of the last packets.
-    current: VecDeque<i128>,
-    /// The least delay of this round trip.
-    round: Option<i128>,
-    /// The least delay of each of the last entries, oldest first.
-    base: VecDeque<i128>,
-    /// When the newest entry began.
-    entry_at: Option<Instant>,
-}
-
-impl Delays {
-    /// Adds a sample. Returns whether an entry ended in which each packet found a queue.
-    fn update(&mut self, now: Instant, ack: &Ack) -> bool {
-        let delay = i128::from(ack.received.as_nanos()) - i128::from(ack.sent.as_nanos());
-        if self.current.len() == CURRENT {
-            self.current.pop_front();
-        }
-        self.current.push_back(delay);
-        self.round = Some(self.round.map_or(delay, |least| least.min(delay)));
-        let is_new = self.entry_at.is_none_or(|at| now.saturating_since(at) >= ENTRY);
-        match self.base.back_mut() {
-            Some(least) if !is_new => {
-                *least = delay.min(*least);
-                false
-            }
-            ended => {
-                let least = ended.map(|it| *it);
-                let is_permanent =
-                    least.is_some_and(|least| self.queueing(least) > PERMANENT.as_secs_f64());
-                self.entry_at = Some(now);
-                self.base.push_back(delay);
-                if self.base.len() > BASE {
-                    self.base.pop_front();
-                }
-                is_permanent
-            }
-        }
-    }
-
-    /// Returns the least queueing delay of the round trip that ends, in seconds, and begins another one.
-    fn end_round(&mut self) -> Option<f64> {
-        self.round.take().map(|delay| self.queueing(delay))
-    }
-
-    /// Returns the least queueing delay among the last `samples` samples, in seconds.
-    fn current(&self, samples: usize) -> f64 {
-        self.current.iter().rev().take(samples).min().map_or(0.0, |delay| self.queueing(*delay))
-    }
-
-    fn queueing(&self, delay: i128) -> f64 {
-        let base = self.base.iter().min().copied().unwrap_or(delay);
-        let nanos = u64::try_from((delay - base).max(0)).unwrap_or(u64::MAX);
-        Duration::from_nanos(nanos).as_secs_f64()
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,72 @@
+//! Queueing delays: how much later than the least one-way delay packets arrive (RFC 6817).
+
+use std::collections::VecDeque;
+
+use rove_units::{Duration, Instant, push_newest};
+
+use crate::controller::Ack;
+
+/// Most delay samples whose minimum is the current delay. Source: RFC 6817, section 2.5: `CURRENT_FILTER`, at least 1;
+/// four are BitTorrent's.
+pub(crate) const CURRENT: usize = 4;
+
+/// Delays in one direction, in ns. Only differences have a meaning, because the clocks' offset is unknown.
+#[derive(Clone, Debug)]
+pub(crate) struct Delays {
+    /// The delays of the last packets.
+    current: VecDeque<i128>,
+    /// The least delay of this round trip.
+    round: Option<i128>,
+    /// The least delay of each of the last entries, oldest first.
+    base: VecDeque<i128>,
+    /// How many entries are kept, and how long each is measured.
+    entries: (usize, Duration),
+    /// When the newest entry began.
+    entry_at: Option<Instant>,
+}
+
+impl Delays {
+    /// Creates a history of `count` base delays, each measured for `entry`.
+    pub(crate) const fn new(count: usize, entry: Duration) -> Self {
+        Self {
+            current: VecDeque::new(),
+            round: None,
+            base: VecDeque::new(),
+            entries: (count, entry),
+            entry_at: None,
+        }
+    }
+
+    /// Adds a sample. If an entry ended, returns the least queueing delay that a packet found in it, in seconds.
+    pub(crate) fn update(&mut self, now: Instant, ack: &Ack) -> Option<f64> {
+        let delay = i128::from(ack.received.as_nanos()) - i128::from(ack.sent.as_nanos());
+        push_newest(&mut self.current, delay, CURRENT);
+        self.round = Some(self.round.map_or(delay, |least| least.min(delay)));
+        let (count, entry) = self.entries;
+        let is_new = self.entry_at.is_none_or(|at| now.saturating_since(at) >= entry);
+        if let Some(least) = self.base.back_mut().filter(|_| !is_new) {
+            *least = delay.min(*least);
+            return None;
+        }
+        let ended = self.base.back().map(|least| self.queueing(*least));
+        self.entry_at = Some(now);
+        push_newest(&mut self.base, delay, count);
+        ended
+    }
+
+    /// Returns the least queueing delay of the round trip that ends, in seconds, and begins another one.
+    pub(crate) fn end_round(&mut self) -> Option<f64> {
+        self.round.take().map(|delay| self.queueing(delay))
+    }
+
+    /// Returns the least queueing delay among the last `samples` samples, in seconds.
+    pub(crate) fn current(&self, samples: usize) -> f64 {
+        self.current.iter().rev().take(samples).min().map_or(0.0, |delay| self.queueing(*delay))
+    }
+
+    fn queueing(&self, delay: i128) -> f64 {
+        let base = self.base.iter().min().copied().unwrap_or(delay);
+        let nanos = u64::try_from((delay - base).max(0)).unwrap_or(u64::MAX);
+        Duration::from_nanos(nanos).as_secs_f64()
+    }
+}
