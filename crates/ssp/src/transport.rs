@@ -78,9 +78,9 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         chaff: Stream,
         now: Instant,
     ) -> Self {
-        let heartbeats = match role {
-            Role::Client { .. } => HeartbeatSchedule::client(),
-            Role::Server { .. } => HeartbeatSchedule::server(config.heartbeat.interval_max),
+        let pause_max = match role {
+            Role::Client { .. } => Duration::ZERO,
+            Role::Server { .. } => config.heartbeat.interval_max,
         };
         Self {
             connection: Connection::new(role, key, &config, now),
@@ -90,7 +90,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             assembler: Assembler::default(),
             sender: Sender::new(local, chaff.fork(REFERENCE_STREAM), now),
             receiver: Receiver::new(remote, now),
-            heartbeats,
+            heartbeats: HeartbeatSchedule::new(pause_max),
             peer: Peer::Unknown,
             chaff,
             instructions: 0,
@@ -313,7 +313,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             self.connection.handle_loss_report(report);
         }
         self.sender.handle_ack(now, instruction.ack_num);
-        self.heartbeats.handle_ack(self.sender.sent.known().num);
+        self.heartbeats.backoff.handle_ack(self.sender.sent.known().num);
         let timing = self.send_timing();
         self.connection.size().handle_ack(now, self.sender.sent.known().num, &timing);
         self.connection.handle_roundtrip(self.sender.sent.known().sent_at);
@@ -339,7 +339,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     fn heed_arrival(&mut self, now: Instant, arrival: Arrival) {
         self.heed_size();
         if arrival.is_peer_moved {
-            self.heartbeats.handle_moved();
+            self.heartbeats.backoff.handle_moved();
         }
         if arrival.is_peer_regained {
             // Without an acknowledgment, an idle client would learn only at the next heartbeat that its new path works.
@@ -351,10 +351,10 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     /// seems to have missed the newest heartbeat, or has sent the same state again.
     fn is_asked(&mut self, now: Instant, new_num: StateNum) -> bool {
         let timing = self.send_timing();
-        let HeartbeatSchedule::Server(backoff) = &mut self.heartbeats else { return false };
-        let is_missed = backoff.heed_missed(now, timing.ack_expected);
+        let is_missed = self.heartbeats.backoff.heed_missed(now, timing.ack_expected);
         let is_again = self.receiver.newest().num == new_num;
-        self.capabilities().contains(Capabilities::ANNOUNCED_HEARTBEAT) && (is_missed || is_again)
+        let is_told = self.capabilities().contains(Capabilities::ANNOUNCED_HEARTBEAT);
+        self.connection.client().is_none() && is_told && (is_missed || is_again)
     }
 
     fn note_received(
@@ -366,8 +366,9 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     ) {
         match received {
             Received::Newest => {
-                if let HeartbeatSchedule::Client(heard) = &mut self.heartbeats {
-                    heard.handle_heard(now, next_heartbeat, self.config.heartbeat.interval);
+                if self.connection.client().is_some() {
+                    let interval = self.config.heartbeat.interval;
+                    self.heartbeats.announced.handle_heard(now, next_heartbeat, interval);
                     if next_heartbeat.is_some() {
                         self.sender.acks.want_at_once(now);
                     }

@@ -165,7 +165,7 @@ impl HeartbeatBackoff {
     }
 
     /// Returns when to repeat the newest heartbeat, given how long an answer takes. `None` if it is not to be repeated.
-    pub(super) fn again_at(&self, answer_expected: Duration) -> Option<Instant> {
+    pub(crate) fn again_at(&self, answer_expected: Duration) -> Option<Instant> {
         let newest = self.newest.filter(|_| self.is_resting)?;
         let again_at = newest.sent_at + answer_expected;
         newest.may_go_again(again_at).then_some(again_at)

@@ -73,7 +73,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     /// state was sent, or the end of the silence that a server announced and kept. `None` before an acknowledgment.
     pub fn answered_until(&self) -> Option<Instant> {
         let known_sent_at = self.known_state_sent_at()?;
-        Some(known_sent_at).max(self.asked_before(self.heartbeats.answered_until()))
+        Some(known_sent_at).max(self.asked_before(self.heartbeats.announced.kept_until()))
     }
 
     /// Returns the number of this end's newest sent state.
@@ -211,7 +211,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         SendTiming {
             speaks_by: self.heartbeats.speaks_by(),
             hears_by: self.heartbeats.hears_by(),
-            heartbeat_again_at: self.heartbeats.again_at(timing.ack_expected),
+            heartbeat_again_at: self.heartbeats.backoff.again_at(timing.ack_expected),
             ..timing
         }
     }
