@@ -8,7 +8,7 @@ use core::net::SocketAddr;
 use core::ops::Range;
 use std::collections::VecDeque;
 
-use rove_units::{Duration, Instant};
+use rove_units::{Duration, Instant, push_newest};
 
 use crate::candidates::Candidates;
 use crate::client_path::ClientPath;
@@ -198,7 +198,7 @@ impl Connection {
 
     /// Addresses a sealed packet of streams to the peer. `None` while no peer is known.
     pub(crate) fn address(&mut self, payload: Vec<u8>) -> Option<Transmit> {
-        let destination = self.to_peer.address()?;
+        let destination = self.to_peer.address?;
         self.client.iter_mut().for_each(|client| client.companion.handle_packet(&payload));
         self.sent.count(payload.len());
         Some(Transmit { destination, payload, tries_size: false })
@@ -217,9 +217,9 @@ impl Connection {
             payload.len() >= FRAGMENT_HEADER_LEN,
             "less than a fragment header ends a stock peer"
         );
-        let destination = self.to_peer.address()?;
+        let destination = self.to_peer.address?;
         if let Some(client) = &mut self.client {
-            client.handle_sent(now, &payload, is_answer, self.to_peer.size().stock());
+            client.handle_sent(now, &payload, is_answer, self.to_peer.size.stock());
         }
         let sealed = self.seal_for(now, destination, payload);
         self.after_send(now, is_answer, config);
@@ -260,7 +260,7 @@ impl Connection {
 
     /// Returns how often the path of datagrams may have changed.
     pub(crate) const fn path_changes(&self) -> u64 {
-        self.to_peer.changes()
+        self.to_peer.changes
     }
 
     fn seal_for(
@@ -294,7 +294,7 @@ impl Connection {
     }
 
     pub(crate) const fn peer(&self) -> Option<SocketAddr> {
-        self.to_peer.address()
+        self.to_peer.address
     }
 
     pub(crate) fn rtt(&self) -> &RttEstimator {
@@ -347,12 +347,12 @@ impl Connection {
 
     /// Returns the largest number of an instruction's bytes that one datagram carries.
     pub(crate) const fn contents_max(&self) -> usize {
-        contents_of(self.to_peer.size().get())
+        contents_of(self.to_peer.size.get())
     }
 
     /// Returns the size of datagrams on the path to the peer, for changes.
     pub(crate) const fn size(&mut self) -> &mut PathSize {
-        self.to_peer.size_mut()
+        &mut self.to_peer.size
     }
 
     /// Called when the system refused to send a datagram of `len` bytes as too long.
@@ -450,7 +450,7 @@ impl Connection {
         let is_peer_regained = self.regains(now, source, hears_by, config);
         self.heard_at = Some(now);
         if is_peer_moved {
-            self.to_peer.handle_moved(source, self.to_peer.size().is_ipv6());
+            self.to_peer.handle_moved(source, self.to_peer.size.is_ipv6());
             tracing::info!(%source, "client has moved");
             self.push_event(Event::PeerMoved(source));
         }
@@ -466,7 +466,7 @@ impl Connection {
             .heard_at
             .is_none_or(|heard_at| now.saturating_since(heard_at) > config.path.association_timeout)
         {
-            self.to_peer.handle_lost();
+            self.to_peer.address = None;
             tracing::info!("client not heard for the association timeout");
             self.push_event(Event::PeerLost);
         }
@@ -489,9 +489,6 @@ impl Connection {
     }
 
     fn push_event(&mut self, event: Event) {
-        if self.events.len() == EVENTS_MAX {
-            self.events.pop_front();
-        }
-        self.events.push_back(event);
+        push_newest(&mut self.events, event, EVENTS_MAX);
     }
 }

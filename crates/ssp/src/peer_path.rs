@@ -7,32 +7,16 @@ use crate::path_size::PathSize;
 /// The peer's address, the size of datagrams on the path to it, and how often that path has changed.
 #[derive(Debug)]
 pub(crate) struct PeerPath {
-    address: Option<SocketAddr>,
-    size: PathSize,
-    changes: u64,
+    /// The address to send to. `None` while no peer is known.
+    pub(crate) address: Option<SocketAddr>,
+    pub(crate) size: PathSize,
+    /// How often the path of datagrams may have changed.
+    pub(crate) changes: u64,
 }
 
 impl PeerPath {
     pub(crate) const fn new(address: Option<SocketAddr>, size: PathSize) -> Self {
         Self { address, size, changes: 0 }
-    }
-
-    /// Returns the address to send to. `None` while no peer is known.
-    pub(crate) const fn address(&self) -> Option<SocketAddr> {
-        self.address
-    }
-
-    pub(crate) const fn size(&self) -> &PathSize {
-        &self.size
-    }
-
-    pub(crate) const fn size_mut(&mut self) -> &mut PathSize {
-        &mut self.size
-    }
-
-    /// Returns how often the path of datagrams may have changed.
-    pub(crate) const fn changes(&self) -> u64 {
-        self.changes
     }
 
     /// Sets the address to send to, and starts with the datagram sizes of IPv6 or of IPv4.
@@ -52,11 +36,6 @@ impl PeerPath {
     pub(crate) fn handle_port_change(&mut self) {
         self.size.handle_moved(self.size.is_ipv6());
     }
-
-    /// Forgets the address of a peer that has been silent for too long.
-    pub(crate) const fn handle_lost(&mut self) {
-        self.address = None;
-    }
 }
 
 #[cfg(test)]
@@ -74,13 +53,11 @@ mod tests {
             PeerPath::handle_port_change,
         ];
         for (moves, changes) in moves.into_iter().zip([1, 2, 2]) {
-            path.size_mut().handle_refused(rove_units::Instant::from_millis(0), SIZE_BASE);
-            assert!(path.size().get() < SIZE_BASE);
+            path.size.handle_refused(rove_units::Instant::from_millis(0), SIZE_BASE);
+            assert!(path.size.get() < SIZE_BASE);
             moves(&mut path);
-            let found = (path.size().get(), path.size().is_ipv6(), path.changes(), path.address());
+            let found = (path.size.get(), path.size.is_ipv6(), path.changes, path.address);
             assert_eq!(found, (SIZE_BASE, true, changes, address("[::1]:7")));
         }
-        path.handle_lost();
-        assert_eq!((path.address(), path.changes()), (None, 2));
     }
 }
