@@ -5,77 +5,44 @@ use crate::object::ApplyError;
 
 /// The reason why an arriving datagram was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each sentence names its fields")]
 pub enum ReceiveError {
     /// The datagram is longer than an end accepts.
     #[error("a datagram of {len} bytes is longer than any peer sends")]
-    TooLong {
-        /// Length of the datagram in bytes.
-        len: usize,
-    },
+    TooLong { len: usize },
     /// The datagram is shorter than nonce and tag together.
     #[error("{len} bytes are too few for a sealed datagram")]
-    Truncated {
-        /// Length of the datagram in bytes.
-        len: usize,
-    },
+    Truncated { len: usize },
     /// The datagram's direction is the one in which this end sends.
     #[error("the datagram travels away from this end")]
     Reflected,
     /// The sequence number has arrived before, or is so far below the highest that it may have arrived.
     #[error("datagram {} was here before, or comes too late to tell", seq.get())]
-    Replayed {
-        /// The datagram's sequence number.
-        seq: SeqNum,
-    },
+    Replayed { seq: SeqNum },
     /// The tag does not match: the datagram was sealed with another key, or was damaged on the way.
     #[error("the datagram was not sealed with this session's key")]
     Forged,
     /// The datagram is authentic, but too short for its two timestamps.
     #[error("{len} opened bytes are too few for two timestamps")]
-    TimestampsTruncated {
-        /// Length of the decrypted bytes.
-        len: usize,
-    },
+    TimestampsTruncated { len: usize },
     /// The datagram is authentic, but too short for a fragment header.
     #[error("{len} bytes are too few for a fragment header")]
-    FragmentTruncated {
-        /// Length of the fragment in bytes.
-        len: usize,
-    },
+    FragmentTruncated { len: usize },
     /// The fragment's number has more than 15 bits. No decoded fragment has such a number.
     #[error("fragment number {number} does not fit the header")]
-    FragmentNumber {
-        /// The fragment's number.
-        number: u16,
-    },
+    FragmentNumber { number: u16 },
     /// A fragment with this number arrived before with other contents or another mark of the last fragment.
     #[error("fragment {number} contradicts the one already held")]
-    FragmentContradiction {
-        /// The fragment's number.
-        number: u16,
-    },
+    FragmentContradiction { number: u16 },
     /// The fragment's number is above that of the instruction's last fragment.
     #[error("fragment {number} lies beyond the last one, {last}")]
-    FragmentBeyondLast {
-        /// The refused fragment's number.
-        number: u16,
-        /// The number of the instruction's last fragment.
-        last: u16,
-    },
+    FragmentBeyondLast { number: u16, last: u16 },
     /// A last fragment's number is below that of a fragment already held.
     #[error("fragment {number} cannot be the last: {held} is already held")]
-    LastFragmentBelowHeld {
-        /// The refused fragment's number.
-        number: u16,
-        /// The highest number among the fragments of this instruction that have arrived.
-        held: u16,
-    },
+    LastFragmentBelowHeld { number: u16, held: u16 },
     /// The fragments of one instruction are together longer than the limit.
     #[error("the fragments of one instruction have over {max} bytes")]
-    AssemblyTooLarge {
-        /// Most bytes that the fragments of one instruction may have.
-        max: usize,
-    },
+    AssemblyTooLarge { max: usize },
     /// The compressed instruction is not a zlib stream, or a damaged one.
     #[error("the compressed instruction is damaged")]
     StreamBroken,
@@ -84,33 +51,19 @@ pub enum ReceiveError {
     StreamTruncated,
     /// The instruction inflates to more bytes than the limit.
     #[error("the instruction has over {max} bytes")]
-    InstructionTooLarge {
-        /// Most bytes that an instruction may inflate to.
-        max: usize,
-    },
+    InstructionTooLarge { max: usize },
     /// The instruction is not valid protobuf.
     #[error("the instruction is malformed")]
     InstructionMalformed,
-    /// The instruction's protocol version is not 2.
+    /// The instruction's protocol version is not 2; it is 0 where the instruction had none.
     #[error("the peer speaks protocol version {version}, this end speaks 2")]
-    VersionMismatch {
-        /// The peer's protocol version; 0 where the instruction had none.
-        version: u32,
-    },
+    VersionMismatch { version: u32 },
     /// The diff starts from a state that this end does not hold, or has dropped.
     #[error("the diff starts from state {old_num}, which is not held")]
-    StaleReference {
-        /// The number of the state that the diff starts from.
-        old_num: StateNum,
-    },
+    StaleReference { old_num: StateNum },
     /// The instruction asks the receiver to drop the very state from which its diff starts.
     #[error("throwaway number {throwaway_num} is beyond the reference {old_num}")]
-    ThrowawayBeyondReference {
-        /// The number below which this end should drop its states.
-        throwaway_num: StateNum,
-        /// The number of the state that the diff starts from.
-        old_num: StateNum,
-    },
+    ThrowawayBeyondReference { throwaway_num: StateNum, old_num: StateNum },
     /// The list of received states is full.
     #[error("the queue of received states is full")]
     QueueFull,
@@ -119,16 +72,10 @@ pub enum ReceiveError {
     Apply(#[from] ApplyError),
     /// The instruction was refused before, and is not tried again.
     #[error("state {new_num} was refused before")]
-    RefusedBefore {
-        /// The number of the state that the diff leads to.
-        new_num: StateNum,
-    },
+    RefusedBefore { new_num: StateNum },
     /// The new state contradicts contents that were already delivered.
     #[error("state {new_num} does not follow what was already delivered")]
-    NotFollowing {
-        /// The number of the contradicting state.
-        new_num: StateNum,
-    },
+    NotFollowing { new_num: StateNum },
 }
 
 impl ReceiveError {
@@ -148,26 +95,18 @@ impl ReceiveError {
 
 /// The reason why an instruction or a datagram cannot be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each sentence names its fields")]
 pub enum SendError {
     /// This end has sealed 2^47 blocks with the key, the limit of one end.
     #[error("the session key has sealed all it safely may; start a new session")]
     KeyExhausted,
     /// The instruction is larger than a receiver accepts.
     #[error("an instruction of {len} bytes is larger than a receiver accepts")]
-    TooLarge {
-        /// Length of the instruction in bytes.
-        len: usize,
-    },
+    TooLarge { len: usize },
     /// The datagram would be longer than a receiver accepts.
     #[error("a datagram of {len} bytes is longer than a receiver accepts")]
-    DatagramTooLong {
-        /// Length of the sealed datagram in bytes.
-        len: usize,
-    },
+    DatagramTooLong { len: usize },
     /// The sequence number is not above all sealed ones. To seal with it would break the cipher.
     #[error("datagram number {} was sealed before, or a later one was", seq.get())]
-    SequenceReused {
-        /// The refused sequence number.
-        seq: SeqNum,
-    },
+    SequenceReused { seq: SeqNum },
 }

@@ -4,15 +4,11 @@ use crate::remy::memory::AXES;
 
 /// An error that makes a table unusable. Rules count from 1, in the order of the file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[expect(missing_docs, reason = "each sentence names its fields")]
 pub enum TableError {
     /// The file is larger than any table can be.
     #[error("the file has {len} bytes, and no table has more than {max}; is it a table at all?")]
-    TooLarge {
-        /// Size of the file in bytes.
-        len: usize,
-        /// Size of the largest allowed file, in bytes.
-        max: usize,
-    },
+    TooLarge { len: usize, max: usize },
     /// The file is not a protobuf message, or its end is missing.
     #[error("the file is cut off or is no .dna file: its bytes do not read as a protobuf message")]
     Malformed,
@@ -23,76 +19,37 @@ pub enum TableError {
     FinTree,
     /// The tree in the file has too many levels.
     #[error("the tree has more than {max} levels; a tree that bisection made has far fewer")]
-    TooDeep {
-        /// Most levels that a tree may have.
-        max: usize,
-    },
+    TooDeep { max: usize },
     /// A node of the tree has both a rule and children, or neither.
     #[error("a node of the tree has {what}; each has either one rule or children")]
-    Node {
-        /// The wrong content of the node, in words for the message.
-        what: &'static str,
-    },
+    Node { what: &'static str },
     /// The table divides by a signal that rove does not measure.
     #[error("the table divides by signal {number}, which rove does not measure; it knows 0 to 3")]
-    UnknownAxis {
-        /// The number of the unknown signal.
-        number: u64,
-    },
+    UnknownAxis { number: u64 },
     /// The table has no rules.
     #[error("the table has no rules; it needs at least one, for all memories")]
     NoRules,
     /// The table has too many rules.
     #[error("the table has more than {max} rules")]
-    TooManyRules {
-        /// Most rules that a table may have.
-        max: usize,
-    },
+    TooManyRules { max: usize },
     /// A box has bounds that no box can have.
     #[error("the box of {whose} cannot be: on {axis} it goes from {lower} to {upper}")]
-    Box {
-        /// The owner of the box: a rule, or the whole table.
-        whose: String,
-        /// The name of the signal with the wrong bounds.
-        axis: &'static str,
-        /// The lower bound of the box for this signal.
-        lower: f64,
-        /// The upper bound of the box for this signal.
-        upper: f64,
-    },
+    Box { whose: String, axis: &'static str, lower: f64, upper: f64 },
     /// A value in the action of a rule is out of range.
     #[error("the action of rule {rule} cannot be: its {field} is {value}")]
-    Action {
-        /// The number of the rule, from 1.
-        rule: usize,
-        /// The name of the value in the action.
-        field: &'static str,
-        /// The value that is out of range.
-        value: f64,
-    },
+    Action { rule: usize, field: &'static str, value: f64 },
     /// The boxes of two rules overlap.
     #[error("the boxes of rules {first} and {second} overlap; a memory must have one rule")]
-    Overlap {
-        /// The number of the first rule, from 1.
-        first: usize,
-        /// The number of the second rule, from 1.
-        second: usize,
-    },
+    Overlap { first: usize, second: usize },
     /// The rules' boxes leave a part of the table's domain uncovered.
     #[error(
         "no rule is for memories around {at:?} (send_ewma_ms, ack_ewma_ms, rtt_ratio, slow_ack_ewma_ms)"
     )]
-    Gap {
-        /// The lower corner of the part without a rule.
-        at: [f64; AXES],
-    },
+    Gap { at: [f64; AXES] },
     /// The tree of comparisons that finds a memory's box would be too large. The tree of bisected boxes never is.
     #[error("the boxes are too entangled to look a memory up; those that bisection makes are not")]
     Tangled,
     /// The readable form of the table is malformed.
     #[error("the file is no readable table: {sentence}")]
-    Readable {
-        /// The fault and its place in the file, as a sentence.
-        sentence: String,
-    },
+    Readable { sentence: String },
 }
