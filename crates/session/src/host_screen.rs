@@ -10,7 +10,7 @@ use rove_units::Bytes;
 
 pub(crate) use self::allowed::Allowed;
 use self::play::Play;
-use crate::message::{MessageWriter, bytes_field, refused};
+use crate::message::{bytes_field, put_member, put_resize, refused};
 use crate::part::{Part, Receiver};
 use crate::parts::Parts;
 use crate::parts::bells::Bells;
@@ -124,21 +124,21 @@ impl Object for HostScreen {
         // The server does not know which screen a client shows for state 0.
         let receiver = Receiver { understands: peer, shows: Some(old).filter(|_| !base.initial) };
         let vocabulary = receiver.vocabulary();
-        let mut message = MessageWriter::default();
+        let mut message = Vec::new();
         self.parts.write_diff(&base.parts, &receiver, true, &mut message);
         // The client's blank state 0 may have another size than the server's.
         if old.size() != new.size() || (base.initial && !self.initial) {
-            message.resize(new.size());
+            put_resize(&mut message, new.size());
         }
         let bytes = match vocabulary {
             Vocabulary::Stock => display::diff(old, new, vocabulary),
             _ => display::diff_without_events(old, new, vocabulary),
         };
         if !bytes.is_empty() {
-            message.member(HOST_BYTES, &bytes_field(HOST_BYTES_STRING, &bytes));
+            put_member(&mut message, HOST_BYTES, &bytes_field(HOST_BYTES_STRING, &bytes));
         }
         self.parts.write_diff(&base.parts, &receiver, false, &mut message);
-        message.finish()
+        message
     }
 
     fn apply(&mut self, diff: &[u8]) -> Result<(), ApplyError> {

@@ -26,30 +26,18 @@ pub(crate) const RESIZE: u32 = 3;
 const RESIZE_WIDTH: u32 = 5;
 const RESIZE_HEIGHT: u32 = 6;
 
-/// A message under construction, in its wire form.
-#[derive(Debug, Default)]
-pub(crate) struct MessageWriter {
-    out: Vec<u8>,
+/// Appends an instruction that sets the window size to a message of either kind.
+pub(crate) fn put_resize(message: &mut Vec<u8>, size: Size) {
+    let mut body = Vec::with_capacity(8);
+    put_varint_field(&mut body, RESIZE_WIDTH, u64::from(size.columns()));
+    put_varint_field(&mut body, RESIZE_HEIGHT, u64::from(size.rows()));
+    put_member(message, RESIZE, &body);
 }
 
-impl MessageWriter {
-    /// Adds an instruction that sets the window size, in either message.
-    pub(crate) fn resize(&mut self, size: Size) {
-        let mut body = Vec::with_capacity(8);
-        put_varint_field(&mut body, RESIZE_WIDTH, u64::from(size.columns()));
-        put_varint_field(&mut body, RESIZE_HEIGHT, u64::from(size.rows()));
-        self.member(RESIZE, &body);
-    }
-
-    /// Appends an instruction to the message. Its one member has the field number `number`.
-    pub(crate) fn member(&mut self, number: u32, body: &[u8]) {
-        debug_assert!(number > 0, "protobuf has no field 0");
-        put_bytes_field(&mut self.out, INSTRUCTION, &bytes_field(number, body));
-    }
-
-    pub(crate) fn finish(self) -> Vec<u8> {
-        self.out
-    }
+/// Appends an instruction to a message. Its one member has the field number `number`.
+pub(crate) fn put_member(message: &mut Vec<u8>, number: u32, body: &[u8]) {
+    debug_assert!(number > 0, "protobuf has no field 0");
+    put_bytes_field(message, INSTRUCTION, &bytes_field(number, body));
 }
 
 /// Reads the first field of a message, which must not be empty. Returns the field's contents if it is an instruction,

@@ -13,7 +13,7 @@ pub(crate) mod tty;
 
 use rove_ssp::ApplyError;
 
-use crate::message::MessageWriter;
+use crate::message::put_member;
 use crate::part::{Part, Receiver, Replica};
 
 /// Generates the struct that holds every part, and the methods that call each part in turn.
@@ -38,13 +38,13 @@ macro_rules! parts {
                 base: &Self,
                 receiver: &Receiver<'_>,
                 is_before_picture: bool,
-                message: &mut MessageWriter,
+                message: &mut Vec<u8>,
             ) {
                 $(if <$part>::IS_BEFORE_PICTURE == is_before_picture
                     && receiver.understands.contains(<$part>::EXTENSION)
                 {
                     let bodies = Part::diff_from(&self.$name, &base.$name, receiver);
-                    bodies.iter().for_each(|body| message.member(<$part>::MEMBER, body));
+                    bodies.iter().for_each(|body| put_member(message, <$part>::MEMBER, body));
                 })*
             }
 

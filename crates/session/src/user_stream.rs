@@ -13,7 +13,7 @@ use self::wire::{
     KEYSTROKE, KEYSTROKE_KEYS, TERMINAL, WISH, read_report, read_wish, write_keys, write_report,
     write_wish,
 };
-use crate::message::{MessageWriter, RESIZE, instructions, member, read_resize, string};
+use crate::message::{RESIZE, instructions, member, put_resize, read_resize, string};
 use crate::report::TerminalReport;
 use crate::wish::PackedWish;
 
@@ -167,7 +167,7 @@ impl Object for UserStream {
 
     fn diff_from(&self, base: &Self, _peer: Capabilities) -> Vec<u8> {
         debug_assert!(base.end <= self.end, "a diff is made from a prefix");
-        let mut message = MessageWriter::default();
+        let mut message = Vec::new();
         // After a paste, a million keys may wait, so the list gets its capacity at once.
         let mut keys = Vec::with_capacity(index(self.end.saturating_sub(base.end)));
         for event in self.runs(base.end, self.end).flatten() {
@@ -175,7 +175,7 @@ impl Object for UserStream {
                 UserEvent::Byte(byte) => keys.push(byte),
                 UserEvent::Resize(size) => {
                     write_keys(&mut message, &mut keys);
-                    message.resize(size);
+                    put_resize(&mut message, size);
                 }
                 UserEvent::Terminal(report) => {
                     write_keys(&mut message, &mut keys);
@@ -188,7 +188,7 @@ impl Object for UserStream {
             }
         }
         write_keys(&mut message, &mut keys);
-        message.finish()
+        message
     }
 
     fn is_far_from(&self, base: &Self) -> bool {

@@ -65,9 +65,9 @@ fn numbers(diff: &[u8]) -> Vec<u32> {
 
 /// Returns a diff of members.
 fn diff_of(members: &[(u32, Vec<u8>)]) -> Vec<u8> {
-    let mut message = MessageWriter::default();
-    members.iter().for_each(|(number, body)| message.member(*number, body));
-    message.finish()
+    let mut message = Vec::new();
+    members.iter().for_each(|(number, body)| put_member(&mut message, *number, body));
+    message
 }
 
 /// Returns the member with these terminal bytes.
@@ -308,11 +308,11 @@ fn a_diff_that_breaks_a_rule_is_refused() {
 #[test]
 fn a_diff_may_resize_so_often_and_no_more() {
     for (resizes, is_refused) in [(RESIZES_MAX, false), (RESIZES_MAX + 1, true)] {
-        let mut message = MessageWriter::default();
+        let mut message = Vec::new();
         for columns in (1_u16..).take(resizes) {
-            message.resize(size(columns, 1));
+            put_resize(&mut message, size(columns, 1));
         }
-        let result = HostScreen::replica(Size::DEFAULT).apply(&message.finish());
+        let result = HostScreen::replica(Size::DEFAULT).apply(&message);
         assert_eq!(result.is_err(), is_refused, "{resizes}");
     }
 }
@@ -460,9 +460,9 @@ fn a_diff_in_parts_does_what_it_does_at_once() {
 #[test]
 fn a_replica_is_no_larger_than_the_window_whatever_a_diff_says() {
     let resize = |to: Size| {
-        let mut message = MessageWriter::default();
-        message.resize(to);
-        message.finish()
+        let mut message = Vec::new();
+        put_resize(&mut message, to);
+        message
     };
     let refusal = ApplyError { reason: "a screen larger than the window".to_owned() };
     let window = size(100, 50);

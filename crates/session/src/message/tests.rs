@@ -12,9 +12,9 @@ fn size(columns: u16, rows: u16) -> Size {
 
 #[test]
 fn a_resize_is_the_bytes_stock_writes() {
-    let mut message = MessageWriter::default();
-    message.resize(size(80, 24));
-    assert_eq!(message.finish(), b"\x0a\x06\x1a\x04\x28\x50\x30\x18");
+    let mut message = Vec::new();
+    put_resize(&mut message, size(80, 24));
+    assert_eq!(message, b"\x0a\x06\x1a\x04\x28\x50\x30\x18");
 }
 
 #[test]

@@ -15,9 +15,9 @@ pub(super) fn diff<P: Part>(old: &P, new: &P) -> Vec<u8> {
 
 /// Returns a message with one member of the part.
 pub(super) fn member<P: Part>(body: &[u8]) -> Vec<u8> {
-    let mut message = MessageWriter::default();
-    message.member(P::MEMBER, body);
-    message.finish()
+    let mut message = Vec::new();
+    put_member(&mut message, P::MEMBER, body);
+    message
 }
 
 /// Returns a part after it has applied a message that contains only members of this part.

@@ -3,7 +3,7 @@
 use rove_ssp::ApplyError;
 use rove_terminal::{ClusterWidths, NewerChar};
 
-use crate::message::{Fields, MessageWriter, Value, bytes_field, put_varint_field, varint_field};
+use crate::message::{Fields, Value, bytes_field, put_member, put_varint_field, varint_field};
 use crate::report::TerminalReport;
 use crate::wish::Wish;
 
@@ -26,15 +26,15 @@ const TERMINAL_NEWER_WIDE: u32 = 11;
 pub(super) const WISH: u32 = 17;
 
 /// Adds the collected keys as one instruction, if there are any, and empties the collection.
-pub(super) fn write_keys(message: &mut MessageWriter, collected: &mut Vec<u8>) {
+pub(super) fn write_keys(message: &mut Vec<u8>, collected: &mut Vec<u8>) {
     if !collected.is_empty() {
-        message.member(KEYSTROKE, &bytes_field(KEYSTROKE_KEYS, collected));
+        put_member(message, KEYSTROKE, &bytes_field(KEYSTROKE_KEYS, collected));
         collected.clear();
     }
 }
 
 /// Adds a report about the user's terminal. Call it only for a server that supports reports.
-pub(super) fn write_report(message: &mut MessageWriter, report: TerminalReport) {
+pub(super) fn write_report(message: &mut Vec<u8>, report: TerminalReport) {
     let rgb = |(red, green, blue): (u8, u8, u8)| {
         u64::from(red) << 16 | u64::from(green) << 8 | u64::from(blue)
     };
@@ -56,7 +56,7 @@ pub(super) fn write_report(message: &mut MessageWriter, report: TerminalReport) 
             put(TERMINAL_CELL_HEIGHT, u64::from(height));
         }
     }
-    message.member(TERMINAL, &body);
+    put_member(message, TERMINAL, &body);
 }
 
 /// Returns the report in the member's body, or `None` for an unknown kind or value, as a later version may send. The
@@ -100,9 +100,9 @@ pub(super) fn read_report(body: &[u8]) -> Result<Option<TerminalReport>, ApplyEr
 }
 
 /// Adds a wish about other clients or the session's size. Call it only for a server that supports wishes.
-pub(super) fn write_wish(message: &mut MessageWriter, wish: Wish) {
+pub(super) fn write_wish(message: &mut Vec<u8>, wish: Wish) {
     let (field, value) = wish.to_field();
-    message.member(WISH, &varint_field(field, value));
+    put_member(message, WISH, &varint_field(field, value));
 }
 
 /// Returns the wish in the member's body, or `None` for an unknown kind or value, as a later version may send. The last
@@ -165,9 +165,9 @@ mod tests {
             ),
         ];
         for (report, bytes) in table {
-            let mut message = MessageWriter::default();
+            let mut message = Vec::new();
             write_report(&mut message, report);
-            assert_eq!(message.finish(), bytes, "{report:?}");
+            assert_eq!(message, bytes, "{report:?}");
             assert_eq!(user(bytes), [UserEvent::Terminal(report)]);
         }
     }
@@ -186,26 +186,25 @@ mod tests {
             b"\x12\x01x",                // a colour as text
         ];
         for body in table {
-            let mut message = MessageWriter::default();
-            message.member(TERMINAL, body);
-            assert_eq!(user(&message.finish()), [], "{body:?}");
+            let mut message = Vec::new();
+            put_member(&mut message, TERMINAL, body);
+            assert_eq!(user(&message), [], "{body:?}");
         }
     }
 
     proptest! {
         #[test]
         fn keys_come_back(keys in proptest::collection::vec(any::<u8>(), 1..300)) {
-            let mut message = MessageWriter::default();
+            let mut message = Vec::new();
             write_keys(&mut message, &mut keys.clone());
-            let bytes = message.finish();
-            prop_assert_eq!(user(&bytes), keys.into_iter().map(UserEvent::Byte).collect::<Vec<_>>());
+            prop_assert_eq!(user(&message), keys.into_iter().map(UserEvent::Byte).collect::<Vec<_>>());
         }
     }
 
     #[test]
     fn a_key_is_the_bytes_stock_writes() {
-        let mut message = MessageWriter::default();
+        let mut message = Vec::new();
         write_keys(&mut message, &mut b"e".to_vec());
-        assert_eq!(message.finish(), b"\x0a\x05\x12\x03\x22\x01\x65");
+        assert_eq!(message, b"\x0a\x05\x12\x03\x22\x01\x65");
     }
 }

@@ -35,9 +35,11 @@ fn scrolled(numbers: impl IntoIterator<Item = u64>) -> Scrolled {
 
 fn diff(base: &Scrolled, new: &Scrolled, shows: Option<&Screen>) -> Vec<u8> {
     let receiver = Receiver { understands: crate::CAPABILITIES, shows };
-    let mut message = message::MessageWriter::default();
-    new.diff_from(base, &receiver).iter().for_each(|body| message.member(Scrolled::MEMBER, body));
-    message.finish()
+    let mut message = Vec::new();
+    new.diff_from(base, &receiver)
+        .iter()
+        .for_each(|body| message::put_member(&mut message, Scrolled::MEMBER, body));
+    message
 }
 
 fn members(diff: &[u8]) -> Vec<WireLines<'_>> {
