@@ -432,14 +432,11 @@ fn with_silence(text: &str, silence: Option<Silence>) -> Vec<String> {
 }
 
 /// Returns a duration in seconds as text: below a minute with `unit`, then as M:SS, then as H:MM:SS.
-fn spelled(seconds: u64, unit: &str) -> String {
-    let (minutes, hours) = (seconds / 60, seconds / 3600);
-    if minutes == 0 {
-        format!("{seconds} {unit}")
-    } else if hours == 0 {
-        format!("{minutes}:{:02}", seconds % 60)
-    } else {
-        format!("{hours}:{:02}:{:02}", minutes % 60, seconds % 60)
+pub(crate) fn spelled(seconds: u64, unit: &str) -> String {
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds} {unit}"),
+        (0, minutes, seconds) => format!("{minutes}:{seconds:02}"),
+        (hours, minutes, seconds) => format!("{hours}:{minutes:02}:{seconds:02}"),
     }
 }
 

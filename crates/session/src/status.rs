@@ -8,6 +8,7 @@ use rove_terminal::{Attributes, Pen, Position, Screen};
 use rove_units::{Duration, Instant};
 
 use crate::bar::PEN;
+use crate::notice;
 
 /// How long the panel stays if the user hits no key. Chosen: long enough to read it twice.
 const SHOWN: Duration = Duration::from_secs(15);
@@ -253,11 +254,7 @@ fn ago(now: Instant, at: Instant) -> String {
 /// Returns a duration in words, or as M:SS or H:MM:SS from a minute on.
 fn spelled(duration: Duration) -> String {
     let seconds = duration.as_secs();
-    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, seconds) => counted(seconds, "second", "seconds"),
-        (0, minutes, seconds) => format!("{minutes}:{seconds:02}"),
-        (hours, minutes, seconds) => format!("{hours}:{minutes:02}:{seconds:02}"),
-    }
+    notice::spelled(seconds, if seconds == 1 { "second" } else { "seconds" })
 }
 
 fn counted(count: u64, one: &str, many: &str) -> String {
