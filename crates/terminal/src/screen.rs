@@ -32,10 +32,11 @@ use self::titles::Titles;
 use crate::cluster_widths::ClusterWidths;
 
 /// The cells and cursor of a terminal, on which both ends agree, and the modes that the user's terminal must follow.
-#[derive(Clone, Debug)]
+///
+/// Screens are equal if they have everything in common that a diff can carry.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Screen {
     pub(crate) size: Size,
-    pub(crate) rows: Vec<Arc<Row>>,
     pub(crate) cursor: Cursor,
     pub(crate) pen: Pen,
     /// The hyperlink and the underline's colour that the next printed character gets.
@@ -55,6 +56,8 @@ pub struct Screen {
     pub(crate) bells: u64,
     /// The kinds of clusters that occupy a single cell when text is printed.
     pub(crate) cluster_widths: ClusterWidths,
+    /// The rows, from the top. An `Arc` compares those that share memory without a look at their cells.
+    pub(crate) rows: Vec<Arc<Row>>,
 }
 
 impl Screen {
@@ -194,33 +197,4 @@ impl Screen {
             }
         }
     }
-}
-
-/// Compares everything that a diff can carry. Whether a title was ever set does not count.
-impl PartialEq for Screen {
-    fn eq(&self, other: &Self) -> bool {
-        self.size == other.size
-            && self.cursor == other.cursor
-            && self.pen == other.pen
-            && self.decoration == other.decoration
-            && self.reverse_video == other.reverse_video
-            && self.input == other.input
-            && self.rich == other.rich
-            && self.titles.icon_name == other.titles.icon_name
-            && self.titles.title == other.titles.title
-            && self.colors == other.colors
-            && self.directory == other.directory
-            && self.progress == other.progress
-            && self.clipboard == other.clipboard
-            && self.bells == other.bells
-            && self.cluster_widths == other.cluster_widths
-            && self.rows.iter().zip(&other.rows).all(|(a, b)| same_row(a, b))
-    }
-}
-
-impl Eq for Screen {}
-
-/// Returns whether two rows are equal. Rows that share memory are not compared cell by cell.
-pub(crate) fn same_row(a: &Arc<Row>, b: &Arc<Row>) -> bool {
-    Arc::ptr_eq(a, b) || a == b
 }

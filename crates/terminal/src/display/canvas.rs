@@ -8,9 +8,9 @@ use super::doubt::joins_row_above;
 use super::edit::draw_row;
 use super::line::{Drawn, Line, is_settled};
 use super::scroll;
+use crate::screen::Screen;
 use crate::screen::cell::Pen;
 use crate::screen::row::Row;
-use crate::screen::{Screen, same_row};
 
 /// Most scrolls that are tried for a frame. Chosen: one for each pane of a split screen.
 const SCROLLS_MAX: usize = 4;
@@ -32,7 +32,7 @@ pub(crate) fn picture(
     dialect: Dialect,
 ) -> Vec<u8> {
     let brush = Brush::new(out, shown, dialect);
-    if !repaint && shown.rows.iter().zip(&new.rows).all(|(a, b)| same_row(a, b)) {
+    if !repaint && shown.rows == new.rows {
         return brush.finish(new);
     }
     let start = brush.checkpoint();
@@ -85,7 +85,7 @@ impl Canvas {
             let can_wrap = dialect.replica || !joins_row_above(now, dialect.clusters);
             drawn = if drawn.wraps && can_wrap {
                 Line::new(&mut brush, row, was, now).draw_wrapped_to()
-            } else if !same_row(was, now) {
+            } else if was != now {
                 draw_row(&mut brush, row, was, now)
             } else {
                 Drawn::default()

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use crate::screen::cell::Pen;
 use crate::screen::row::Row;
-use crate::screen::same_row;
 
 /// Fewest cells that a scroll must save from being drawn. Chosen: a scroll takes about as many bytes.
 const INK_MIN: usize = 8;
@@ -54,7 +53,7 @@ impl Scroll {
 ///
 /// Rows are compared by a hash. A collision only costs bytes, because drawing compares the rows again.
 pub(super) fn find(shown: &[Arc<Row>], new: &[Arc<Row>]) -> Option<Scroll> {
-    let differs = |&at: &usize| !same_row(&shown[at], &new[at]);
+    let differs = |&at: &usize| shown[at] != new[at];
     let first = (0..new.len()).find(differs)?;
     let last = (first + 1..new.len()).rev().find(differs)?;
     let old: Vec<Print> = shown[first..=last].iter().map(|row| Print::of(row)).collect();

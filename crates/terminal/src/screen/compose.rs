@@ -6,7 +6,7 @@ use rove_units::Bytes;
 
 use crate::screen::cell::Pen;
 use crate::screen::row::Row;
-use crate::screen::{Position, Screen, Size, same_row};
+use crate::screen::{Position, Screen, Size};
 use crate::scrollback::ScrollbackLine;
 use crate::width::char_width;
 
@@ -75,7 +75,7 @@ impl Screen {
             middle.cursor.column = middle.cursor.column.min(target.size.columns() - 1);
         }
         let differing: Vec<usize> = (0..target.rows.len())
-            .filter(|&index| !same_row(&middle.rows[index], &target.rows[index]))
+            .filter(|&index| middle.rows[index] != target.rows[index])
             .collect();
         if differing.len() < 2 {
             return None;
@@ -91,7 +91,7 @@ impl Screen {
     pub(crate) fn on_the_way(base: &Self, target: &Self, cells_max: usize) -> Option<Self> {
         debug_assert_eq!(base.size, target.size);
         let rows_max = (cells_max / usize::from(target.size.columns())).max(1);
-        let differs = |&row: &usize| !same_row(&base.rows[row], &target.rows[row]);
+        let differs = |&row: &usize| base.rows[row] != target.rows[row];
         let left: Vec<usize> = (0..target.rows.len()).filter(differs).skip(rows_max).collect();
         if left.is_empty() {
             return None;
