@@ -12,7 +12,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::width::char_width;
 
 /// Zero width joiner: joins the emoji on its two sides to one.
-const ZERO_WIDTH_JOINER: char = '\u{200d}';
+pub(crate) const ZERO_WIDTH_JOINER: char = '\u{200d}';
 /// A Tai Tham sign that puts the next consonant below the previous one, even after a vowel.
 const SAKOT: char = '\u{1a60}';
 /// Variation selectors. U+FE0E displays the preceding character as text, and U+FE0F as a picture.
@@ -78,8 +78,8 @@ impl ClusterWidths {
             return false;
         }
         let kind = match c {
-            '\u{1f3fb}'..='\u{1f3ff}' if is_picture(before) => Self::MODIFIERS,
-            '\u{1f3fb}'..='\u{1f3ff}' => Self::BARE_MODIFIERS,
+            _ if is_modifier(c) && is_picture(before) => Self::MODIFIERS,
+            _ if is_modifier(c) => Self::BARE_MODIFIERS,
             _ if is_regional(c) => Self::FLAGS,
             _ if before.ends_with(ZERO_WIDTH_JOINER) => Self::JOINED,
             _ => Self::SYLLABLES,
@@ -196,8 +196,13 @@ pub(crate) const fn is_selector(c: char) -> bool {
     matches!(c, TEXT_SELECTOR | EMOJI_SELECTOR)
 }
 
+/// Returns whether `c` is a skin tone, which colours the emoji on its left.
+pub(crate) const fn is_modifier(c: char) -> bool {
+    matches!(c, '\u{1f3fb}'..='\u{1f3ff}')
+}
+
 /// Returns whether `c` is a regional indicator, half of a flag emoji.
-const fn is_regional(c: char) -> bool {
+pub(crate) const fn is_regional(c: char) -> bool {
     matches!(c, '\u{1f1e6}'..='\u{1f1ff}')
 }
 

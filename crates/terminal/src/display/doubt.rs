@@ -1,12 +1,10 @@
 //! Characters whose width may differ between terminals, or between the two ends of a session.
 
+use crate::cluster_widths::{ZERO_WIDTH_JOINER, is_modifier, is_regional, is_selector};
 use crate::newer::may_be_newer;
 use crate::screen::cell::Cell;
 use crate::screen::row::Row;
 use crate::width::char_width;
-
-/// Zero width joiner. Terminals that support clusters draw the characters on its two sides as one picture.
-const ZERO_WIDTH_JOINER: char = '\u{200d}';
 
 /// Returns whether `c` is listed as a character to which all Unicode versions and terminals in use give the same width.
 ///
@@ -30,11 +28,7 @@ pub(super) const fn width_is_settled(c: char) -> bool {
 fn clusters(base: Option<char>, marks: &str) -> bool {
     base.is_some_and(|base| is_regional(base) || is_modifier(base) || may_be_newer(base))
         || marks.chars().any(|mark| {
-            matches!(
-                mark,
-                ZERO_WIDTH_JOINER | '\u{20e3}' | '\u{fe0e}' | '\u{fe0f}' | '\u{1f3fb}'
-                    ..='\u{1f3ff}'
-            )
+            matches!(mark, ZERO_WIDTH_JOINER | '\u{20e3}') || is_selector(mark) || is_modifier(mark)
         })
 }
 
@@ -121,16 +115,6 @@ const fn is_wide_everywhere(c: char) -> bool {
         | '\u{fe30}'..='\u{fe6f}' | '\u{ff01}'..='\u{ff60}' | '\u{ffe0}'..='\u{ffe6}'
         | '\u{20000}'..='\u{3fffd}'
     )
-}
-
-/// Returns whether `c` is a skin tone, which colours the emoji on its left.
-const fn is_modifier(c: char) -> bool {
-    matches!(c, '\u{1f3fb}'..='\u{1f3ff}')
-}
-
-/// Returns whether `c` is a regional indicator, half of a flag emoji.
-const fn is_regional(c: char) -> bool {
-    matches!(c, '\u{1f1e6}'..='\u{1f1ff}')
 }
 
 /// Returns the column of the glyph on the left of `column`, which must not be 0.
