@@ -1,5 +1,9 @@
 //! The keyboard modes of programs: kitty's protocol, and xterm's modifyOtherKeys.
 
+use std::collections::VecDeque;
+
+use rove_units::push_newest;
+
 use crate::parse::Sequence;
 use crate::screen::mode::{KITTY_FLAGS_MAX, MODIFY_OTHER_KEYS_MAX, RichModes};
 
@@ -12,17 +16,9 @@ const OTHER_KEYS: u16 = 4;
 
 /// The sets of flags of kitty's keyboard protocol that programs have pushed, oldest first.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct KeyboardStack(Vec<u8>);
+pub(crate) struct KeyboardStack(VecDeque<u8>);
 
 impl KeyboardStack {
-    fn push(&mut self, flags: u8) {
-        if self.0.len() == STACK_MAX {
-            self.0.remove(0);
-        }
-        self.0.push(flags);
-        debug_assert!(self.0.len() <= STACK_MAX);
-    }
-
     /// Removes the last `count` entries, and returns the oldest of these. Removes all and returns 0 if there are fewer.
     fn pop(&mut self, count: u16) -> u8 {
         let Some(left) = self.0.len().checked_sub(usize::from(count)) else {
@@ -66,7 +62,7 @@ impl KeyboardStack {
                 };
             }
             (b'>', b'u') => {
-                self.push(rich.kitty_keyboard);
+                push_newest(&mut self.0, rich.kitty_keyboard, STACK_MAX);
                 rich.kitty_keyboard = flags;
             }
             (b'<', b'u') => {

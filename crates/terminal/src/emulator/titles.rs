@@ -2,7 +2,10 @@
 //!
 //! Titles are cut to the length that a diff can carry, and reduced to [`plain`] text.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
+
+use rove_units::push_newest;
 
 use crate::display::TITLE_CHARS_MAX;
 use crate::emulator::hexadecimal::decoded;
@@ -14,22 +17,16 @@ pub(crate) const TITLE_STACK_MAX: usize = 10;
 
 /// The titles that programs have pushed (XTWINOPS), oldest first.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct TitleStack(Vec<Titles>);
+pub(crate) struct TitleStack(VecDeque<Titles>);
 
 impl TitleStack {
     /// Pushes (22) or pops (23) both titles (`what` 0), the icon name (1) or the window title (2), for XTWINOPS.
     pub(crate) fn perform(&mut self, operation: u16, what: u16, titles: &mut Titles) {
         match operation {
             _ if what > 2 => {}
-            22 => {
-                if self.0.len() == TITLE_STACK_MAX {
-                    self.0.remove(0);
-                }
-                self.0.push(titles.clone());
-                debug_assert!(self.0.len() <= TITLE_STACK_MAX);
-            }
+            22 => push_newest(&mut self.0, titles.clone(), TITLE_STACK_MAX),
             23 => {
-                if let Some(Titles { icon_name, title, .. }) = self.0.pop() {
+                if let Some(Titles { icon_name, title, .. }) = self.0.pop_back() {
                     if what != 2 {
                         titles.icon_name = icon_name;
                     }
@@ -44,9 +41,10 @@ impl TitleStack {
 
     /// Returns the memory of the titles in bytes, without titles shared with `neighbour`, another terminal's stack.
     pub(crate) fn bytes(&self, neighbour: Option<&Self>) -> usize {
-        let theirs = neighbour.map_or(&[][..], |neighbour| &neighbour.0);
         let texts = self.0.iter().enumerate().map(|(at, Titles { icon_name, title, .. })| {
-            let is_shared = theirs.get(at).is_some_and(|theirs| Arc::ptr_eq(title, &theirs.title));
+            let is_shared = neighbour
+                .and_then(|neighbour| neighbour.0.get(at))
+                .is_some_and(|theirs| Arc::ptr_eq(title, &theirs.title));
             if is_shared { 0 } else { icon_name.len() + title.len() }
         });
         self.0.capacity() * size_of::<Titles>() + texts.sum::<usize>()
