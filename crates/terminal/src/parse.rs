@@ -259,14 +259,7 @@ impl Parser {
             '\u{9b}' => self.enter_sequence(State::CsiEntry),
             '\u{98}' | '\u{9e}' | '\u{9f}' => self.enter_sequence(State::Ignored),
             '\u{9d}' => self.enter_sequence(State::OscText),
-            '\u{9c}' => {
-                let open = match self.state {
-                    State::OscText => Unterminated::Osc,
-                    State::DcsText => Unterminated::Dcs,
-                    _ => Unterminated::None,
-                };
-                self.end_string(open, perform);
-            }
+            '\u{9c}' => self.end_string(self.open_string(), perform),
             _ => self.execute_anywhere(c, perform),
         }
     }
@@ -396,12 +389,17 @@ impl Parser {
         }
     }
 
-    fn enter_escape(&mut self) {
-        self.unterminated = match self.state {
+    /// Returns the kind of string that a terminator would end now.
+    const fn open_string(&self) -> Unterminated {
+        match self.state {
             State::OscText => Unterminated::Osc,
             State::DcsText => Unterminated::Dcs,
             _ => Unterminated::None,
-        };
+        }
+    }
+
+    fn enter_escape(&mut self) {
+        self.unterminated = self.open_string();
         self.state = State::Escape;
         // The head of an unfinished DCS is needed when its terminator is complete.
         if self.unterminated != Unterminated::Dcs {

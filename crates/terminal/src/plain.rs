@@ -81,12 +81,8 @@ pub fn escaped(text: &str) -> String {
 }
 
 pub(crate) fn is_plain(text: &str) -> bool {
-    text.chars().zip(previous(text)).all(|(c, last)| !is_left_out(c) && may_follow(last, c))
-}
-
-/// Returns the preceding character for each character of `text`. `None` for the first.
-fn previous(text: &str) -> impl Iterator<Item = Option<char>> {
-    [None].into_iter().chain(text.chars().map(Some))
+    let mut filter = Plain::default();
+    text.chars().all(|c| filter.admits(c))
 }
 
 fn is_left_out(c: char) -> bool {

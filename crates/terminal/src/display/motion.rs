@@ -28,10 +28,10 @@ enum Step {
 }
 
 impl Step {
-    fn len(self) -> usize {
+    fn len(self) -> u32 {
         match self {
             Self::Stay => 0,
-            Self::Repeat(_, times) => usize::from(times),
+            Self::Repeat(_, times) => u32::from(times),
             Self::Csi(1, _) => 3,
             Self::Csi(number, _) => 3 + digits(number),
         }
@@ -56,7 +56,7 @@ pub(super) fn csi(out: &mut Vec<u8>, number: u16, last: u8) {
 }
 
 pub(super) fn push_number(out: &mut Vec<u8>, number: u16) {
-    let mut scale = 10_u16.pow(u32::try_from(digits(number) - 1).expect("at most five digits"));
+    let mut scale = 10_u16.pow(digits(number) - 1);
     while scale > 0 {
         out.push(b'0' + u8::try_from(number / scale % 10).expect("below ten"));
         scale /= 10;
@@ -117,7 +117,7 @@ fn shortest<const N: usize>(steps: [Option<Step>; N]) -> Step {
     steps.into_iter().flatten().min_by_key(|step| step.len()).unwrap_or(Step::Stay)
 }
 
-fn absolute_len(to: Position) -> usize {
+fn absolute_len(to: Position) -> u32 {
     let row = if to.row == 0 { 0 } else { digits(to.row + 1) };
     let column = if to.column == 0 { 0 } else { 1 + digits(to.column + 1) };
     3 + row + column
@@ -135,14 +135,8 @@ fn absolute(out: &mut Vec<u8>, to: Position) {
     out.push(b'H');
 }
 
-const fn digits(number: u16) -> usize {
-    match number {
-        0..=9 => 1,
-        10..=99 => 2,
-        100..=999 => 3,
-        1000..=9999 => 4,
-        _ => 5,
-    }
+fn digits(number: u16) -> u32 {
+    number.checked_ilog10().unwrap_or(0) + 1
 }
 
 #[cfg(test)]

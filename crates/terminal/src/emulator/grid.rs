@@ -141,7 +141,7 @@ impl Grid {
         }
         let link_bytes_max = self.row_link_bytes_max();
         self.effort.move_behind(&self.screen.rows[usize::from(row)], columns.start);
-        self.row_mut(row).decorate(columns, &decoration, link_bytes_max);
+        self.row_mut(row).decorations.set(columns, &decoration, link_bytes_max);
     }
 
     /// Scrolls the region up (SU, and IND at the bottom margin). Rows that leave the primary screen at its top edge

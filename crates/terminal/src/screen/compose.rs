@@ -71,8 +71,7 @@ impl Screen {
         if base.size != target.size {
             middle.rows = Self::blank(target.size).rows;
             middle.size = target.size;
-            middle.cursor.row = middle.cursor.row.min(target.size.rows() - 1);
-            middle.cursor.column = middle.cursor.column.min(target.size.columns() - 1);
+            middle.place_cursor(middle.cursor.position());
         }
         let differing: Vec<usize> = (0..target.rows.len())
             .filter(|&index| middle.rows[index] != target.rows[index])

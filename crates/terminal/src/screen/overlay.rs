@@ -6,7 +6,6 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use crate::screen::cell::Pen;
-use crate::screen::cursor::Cursor;
 use crate::screen::decoration::ROW_LINK_BYTES_MAX;
 use crate::screen::glyph::Glyph;
 use crate::screen::row::Row;
@@ -87,12 +86,7 @@ impl Screen {
                 *row = Arc::new(row.resized(size.columns(), Pen::default()));
             }
         }
-        let Cursor { row, column, visible } = self.cursor;
-        clipped.cursor = Cursor {
-            row: row.min(size.rows() - 1),
-            column: column.min(size.columns() - 1),
-            visible,
-        };
+        clipped.place_cursor(self.cursor.position());
         clipped
     }
 }
@@ -124,6 +118,7 @@ impl Screen {
 mod tests {
     use super::*;
     use crate::screen::cell::Cell;
+    use crate::screen::cursor::Cursor;
     use crate::terminal::Terminal;
 
     fn size(columns: u16, rows: u16) -> Size {

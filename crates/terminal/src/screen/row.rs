@@ -171,16 +171,6 @@ impl Row {
         end
     }
 
-    /// Decorates the cells of `range`. Omits a link that would bring the row over `link_bytes_max`.
-    pub(crate) fn decorate(
-        &mut self,
-        range: Range<u16>,
-        decoration: &Decoration,
-        link_bytes_max: usize,
-    ) {
-        self.decorations.set(range, decoration, link_bytes_max);
-    }
-
     /// Returns whether the cells of `range` are known to be erased with `pen`. Always false for a row that wraps.
     pub(crate) fn is_erased(&self, range: Range<u16>, pen: Pen) -> bool {
         let range = usize::from(range.start)..usize::from(range.end);
