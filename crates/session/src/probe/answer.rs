@@ -5,7 +5,7 @@
 use rove_terminal::{ClusterWidths, NewerChar};
 
 use super::columns::{SAMPLES, Sample};
-use crate::report::Rgb;
+use crate::report::{Rgb, TerminalReport};
 
 /// Most digits and semicolons in the answer to the device attributes question (DA1). Chosen: the longest of today's
 /// terminals has some forty.
@@ -43,29 +43,16 @@ pub(super) enum Question {
 /// An answer of the user's terminal about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// The terminal supports kitty's keyboard protocol.
-    KittyKeyboard,
+    /// A fact that the server is told, too.
+    Report(TerminalReport),
     /// Whether the terminal supports synchronized output, mode 2026.
     SynchronizedOutput(bool),
     /// Whether alternate scroll, mode 1007, is set. `None` if the terminal does not know this mode.
     AlternateScroll(Option<bool>),
     /// Whether the terminal can report mouse positions in pixels, mode 1016.
     PixelMouse(bool),
-    /// The terminal's default foreground colour.
-    Foreground(Rgb),
-    /// The terminal's default background colour.
-    Background(Rgb),
-    /// The colour of the terminal's cursor.
-    Cursor(Rgb),
     /// The terminal's name and version (XTVERSION), in printable ASCII.
     Version(String),
-    /// The size of the terminal's character cells, in pixels.
-    CellPixels {
-        /// Width of a cell, in pixels.
-        width: u16,
-        /// Height of a cell, in pixels.
-        height: u16,
-    },
     /// The terminal's way to count the columns of a kind of cluster: as one character, or by code points.
     Columns(ClusterWidths),
     /// A character that rove's width table does not contain, and whether the terminal gives it two columns.
@@ -176,7 +163,10 @@ impl Question {
     fn answer(self, body: &[u8]) -> Option<Answer> {
         let text = str::from_utf8(body).ok()?;
         Some(match self {
-            Self::KittyKeyboard => text.parse::<u32>().ok().map(|_| Answer::KittyKeyboard)?,
+            Self::KittyKeyboard => {
+                text.parse::<u32>().ok()?;
+                Answer::Report(TerminalReport::KittyKeyboard)
+            }
             // 0: unknown mode; 1: set; 2: reset; 3 and 4: permanently set and reset.
             Self::SynchronizedOutput => Answer::SynchronizedOutput(matches!(body, b"1" | b"2")),
             Self::PixelMouse => Answer::PixelMouse(matches!(body, b"1" | b"2")),
@@ -186,13 +176,14 @@ impl Question {
                 b"0" => None,
                 _ => return None,
             }),
-            Self::Foreground => Answer::Foreground(color(text)?),
-            Self::Background => Answer::Background(color(text)?),
-            Self::Cursor => Answer::Cursor(color(text)?),
+            Self::Foreground => Answer::Report(TerminalReport::Foreground(color(text)?)),
+            Self::Background => Answer::Report(TerminalReport::Background(color(text)?)),
+            Self::Cursor => Answer::Report(TerminalReport::Cursor(color(text)?)),
             Self::Version => Answer::Version(text.to_owned()),
             Self::CellPixels => {
                 let (height, width) = text.split_once(';')?;
-                Answer::CellPixels { width: width.parse().ok()?, height: height.parse().ok()? }
+                let (width, height) = (width.parse().ok()?, height.parse().ok()?);
+                Answer::Report(TerminalReport::CellPixels { width, height })
             }
             Self::Columns(sample) => {
                 let (row, column) = text.split_once(';')?;

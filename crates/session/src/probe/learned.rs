@@ -23,7 +23,7 @@ impl Answer {
     /// on the host can make use of the answer.
     pub(crate) fn teach(self, capabilities: &mut TerminalCapabilities) -> Option<TerminalReport> {
         match &self {
-            Self::KittyKeyboard => capabilities.kitty_keyboard = true,
+            Self::Report(TerminalReport::KittyKeyboard) => capabilities.kitty_keyboard = true,
             Self::SynchronizedOutput(known) => capabilities.synchronized_output = *known,
             Self::AlternateScroll(set) => capabilities.alternate_scroll = *set,
             Self::PixelMouse(known) => capabilities.pixel_mouse = *known,
@@ -41,14 +41,8 @@ impl Answer {
             _ => {}
         }
         match self {
-            Self::KittyKeyboard => Some(TerminalReport::KittyKeyboard),
+            Self::Report(report) => Some(report),
             Self::PixelMouse(known) => known.then_some(TerminalReport::PixelMouse),
-            Self::Foreground(color) => Some(TerminalReport::Foreground(color)),
-            Self::Background(color) => Some(TerminalReport::Background(color)),
-            Self::Cursor(color) => Some(TerminalReport::Cursor(color)),
-            Self::CellPixels { width, height } => {
-                Some(TerminalReport::CellPixels { width, height })
-            }
             Self::Newer(c, is_wide) => is_wide.then_some(TerminalReport::NewerWide(c)),
             Self::End => Some(TerminalReport::ClusterWidths(capabilities.cluster_widths)),
             _ => None,
@@ -102,14 +96,15 @@ mod tests {
     fn the_renderer_learns_what_it_draws_with_and_the_server_the_rest() {
         let mut capabilities =
             TerminalCapabilities { synchronized_output: true, ..TerminalCapabilities::default() };
+        let background = TerminalReport::Background((1, 2, 3));
         let both = ClusterWidths::JOINED.union(ClusterWidths::FLAGS);
         for (answer, report) in [
             (Answer::SynchronizedOutput(false), None),
             (Answer::AlternateScroll(Some(false)), None),
             (Answer::Version("ghostty 1".to_owned()), None),
             (Answer::PixelMouse(true), Some(TerminalReport::PixelMouse)),
-            (Answer::KittyKeyboard, Some(TerminalReport::KittyKeyboard)),
-            (Answer::Background((1, 2, 3)), Some(TerminalReport::Background((1, 2, 3)))),
+            (Answer::Report(TerminalReport::KittyKeyboard), Some(TerminalReport::KittyKeyboard)),
+            (Answer::Report(background), Some(background)),
             (Answer::Columns(ClusterWidths::JOINED), None),
             (Answer::Columns(ClusterWidths::FLAGS), None),
             (Answer::End, Some(TerminalReport::ClusterWidths(both))),

@@ -73,15 +73,15 @@ fn answers_are_taken_out_and_keys_pass() {
         .collect();
     assert_eq!(keys_of(&mut probe, 1, typed.as_bytes()), b"abcdefghij");
     let wanted = [
-        Answer::KittyKeyboard,
+        Answer::Report(TerminalReport::KittyKeyboard),
         Answer::SynchronizedOutput(true),
         Answer::AlternateScroll(Some(true)),
         Answer::PixelMouse(true),
-        Answer::Foreground((255, 128, 0)),
-        Answer::Background((0, 128, 255)),
-        Answer::Cursor((255, 0, 136)),
+        Answer::Report(TerminalReport::Foreground((255, 128, 0))),
+        Answer::Report(TerminalReport::Background((0, 128, 255))),
+        Answer::Report(TerminalReport::Cursor((255, 0, 136))),
         Answer::Version("kitty(0.31.0)".to_owned()),
-        Answer::CellPixels { width: 9, height: 20 },
+        Answer::Report(TerminalReport::CellPixels { width: 9, height: 20 }),
         Answer::End,
     ];
     assert_eq!(answers(&mut probe), wanted);
@@ -99,7 +99,10 @@ fn a_mode_that_is_not_known_is_told_from_one_that_is_not_set() {
         ("\x1b[?1007;0$y", Answer::AlternateScroll(None)),
         ("\x1b[?1007;2$y", Answer::AlternateScroll(Some(false))),
         ("\x1b[?1016;0$y", Answer::PixelMouse(false)),
-        ("\x1b]10;rgb:fff/000/888\x1b\\", Answer::Foreground((255, 0, 136))),
+        (
+            "\x1b]10;rgb:fff/000/888\x1b\\",
+            Answer::Report(TerminalReport::Foreground((255, 0, 136))),
+        ),
     ] {
         let mut probe = asked();
         assert_eq!(keys_of(&mut probe, 1, answer.as_bytes()), b"", "{answer:?}");
