@@ -1,9 +1,84 @@
-//! `.dna` files: valid ones, and damaged ones.
+//! `.dna` files: valid ones, which are also written by hand here, and damaged ones.
 
 use proptest::prelude::*;
+use prost::encoding::{WireType, encode_key, encode_varint};
 
 use super::*;
 use crate::remy::memory::Memory;
+
+// Field numbers. Source: fact sheet of the published files.
+const NODE_DOMAIN: u32 = 1;
+const NODE_CHILD: u32 = 2;
+const NODE_RULE: u32 = 3;
+const BOX_LOWER: u32 = 11;
+const BOX_UPPER: u32 = 12;
+const BOX_ACTIVE_AXIS: u32 = 13;
+const RULE_INCREMENT: u32 = 31;
+const RULE_MULTIPLE: u32 = 32;
+const RULE_INTERSEND: u32 = 33;
+const RULE_DOMAIN: u32 = 34;
+const SIGNAL: u32 = 21;
+
+fn by_hand(table: &Table) -> Vec<u8> {
+    let mut out = Vec::new();
+    put_message(NODE_DOMAIN, &box_message(table.domain()), &mut out);
+    match table.rules() {
+        [only] => put_message(NODE_RULE, &rule_message(only), &mut out),
+        rules => {
+            for rule in rules {
+                let mut child = Vec::new();
+                put_message(NODE_DOMAIN, &box_message(&rule.domain), &mut child);
+                put_message(NODE_RULE, &rule_message(rule), &mut child);
+                put_message(NODE_CHILD, &child, &mut out);
+            }
+        }
+    }
+    out
+}
+
+fn box_message(domain: &Domain) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (field, corner) in [(BOX_LOWER, &domain.lower), (BOX_UPPER, &domain.upper)] {
+        let mut message = Vec::new();
+        for (number, value) in (SIGNAL..).zip(corner) {
+            put_double(number, *value, &mut message);
+        }
+        put_message(field, &message, &mut out);
+    }
+    for axis in Axis::ALL {
+        put_varint(BOX_ACTIVE_AXIS, axis.index() as u64, &mut out);
+    }
+    out
+}
+
+fn rule_message(rule: &Rule) -> Vec<u8> {
+    let mut out = Vec::new();
+    put_varint(RULE_INCREMENT, to_zigzag(rule.action.increment), &mut out);
+    put_double(RULE_MULTIPLE, rule.action.multiple, &mut out);
+    put_double(RULE_INTERSEND, rule.action.intersend_ms, &mut out);
+    put_message(RULE_DOMAIN, &box_message(&rule.domain), &mut out);
+    out
+}
+
+fn put_varint(field: u32, value: u64, out: &mut Vec<u8>) {
+    encode_key(field, WireType::Varint, out);
+    encode_varint(value, out);
+}
+
+fn put_double(field: u32, value: f64, out: &mut Vec<u8>) {
+    encode_key(field, WireType::SixtyFourBit, out);
+    out.extend(value.to_le_bytes());
+}
+
+fn put_message(field: u32, message: &[u8], out: &mut Vec<u8>) {
+    encode_key(field, WireType::LengthDelimited, out);
+    encode_varint(message.len() as u64, out);
+    out.extend(message);
+}
+
+fn to_zigzag(value: i32) -> u64 {
+    u64::from(((value << 1) ^ (value >> 31)).cast_unsigned())
+}
 
 fn action(increment: i32) -> Action {
     Action { multiple: 0.5, increment, intersend_ms: 0.25 }
@@ -35,6 +110,7 @@ proptest! {
             rest = high;
         }
         let table = Table::new(Domain::WHOLE, rules).expect("parts of a box");
+        prop_assert_eq!(table.to_dna(), by_hand(&table));
         let from_dna = Table::from_dna(&table.to_dna()).expect("our own");
         let from_text = Table::from_readable(&table.to_readable()).expect("our own");
         prop_assert_eq!(&from_dna, &table);
