@@ -54,13 +54,11 @@
 //! - `transport` is one end: connection, sender and receiver, with its `view` for the driver. Its `resumption`
 //!   continues from an end whose process is gone.
 //!
-//! `blob` is an object for this crate's own tests.
+//! `tests` has an object for this crate's own tests.
 
 #![forbid(unsafe_code)]
 
 mod assembler;
-#[cfg(test)]
-mod blob;
 mod candidates;
 mod carriage;
 mod chaff;
@@ -101,6 +99,8 @@ mod rtt_min;
 mod send_timing;
 mod sender;
 mod side_path;
+#[cfg(test)]
+mod tests;
 mod timestamp_echo;
 mod transport;
 mod window;

@@ -1,10 +1,10 @@
 use rove_units::Duration;
 
 use super::*;
-use crate::blob::Blob;
 use crate::config::RECEIVED_BYTES_MAX;
 use crate::hello::Capabilities;
 use crate::object::{ApplyError, Part};
+use crate::tests::Blob;
 
 fn instruction(old_num: u64, new_num: u64, throwaway_num: u64, bytes: u64) -> Instruction {
     Instruction {

@@ -2,10 +2,10 @@ use rove_units::{Bytes, Duration, Seed};
 
 use super::large::REPEATS_MAX;
 use super::*;
-use crate::blob::Blob;
 use crate::config::{Config, ReferencePolicy, SENT_BYTES_MAX};
 use crate::rtt::RttEstimator;
 use crate::send_timing::PathView;
+use crate::tests::Blob;
 
 const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)

@@ -1,0 +1,11 @@
+//! Names the peer of a socket.
+
+use super::*;
+
+#[test]
+fn the_peer_of_an_own_socket_is_this_process() {
+    let (one, other) = UnixStream::pair().unwrap();
+    for stream in [one, other] {
+        assert_eq!(process_of(&stream), Some(std::process::id()));
+    }
+}
