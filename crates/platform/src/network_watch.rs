@@ -33,19 +33,14 @@ impl NetworkWatch {
         use rustix::net::netlink::SocketAddrNetlink;
         use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, socket_with};
 
-        // Source: linux/rtnetlink.h.
-        const RTMGRP_LINK: u32 = 0x1;
-        const RTMGRP_IPV4_IFADDR: u32 = 0x10;
-        const RTMGRP_IPV4_ROUTE: u32 = 0x40;
-        const RTMGRP_IPV6_IFADDR: u32 = 0x100;
-        const RTMGRP_IPV6_ROUTE: u32 = 0x400;
-        let addresses = RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR;
-        let routes = RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE;
+        let addresses = libc::RTMGRP_IPV4_IFADDR | libc::RTMGRP_IPV6_IFADDR;
+        let routes = libc::RTMGRP_IPV4_ROUTE | libc::RTMGRP_IPV6_ROUTE;
+        let groups = (libc::RTMGRP_LINK | addresses | routes).cast_unsigned();
 
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         // NETLINK_ROUTE is number 0.
         let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, None)?;
-        bind(&socket, &SocketAddrNetlink::new(0, RTMGRP_LINK | addresses | routes))?;
+        bind(&socket, &SocketAddrNetlink::new(0, groups))?;
         Ok(Self { socket })
     }
 
