@@ -185,9 +185,8 @@ impl Candidates {
         (self.unanswered_since, self.round) = (None, None);
         self.is_unreachable = false;
         let Some(index) = self.position(source) else { return false };
-        let probed_at = self.addresses[index].probed_at;
-        let was_probed = probed_at.is_some_and(|at| now.saturating_since(at) <= ANSWER_MAX);
-        let moves = was_probed && index != self.current && Some(index) != self.deaf;
+        let moves =
+            self.is_answer(now, source) && index != self.current && Some(index) != self.deaf;
         if moves {
             self.choose(now, index);
         }
@@ -231,10 +230,7 @@ impl Candidates {
     pub(crate) fn probe_in_turn(&mut self, now: Instant) -> SocketAddr {
         let is_first = self.addresses[self.current].probed_at.is_none();
         let index = if is_first { self.current } else { self.next % self.addresses.len() };
-        self.next = index + 1;
-        let candidate = &mut self.addresses[index];
-        candidate.probed_at = Some(now);
-        candidate.address
+        self.probe(now, index)
     }
 
     /// Returns how many addresses are the server's own.
@@ -248,10 +244,7 @@ impl Candidates {
             (0..self.addresses.len()).map(|step| (self.next + step) % self.addresses.len());
         let index = places.into_iter().find(|index| !self.addresses[*index].is_detour);
         let index = index.expect("the first address is the server's own");
-        self.next = index + 1;
-        let candidate = &mut self.addresses[index];
-        candidate.probed_at = Some(now);
-        candidate.address
+        self.probe(now, index)
     }
 
     /// Returns whether a datagram from this address may answer a probe that was sent there at most [`ANSWER_MAX`] ago.
@@ -301,10 +294,7 @@ impl Candidates {
         if index == self.current {
             index = (index + 1) % self.addresses.len();
         }
-        self.next = index + 1;
-        let candidate = &mut self.addresses[index];
-        candidate.probed_at = Some(now);
-        Some(candidate.address)
+        Some(self.probe(now, index))
     }
 
     /// Returns when the next probe is due. `None` while no probe is needed.
@@ -318,6 +308,14 @@ impl Candidates {
             None if self.heard_at.is_some() => since + UNANSWERED_MAX,
             None => since + config.first_alone,
         })
+    }
+
+    /// Notes a probe to an address, whose turn is then over. Returns the address.
+    fn probe(&mut self, now: Instant, index: usize) -> SocketAddr {
+        self.next = index + 1;
+        let candidate = &mut self.addresses[index];
+        candidate.probed_at = Some(now);
+        candidate.address
     }
 
     fn choose(&mut self, now: Instant, index: usize) {
