@@ -249,7 +249,7 @@ impl Emulator {
         core::mem::swap(&mut fresh.answers, &mut self.answers);
         fresh.printer.learn(&self.user_terminal);
         fresh.user_terminal = self.user_terminal;
-        fresh.saved_modes = self.saved_modes;
+        fresh.saved_modes = core::mem::take(&mut self.saved_modes);
         fresh.level = self.level;
         fresh.copies = core::mem::take(&mut self.copies);
         fresh.notifications = core::mem::take(&mut self.notifications);

@@ -109,43 +109,37 @@ impl Emulator {
 
     /// Saves the value of a private mode (XTSAVE).
     pub(crate) fn save_private_mode(&mut self, mode: u16) {
-        let mut saved = self.saved_modes;
         if !self.grid.is_host() {
             // Diffs do not depend on one another, so a replica saves nothing.
         } else if mode == 1048 {
             self.save_cursor();
         } else if mode == 1007 {
-            saved.alternate_scroll = self.grid.screen.rich.alternate_scroll;
+            self.saved_modes.alternate_scroll = self.grid.screen.rich.alternate_scroll;
         } else if mouse_reporting(mode).is_some() {
-            saved.mouse_reporting = self.grid.screen.input.mouse_reporting;
+            self.saved_modes.mouse_reporting = self.grid.screen.input.mouse_reporting;
         } else if self.mouse_encoding(mode).is_some() {
-            saved.mouse_encoding = self.grid.screen.input.mouse_encoding;
-        } else if let Some(set) = self.modes.noted.get(Private(mode)) {
-            saved.noted.set(Private(mode), set);
+            self.saved_modes.mouse_encoding = self.grid.screen.input.mouse_encoding;
         } else if let Some(set) = self.private_mode(mode) {
-            saved.save(mode, set);
+            self.saved_modes.save(mode, set);
         }
-        self.saved_modes = saved;
     }
 
     /// Restores the saved value of a private mode (XTRESTORE), or its initial value if none was saved. A replica only
     /// resets mode 1007 to its initial value.
     pub(crate) fn restore_private_mode(&mut self, mode: u16) {
-        let saved = self.saved_modes;
         if mode == 1007 {
-            self.grid.screen.rich.alternate_scroll = saved.alternate_scroll;
+            self.grid.screen.rich.alternate_scroll = self.saved_modes.alternate_scroll;
         } else if !self.grid.is_host() {
             // Diffs restore no other mode.
         } else if mode == 1048 {
             self.restore_cursor();
         } else if mouse_reporting(mode).is_some() {
-            self.grid.screen.input.mouse_reporting = saved.mouse_reporting;
+            self.grid.screen.input.mouse_reporting = self.saved_modes.mouse_reporting;
         } else if self.mouse_encoding(mode).is_some() {
-            self.grid.screen.input.mouse_encoding = saved.mouse_encoding;
-        } else if let Some(set) = saved.noted.get(Private(mode)) {
-            self.modes.noted.set(Private(mode), set);
-        } else if let Some(set) =
-            saved.saved(mode).filter(|set| self.private_mode(mode) != Some(*set))
+            self.grid.screen.input.mouse_encoding = self.saved_modes.mouse_encoding;
+        } else if let Some(is_set) = self.private_mode(mode)
+            && let set = self.saved_modes.saved(mode)
+            && set != is_set
         {
             match mode {
                 // The saved value states which screen was displayed, but does not include its text.
