@@ -112,6 +112,7 @@ impl Candidates {
         if self.addresses.len() < CANDIDATES_MAX && !is_known {
             self.addresses.push(Candidate { address, is_detour, probed_at: None });
         }
+        debug_assert!(self.addresses.len() <= CANDIDATES_MAX, "a client keeps few addresses");
     }
 
     /// Removes the address of a forwarder that has ended. If it is in use, the client switches to the first address,

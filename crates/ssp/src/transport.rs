@@ -78,10 +78,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         chaff: Stream,
         now: Instant,
     ) -> Self {
-        let pause_max = match role {
-            Role::Client { .. } => Duration::ZERO,
-            Role::Server { .. } => config.heartbeat.interval_max,
-        };
+        let is_client = matches!(role, Role::Client { .. });
+        let pause_max = if is_client { Duration::ZERO } else { config.heartbeat.interval_max };
         Self {
             connection: Connection::new(role, key, &config, now),
             packets: PacketSeal::offered(config.capabilities, key),

@@ -7,7 +7,7 @@
 //!
 //! - `time`: points in time and durations.
 //! - `size`: numbers of bytes, and rates in bits per second.
-//! - `queue`: [`push_newest`] for queues that forget their oldest items.
+//! - `queue`: a full queue forgets its oldest item.
 //! - `rng`: a [`Seed`] gives a [`Stream`] for each name, and a stream gives a random [`Draw`] for each number.
 
 #![forbid(unsafe_code)]

@@ -38,6 +38,7 @@ impl Columns {
 
     /// Writes to `next` the belief that follows `shares` a tick later.
     pub(crate) fn evolve(&self, shares: &[f32], next: &mut Vec<f32>) {
+        debug_assert_eq!(shares.len(), self.columns.len(), "each bin has its share");
         let to = |column: &Column| lanes::dot(&column.shares, &shares[column.first..]);
         next.clear();
         next.extend(self.columns.iter().map(to));

@@ -4,6 +4,7 @@
 /// true, `is_enough` must stay true for larger counts. With a `guess` that is near, few calls are needed; with a wrong
 /// guess, twice as many as with bisection.
 pub(crate) fn least(guess: u64, [low, high]: [u64; 2], is_enough: impl Fn(u64) -> bool) -> u64 {
+    debug_assert!(low <= high, "there is a number");
     let [mut low, mut high] = bracket(guess.clamp(low, high), [low, high], &is_enough);
     while low < high {
         let middle = low.midpoint(high);

@@ -65,6 +65,7 @@ impl<E: Estimator> Receiver<E> {
             let Some((&lowest, _)) = self.held.first_key_value() else { break };
             self.write_off(lowest.saturating_add(1));
         }
+        debug_assert!(self.held.len() <= HELD_MAX, "few packets are held");
     }
 
     /// Passes the ticks that have ended by `now` to the estimator, at most `SILENT_TICKS_MAX`.

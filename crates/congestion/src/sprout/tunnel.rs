@@ -95,6 +95,10 @@ impl Queues {
             self.flows.remove(&flow);
         }
         self.backlog -= Bytes::from(packet.len());
+        debug_assert!(
+            !self.flows.is_empty() || self.backlog == Bytes::ZERO,
+            "all bytes are counted"
+        );
         Some(packet)
     }
 }

@@ -26,6 +26,7 @@ impl Backlog {
             }
             _ => self.bins.push_back((millis, size)),
         }
+        debug_assert!(self.bins.len() <= BINS_MAX, "a full backlog gets no more entries");
     }
 
     /// Removes `size` acknowledged bytes that were sent in the millisecond `millis`.

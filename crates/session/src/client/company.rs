@@ -73,8 +73,7 @@ impl Company {
             sentences.push(format!("{} has left{rest}", plain(&client.who)));
         }
         // A client may join and leave again between two states that the server sends.
-        let is_new = |client: &&JoinedClient| client.number > old.joins;
-        let came = new.clients.iter().filter(is_new).count();
+        let came = new.clients.iter().filter(|client| client.number > old.joins).count();
         let joins = new.joins.saturating_sub(old.joins);
         let unseen = joins.saturating_sub(u64::try_from(came).unwrap_or(u64::MAX));
         if unseen > 0 {
