@@ -81,7 +81,7 @@ fn lost_datagrams_leave_the_window() {
 fn a_lost_acknowledgment_costs_nothing_if_the_next_one_comes() {
     let flow = |downlink: LinkConfig| {
         let options = FlowOptions { downlink: downlink.into(), ..options(link(), 30) };
-        run(Controlled::new(Cubic::new(FULL)), options).0
+        run(Controlled::new(Box::new(Cubic::new(FULL))), options).0
     };
     let back = LinkConfig::lossless(Duration::from_millis(20));
     let (whole, lossy) = (flow(back.clone()), flow(LinkConfig { loss: 0.05, ..back }));
