@@ -42,8 +42,8 @@ pub fn end_to_end_delay(
     pieces.percentile(percent)
 }
 
-/// Returns the 95th percentile that no sender over these opportunities can be below, with this propagation delay: the end-to-end
-/// delay of packets that were sent just in time for each opportunity. Opportunities outside `range` are left out.
+/// Returns the 95th percentile of the delay that no sender over these opportunities can be below, with this propagation delay. It is
+/// the end-to-end delay of packets that were sent just in time for each opportunity. Opportunities outside `range` are left out.
 /// Self-inflicted delay is what a sender has beyond it.
 pub fn omniscient_delay(
     opportunities: impl IntoIterator<Item = Duration>,

@@ -1,7 +1,8 @@
 //! The cost of predictions to a client, for `cargo xtask bench prediction`.
 //!
 //! A user types on a far host, whose answers come some keys later. For each engine, two medians are printed in
-//! microseconds: of a key with the frame that shows it, and of a screen with the frame that judges by it. The scenarios
+//! microseconds. The first is of a key with the frame that shows it, the second of a screen with the frame that judges
+//! by it. The scenarios
 //! are a command line a few keys ahead, and those that cost most. The figures of every round are JSON.
 
 mod measure;

@@ -118,8 +118,8 @@ impl Context {
         self.is_pending() || self.column() + width > self.size.columns()
     }
 
-    /// Returns whether a printed text may overwrite a wide character: one that is on the screen, or one of its own, if
-    /// it is so long that it fills the last row outside the margins again and again.
+    /// Returns whether a printed text may overwrite a wide character. That is one on the screen. It is one of the text's
+    /// own if the text is so long that it fills the last row outside the margins again and again.
     pub fn overwrites_wide(&self, function: &Function) -> bool {
         let meets_itself =
             |text: &str| self.row() > self.margins.1 && has_wide(text) && self.overflows(text);

@@ -11,7 +11,7 @@
 //! After each improvement, the table's score on held-out networks, which decide on nothing, is told.
 //!
 //! A search is a sequence of [`Search::step`]s. Each begins from the state that a checkpoint holds, and the step's
-//! number decides its chance, so that an interrupted search goes on as if nothing had happened.
+//! number decides its chance. So an interrupted search goes on as if nothing had happened.
 
 use std::collections::BTreeMap;
 

@@ -118,7 +118,7 @@ impl Drop for Scratch {
 /// Writes an executable script of a test.
 ///
 /// Another process writes it. If this process did, a child that another test forks at this moment would hold the open
-/// descriptor, and the system executes no file that somebody may still write.
+/// descriptor. The system executes no file that a process may still write.
 pub fn install_script(path: &Path, text: &str) {
     let status = Command::new("/bin/sh")
         .args(["-c", "printf %s \"$1\" >\"$2\" && chmod 755 \"$2\"", "sh", text])

@@ -61,8 +61,8 @@ pub fn interrupt(terminal: &mut impl Observed, count: u64) -> Result<Vec<Duratio
     Ok(waits)
 }
 
-/// Returns whether the screen shows nothing but lines of `yes`. The output of an earlier `yes` has a prompt below it,
-/// and does not count: a shell that is just starting a program may miss a Ctrl-C.
+/// Returns whether the screen shows nothing but lines of `yes`. The output of an earlier `yes` has a prompt below it.
+/// It does not count, because a shell that is just starting a program may miss a Ctrl-C.
 fn is_full_of_y(screen: &Screen) -> bool {
     let last = screen.size().rows() - 1;
     (0..last).all(|row| screen.row_text(row) == "y")

@@ -1,6 +1,6 @@
 //! `rove-lab emulate --check`: compares the emulator in real time with what its link should do.
 //!
-//! `flow` sends packets at given times and notes when they arrive; `kernel` does so through the kernel's token bucket;
+//! `flow` sends packets at given times and notes when they arrive. `kernel` does so through the kernel's token bucket.
 //! `tcp` fills links with the kernel's TCP. A `figure` is what came of a check.
 
 use std::io::Write;

@@ -13,8 +13,8 @@ pub fn json(rows: &impl Serialize) -> String {
 
 /// Returns the heading of a table with a layout.
 ///
-/// A layout lists the columns: the heading with `_` for blanks, `<` (text to the left) or `>` (to the right), the
-/// width, `=`, and the field of a row, such as `all.latency_ms.p50`, or several joined by `+`. Behind `:` come `+` for
+/// A layout lists the columns. Each is the heading with `_` for blanks, `<` (text to the left) or `>` (to the right),
+/// the width, `=`, and the field of a row, such as `all.latency_ms.p50`. Several fields are joined by `+`. Behind `:` come `+` for
 /// a sign, the digits behind the point, and `%` or `k` (thousands). Behind `?` comes a field that is 0 if the column
 /// shows a dash. A `|` separates groups of columns.
 pub fn heading(layout: &str) -> String {

@@ -1,10 +1,10 @@
 //! Swarm simulation: whole sessions in virtual time, every circumstance drawn from a seed.
 //!
-//! A seed draws the peers, the path, both clocks and the user's terminal, then what the user types,
-//! what the program prints, resizes, outages, roaming (in the middle of a paste, too), pauses, sleep
-//! and clock jumps of either end. Then the path heals, and both ends must agree: one picture, every
-//! key once and in order, the last size, no copy, bell or notification twice; and what the program
-//! does and asks next must work. In some cases an end then closes the session, and both must know.
+//! A seed draws the peers, the path, both clocks and the user's terminal. It also draws the user's
+//! keys, the program's output, resizes, outages and roaming (in the middle of a paste, too). Either
+//! end may pause, sleep, or have its clock jump. Then the path heals, and both ends must agree. They
+//! have one picture, every key once and in order, and the last size. No copy, bell or notification
+//! comes twice. The program's next acts and questions must work. In some cases an end then closes the session, and both must know.
 
 mod dice;
 mod ends;

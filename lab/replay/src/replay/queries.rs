@@ -1,6 +1,6 @@
 //! Removes terminal queries from a recording, and the terminal's answers to them.
 //!
-//! The recording's terminal has answered already; in a replay another terminal would answer once more, and
+//! The recording's terminal has answered already. In a replay another terminal would answer once more, and
 //! the server end would take the answers for keys.
 
 use core::ops::Range;

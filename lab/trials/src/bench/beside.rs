@@ -29,8 +29,8 @@ use super::turns::Bench;
 const PROGRAM: &str = "stty raw -echo; printf '\\r\\n\\nrea'; printf dy; exec cat";
 /// The typed key. Neither the program's word nor a notice contains it.
 const KEY: u8 = b'#';
-/// Least and most milliseconds from a key to the next: four keys a second in the mean, as in the figures `streams` of
-/// rove-lab, in step with no timer of a program.
+/// Least and most milliseconds from a key to the next. These are four keys a second in the mean, as in the figures
+/// `streams` of rove-lab. They keep step with no timer of a program.
 const PAUSE_MILLIS: [u64; 2] = [150, 350];
 /// How long the typist types, first alone and then beside the copy. Chosen: the 95th percentile of some 80 keys has
 /// four slower ones. The run waits as long for the copy's first bytes: at 29 % loss, ssh hardly copies.

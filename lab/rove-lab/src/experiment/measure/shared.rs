@@ -1,7 +1,7 @@
 //! A shared path: the throughput and the queueing delay of senders that one controller drives.
 //!
-//! Data comes down the path, acknowledgments go up. Throughput is that of the times in which a sender had something to send; queueing
-//! delay is how much longer than over an empty path a packet and its acknowledgment took, in the mean over a sender's packets.
+//! Data comes down the path, acknowledgments go up. Throughput is that of the times in which a sender had something to send. A packet's
+//! queueing delay is how much longer than over an empty path it and its acknowledgment took. Figures are means of a sender's packets.
 
 use core::ops::Range;
 use std::fs;
