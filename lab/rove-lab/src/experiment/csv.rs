@@ -145,7 +145,7 @@ mod tests {
         let scenario = Scenario::built_in().find(|it| it.name == "response-500ms");
         let mut figure = Figure::empty(scenario.expect("a scenario with recordings"));
         let times = Times::new(vec![7.0], 0);
-        let series = Series { times, ..Series::default() };
+        let series = Series { system: Some(System::Rove), times, ..Series::default() };
         let fish = Series { recording: Some("fish".to_owned()), ..series.clone() };
         let fault = Some("it hung".to_owned());
         figure.series = vec![Series { recordings: vec![fish], fault: fault.clone(), ..series }];
