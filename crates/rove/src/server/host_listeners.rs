@@ -262,25 +262,27 @@ impl HostListeners {
     /// Accepts a waiting connection. Returns it with its listener's number. The search begins after the last successful
     /// listener, so that its connections do not delay those of others.
     fn accept_next(&mut self) -> Option<io::Result<(OwnedFd, u64)>> {
-        let (before, from) = self.all.split_at(self.next.min(self.all.len()));
-        let mut held = from.iter().chain(before).filter(|it| it.is_held());
-        let (accepted, listener) =
-            held.find_map(|it| Some((it.sockets.accept().transpose()?, it)))?;
-        let number = listener.wanted.number;
-        let at = self.all.iter().position(|it| it.wanted.number == number);
-        self.next = at.map_or(0, |at| at + 1);
-        Some(accepted.map(|socket| (socket, number)))
+        for at in (self.next..self.next + self.all.len()).map(|at| at % self.all.len()) {
+            let held = &self.all[at];
+            if held.is_held()
+                && let Some(accepted) = held.sockets.accept().transpose()
+            {
+                let number = held.wanted.number;
+                self.next = at + 1;
+                return Some(accepted.map(|socket| (socket, number)));
+            }
+        }
+        None
     }
 
-    /// Returns the index of the listener that this request takes over: an equal one, or a former client's that differs
-    /// only in its number. Each client numbers its listeners in its own way.
+    /// Returns the index of the former client's listener that this request takes over: an equal one, or else one that
+    /// differs only in its number. Each client numbers its listeners in its own way.
     fn position(&self, wanted: &Listen) -> Option<usize> {
-        let is_left = |it: &Held| {
+        let left = self.all.iter().enumerate().filter(|(_, it)| {
             let numbered = Listen { number: it.wanted.number, ..wanted.clone() };
             !it.is_held() && it.wanted == numbered
-        };
-        let same = self.all.iter().position(|it| it.wanted == *wanted);
-        same.or_else(|| self.all.iter().position(is_left))
+        });
+        left.min_by_key(|(_, it)| it.wanted.number != wanted.number).map(|(at, _)| at)
     }
 
     fn cut_waiting(&mut self) {
@@ -529,8 +531,27 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_with_many_connections_keeps_no_other_waiting() {
+    fn a_listener_keeps_its_stream_when_the_client_asks_for_an_equal_one() {
         let mut ends = Ends::new(HostListeners::default());
+        let (first, answer) = ends.ask(&wanted(0));
+        let (second, other) = ends.ask(&wanted(0));
+        assert_ne!(port(&answer), port(&other));
+        for (id, left) in [(first, port(&other)), (second, 0)] {
+            ends.client.reset(id, 1).unwrap();
+            ends.carry();
+            let left: Vec<String> =
+                (left != 0).then(|| format!("127.0.0.1:{left}")).into_iter().collect();
+            assert_eq!(ends.listeners.places(), left);
+        }
+    }
+
+    #[test]
+    fn a_listener_with_many_connections_keeps_no_other_waiting() {
+        let mut former = Ends::new(HostListeners::default());
+        former.ask(&Listen { mask: 0, ..wanted(0) });
+        former.listeners.handle_takeover(former.now);
+        // The former client's listener stays, and has the same number as the busy one.
+        let mut ends = Ends::new(former.listeners);
         let [busy, calm] = [0, 1].map(|number| port(&ends.ask(&wanted(number)).1));
         let connect = |port| TcpStream::connect(("127.0.0.1", port)).unwrap();
         let _all: Vec<TcpStream> = (0..70).map(|_| connect(busy)).chain([connect(calm)]).collect();
