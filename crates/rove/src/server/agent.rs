@@ -8,7 +8,6 @@
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use rove_control::State;
 use rove_platform::event_loop::Interest;
 use rove_streams::{Answer, Mux, PATH_MAX, Read, Reception, StreamId, UNREACHED};
 use rove_units::{Duration, Instant};
@@ -32,7 +31,6 @@ pub(super) struct Agent {
     /// The stream on which the client names the socket that leads to its agent. `None` if the client lends no agent.
     lent: Option<Lent>,
     joints: Vec<Joint>,
-    is_client_there: bool,
     look_at: Option<Instant>,
 }
 
@@ -74,13 +72,12 @@ impl Agent {
     }
 
     /// Reads the path from the client's stream and serves the connections, without blocking. `mux` has the client's
-    /// streams, if any. `silence` says for how long a datagram of the client has been overdue.
-    pub(super) fn turn(&mut self, now: Instant, mux: Option<&mut Mux>, silence: Option<Duration>) {
+    /// streams, if any.
+    pub(super) fn turn(&mut self, now: Instant, mux: Option<&mut Mux>, is_client_there: bool) {
         let Some(socket) = &mut self.socket else { return };
         let lent = self.lent.take().zip(mux);
         self.lent = lent.and_then(|(mut lent, mux)| lent.read(now, mux).then_some(lent));
-        self.is_client_there = State::of_silence(silence) == State::Attached;
-        let place = self.lent.as_ref().and_then(Lent::place).filter(|_| self.is_client_there);
+        let place = self.lent.as_ref().and_then(Lent::place).filter(|_| is_client_there);
         while let Some(asker) = socket.accept() {
             let has_room = self.joints.len() < CONNECTIONS_MAX;
             if let Some(place) = place.as_ref().filter(|_| has_room) {
@@ -169,8 +166,8 @@ mod tests {
             }
         }
 
-        /// Delivers all packets and serves the agent, as if the client had been silent for `silence` seconds.
-        fn turn(&mut self, silence: u64) {
+        /// Delivers all packets and serves the agent of a client that is there or away.
+        fn turn(&mut self, is_client_there: bool) {
             for _ in 0..50 {
                 self.now += Duration::from_millis(1);
                 deliver(self.now, &mut self.client, &mut self.server);
@@ -186,8 +183,7 @@ mod tests {
                         _ => {}
                     }
                 }
-                let silence = Some(Duration::from_secs(silence));
-                self.agent.turn(self.now, Some(&mut self.server), silence);
+                self.agent.turn(self.now, Some(&mut self.server), is_client_there);
                 deliver(self.now, &mut self.server, &mut self.client);
             }
         }
@@ -197,7 +193,7 @@ mod tests {
             let id = self.client.open(self.now).unwrap();
             self.client.write(id, &Target::Agent.encode()).unwrap();
             self.client.write(id, &[path, b"\n"].concat()).unwrap();
-            self.turn(0);
+            self.turn(true);
             id
         }
 
@@ -227,7 +223,7 @@ mod tests {
     fn the_path_leads_to_the_newest_agent_of_a_client_that_is_there_and_else_nowhere() {
         let mut session = Session::new();
         let mut early = session.connect();
-        session.turn(0);
+        session.turn(true);
         assert!(closes(&mut early), "no agent is lent");
         let far = |name: &str| {
             let path = session.scratch.path(name);
@@ -236,28 +232,28 @@ mod tests {
         let ((first, at_first), (second, at_second)) = (far("first"), far("second"));
         session.lend(&at_first);
         let mut open = session.connect();
-        session.turn(0);
+        session.turn(true);
         let (mut agent, _) = first.accept().unwrap();
         open.write_all(b"question").unwrap();
-        session.turn(0);
+        session.turn(true);
         let mut asked = [0; 8];
         agent.read_exact(&mut asked).unwrap();
         assert_eq!((&asked, is_closed(&mut open)), (b"question", false));
-        // The client is silent for 60 s, and then sends again.
+        // The client is silent for a while, and then sends again.
         let mut during = session.connect();
-        session.turn(60);
+        session.turn(false);
         assert!(closes(&mut open) && closes(&mut during));
         assert_eq!(session.agent.poll_timeout(), None);
         let id = session.lend(&at_second);
         let mut open = session.connect();
-        session.turn(0);
+        session.turn(true);
         second.accept().expect("the newest counts");
         assert!(!is_closed(&mut open) && session.agent.poll_timeout().is_some());
         // The client's ssh has ended.
         session.client.reset(id, 0).unwrap();
-        session.turn(0);
+        session.turn(true);
         let mut late = session.connect();
-        session.turn(0);
+        session.turn(true);
         assert!(closes(&mut open) && closes(&mut late));
     }
 
@@ -269,13 +265,13 @@ mod tests {
         for wrong in [&b"relative"[..], b"", b"/nul\0", &[b'/'; PATH_MAX + 1]] {
             session.lend(wrong);
             let mut stream = session.connect();
-            session.turn(0);
+            session.turn(true);
             assert!(closes(&mut stream), "{wrong:?}");
         }
         session.lend(path.as_os_str().as_encoded_bytes());
         let mut streams: Vec<UnixStream> =
             (0..=CONNECTIONS_MAX).map(|_| session.connect()).collect();
-        session.turn(0);
+        session.turn(true);
         assert!(streams.pop().is_some_and(|mut last| closes(&mut last)), "one too many");
         assert!(!streams.iter_mut().any(is_closed));
         // A child that another test has just forked may hold the sockets open.
@@ -287,10 +283,10 @@ mod tests {
             stream.shutdown(std::net::Shutdown::Both).expect("it is open");
         }
         rustix::net::shutdown(&far, rustix::net::Shutdown::Both).expect("it listens");
-        session.turn(0);
+        session.turn(true);
         assert!(session.agent.joints.is_empty());
         let mut late = session.connect();
-        session.turn(0);
+        session.turn(true);
         assert!(closes(&mut late), "the socket is dead");
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use rove_bootstrap::Place;
-use rove_control::Forwarding;
+use rove_control::{Forwarding, State};
 use rove_host::piped::PipedChild;
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::{Server, StreamController, Streams};
@@ -109,18 +109,24 @@ impl Forwards {
             self.listeners.handle_takeover(now);
         }
         self.listeners.handle_timeout(now);
-        let silence = session.client_missed_since().map(|at| now.saturating_since(at));
+        let mut missed_since = session.client_missed_since();
         if let Some(carriage) = session.carriage()
             && (self.layer.is_some() || carriage.has_packets())
         {
             let new = || Box::new(Layer::new(now, self.core_limit));
             let layer = self.layer.get_or_insert_with(new);
+            missed_since = missed_since.max(carriage.heard_at());
             layer.streams.handle_arrivals(now, carriage);
             layer.turn(now, &self.lookups, &mut self.agent, &mut self.listeners);
             layer.serve_terminal(now, session, program);
         }
-        let mux = self.layer.as_mut().map(|layer| &mut layer.streams.mux);
-        self.agent.turn(now, mux, silence);
+        let mut mux = self.layer.as_mut().map(|layer| &mut layer.streams.mux);
+        let silence = missed_since.map(|at| now.saturating_since(at));
+        let is_client_there = State::of_silence(silence) == State::Attached;
+        if let Some(mux) = &mut mux {
+            self.listeners.handle_presence(now, mux, is_client_there);
+        }
+        self.agent.turn(now, mux, is_client_there);
     }
 
     /// Returns whether the client has used streams.

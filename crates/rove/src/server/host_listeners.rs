@@ -2,8 +2,8 @@
 //! client in a stream of its own.
 //!
 //! Only the client knows the targets of the connections. A listener lives as long as the client's stream that asked for
-//! it. After another client has taken the session over, the listeners stay bound for a minute. The new client can then
-//! get the same ports.
+//! it, but its sockets are closed while the client is away. After another client has taken the session over, the
+//! listeners stay for a minute. The new client can then get the same ports.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -71,13 +71,18 @@ pub(super) struct HostListeners {
     accepted: Option<(Instant, u32)>,
     /// The end of a pause in accepting connections.
     paused_until: Option<Instant>,
+    /// The earliest time of another attempt to open closed sockets.
+    opens_at: Option<Instant>,
 }
 
 /// A listener, and the reason why it stays open.
 #[derive(Debug)]
 struct Held {
     wanted: Listen,
-    sockets: Sockets,
+    /// The request for the same place, with the port that the host has chosen.
+    opened: Listen,
+    /// `None` while the client is away.
+    sockets: Option<Sockets>,
     holder: Holder,
 }
 
@@ -101,15 +106,22 @@ impl HostListeners {
     ) {
         let kept = self.position(&wanted).map(|at| self.all.remove(at));
         let opened = match kept {
-            Some(kept) => Ok(kept.sockets),
+            Some(Held { sockets: Some(sockets), .. }) => Ok(sockets),
+            Some(closed) => open(&closed.opened, Policy::find),
             None if self.all.len() >= LISTENERS_MAX => Err(Refusal::Many),
             None => open(&wanted, Policy::find),
         };
         let answer = match opened {
             Ok(sockets) => {
-                let address = sockets.port().map(|port| port.to_string()).unwrap_or_default();
+                let mut opened = wanted.clone();
+                let chosen = sockets.port();
+                if let (ListenPlace::Port { port, .. }, Some(chosen)) = (&mut opened.at, chosen) {
+                    *port = chosen;
+                }
+                let address = chosen.map(|port| port.to_string()).unwrap_or_default();
                 tracing::info!(%address, "listening for the client");
-                self.all.push(Held { wanted, sockets, holder: Holder::Stream(id) });
+                let (sockets, holder) = (Some(sockets), Holder::Stream(id));
+                self.all.push(Held { wanted, opened, sockets, holder });
                 Answer::Opened { address }
             }
             Err(refusal) => Answer::Refused { code: UNREACHED, text: refusal.to_string() },
@@ -143,6 +155,21 @@ impl HostListeners {
         // Without a client that accepts connections, nothing would end the pause.
         self.paused_until = None;
         debug_assert!(self.waiting.is_empty() && !self.all.iter().any(Held::is_held));
+    }
+
+    /// While the client is away, closes the sockets, so that connections fail at once and another session can take the
+    /// ports. Opens the sockets again once the client is there and the ports are free.
+    pub(super) fn handle_presence(&mut self, now: Instant, mux: &mut Mux, is_client_there: bool) {
+        if !is_client_there {
+            self.all.iter_mut().filter(|it| it.is_held()).for_each(|it| it.sockets = None);
+            self.waiting.keys().for_each(|id| mux.reset_and_stop(*id, UNREACHED));
+            self.cut_waiting();
+        } else if self.opens_at.is_none_or(|at| at <= now) {
+            for held in self.all.iter_mut().filter(|it| it.is_held() && it.sockets.is_none()) {
+                self.opens_at = Some(now + SECOND);
+                held.sockets = open(&held.opened, Policy::find).ok();
+            }
+        }
     }
 
     /// Closes all listeners, and resets the connections that wait for the client's answer.
@@ -184,17 +211,16 @@ impl HostListeners {
         debug_assert!(self.waiting.len() <= CONNECTS_MAX);
     }
 
-    /// Returns the addresses and paths of the listeners, as text for people.
+    /// Returns the addresses and paths of the open listeners, as text for people.
     pub(super) fn places(&self) -> Vec<String> {
-        let place = |held: &Held| match &held.wanted.at {
+        let place = |held: &Held| match &held.opened.at {
             ListenPlace::Port { host, port } => {
-                let port = held.sockets.port().unwrap_or(*port);
                 let host = host.as_deref().unwrap_or("localhost");
                 format!("{host}:{port}")
             }
             ListenPlace::Path(path) => String::from_utf8_lossy(path).into_owned(),
         };
-        self.all.iter().map(place).collect()
+        self.all.iter().filter(|it| it.sockets.is_some()).map(place).collect()
     }
 
     /// Returns how many accepted connections wait for the client's answer.
@@ -215,7 +241,8 @@ impl HostListeners {
     pub(super) fn interests(&self, open: usize) -> impl Iterator<Item = Interest<'_>> {
         let accepts = self.paused_until.is_none() && self.has_room(open);
         let held = self.all.iter().filter(move |it| accepts && it.is_held());
-        held.flat_map(|it| it.sockets.iter()).map(|it| Interest::new(it, true, false))
+        let sockets = held.flat_map(|it| &it.sockets).flat_map(Sockets::iter);
+        sockets.map(|it| Interest::new(it, true, false))
     }
 
     fn has_room(&self, open: usize) -> bool {
@@ -265,7 +292,8 @@ impl HostListeners {
         for at in (self.next..self.next + self.all.len()).map(|at| at % self.all.len()) {
             let held = &self.all[at];
             if held.is_held()
-                && let Some(accepted) = held.sockets.accept().transpose()
+                && let Some(sockets) = &held.sockets
+                && let Some(accepted) = sockets.accept().transpose()
             {
                 let number = held.wanted.number;
                 self.next = at + 1;
@@ -510,6 +538,45 @@ mod tests {
                 std::thread::yield_now();
             }
         });
+    }
+
+    #[test]
+    fn while_the_client_is_away_its_port_refuses_and_another_session_may_take_it() {
+        let mut ends = Ends::new(HostListeners::default());
+        let first = port(&ends.ask(&wanted(0)).1);
+        let connect = move || TcpStream::connect(("127.0.0.1", first));
+        let mut early = connect().unwrap();
+        ends.carry();
+        assert_eq!(ends.listeners.waiting(), 1);
+        let there = |ends: &mut Ends, is_client_there| {
+            ends.listeners.handle_presence(ends.now, &mut ends.server, is_client_there);
+        };
+        // A child that another test has just forked holds a listener open until the child's exec.
+        let wait =
+            move || within_guard("the end of the listener", move || while connect().is_ok() {});
+        there(&mut ends, false);
+        assert!(early.read(&mut [0; 1]).is_err() && ends.listeners.waiting() == 0);
+        wait();
+        assert_eq!((ends.listeners.places().len(), ends.listeners.interests(0).count()), (0, 0));
+        let at = ListenPlace::Port { host: Some("127.0.0.1".to_owned()), port: first };
+        let mut other = Ends::new(HostListeners::default());
+        let (id, answer) = other.ask(&Listen { at, ..wanted(0) });
+        assert_eq!(port(&answer), first);
+        there(&mut ends, true);
+        assert!(ends.listeners.places().is_empty(), "the port is taken");
+        other.client.reset(id, 1).unwrap();
+        other.carry();
+        wait();
+        there(&mut ends, true);
+        assert!(ends.listeners.places().is_empty(), "the port is tried once in a second");
+        ends.now += SECOND;
+        there(&mut ends, true);
+        assert_eq!(ends.listeners.places(), [format!("127.0.0.1:{first}")]);
+        // The next client gets the port, too.
+        there(&mut ends, false);
+        wait();
+        ends.listeners.handle_takeover(ends.now);
+        assert_eq!(port(&Ends::new(ends.listeners).ask(&wanted(1)).1), first);
     }
 
     #[test]

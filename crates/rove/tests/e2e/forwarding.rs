@@ -407,6 +407,9 @@ fn listeners_of_both_ends_and_their_connections_outlive_a_change_of_the_network(
     let allocated = allocated_port(&terminal);
     let mut before = border.connect(allocated);
     let (mut joined, _) = near.0.accept().expect("a connection comes");
+    // A byte shows that the host knows of the connection. Otherwise the host would reset it in the dark.
+    joined.write_all(b"x").expect("it is read");
+    before.read_exact(&mut [0; 1]).expect("it comes");
     answer_port(near.0);
     border.let_pass(false, false);
     terminal.wait_for_notice("ast contact");

@@ -1,19 +1,22 @@
 //! How sessions pause and end, after which the user's terminal is as it was before.
 
-use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::io::{self, Read as _, Write as _};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
+use std::thread;
 
 use rove_link::LinkConfig;
 use rove_units::Duration;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::termios::LocalModes;
 use socket2::{Domain, Socket, Type};
 
 use crate::support::{
-    ANSWERING, Invocation, Maker, Report, SIZE, Scratch, Server, Session, Tap, Terminal, Treatment,
-    Way, each_pair, free_port, install_script, lossy, relay_to, rove, side_by_side,
+    ANSWERING, Far, Invocation, Maker, Report, SIZE, Scratch, Server, Session, Sshd, Tap, Terminal,
+    Treatment, Way, each_pair, free_port, install_script, lossy, relay_to, rove, side_by_side,
+    wait_until, within_guard,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -132,6 +135,40 @@ fn the_port_of_a_session_that_its_user_has_left_is_free_for_the_next() {
         terminal.wait_exit().assert_code(0);
         servers.push(server);
     }
+}
+
+#[test]
+fn a_port_of_the_host_is_free_while_its_client_is_silent_and_the_clients_again_when_it_is_heard() {
+    let (sshd, port) = (Sshd::start(Far::default()), free_port());
+    let near = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+    let target = near.local_addr().expect("a bound socket has an address").port();
+    thread::spawn(move || near.incoming().flatten().all(|mut it| it.write_all(b"hello").is_ok()));
+    let start = || {
+        let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).arg("-N");
+        let mut command = call.args([&format!("-R{port}:localhost:{target}"), "far"]).command();
+        command.stdin(Stdio::null()).spawn().expect("rove starts")
+    };
+    let connect = move || TcpStream::connect(("127.0.0.1", port));
+    let mut clients = vec![start()];
+    for end in [Signal::CONT, Signal::KILL, Signal::TERM] {
+        wait_until("an answer", || {
+            let read = connect().and_then(|mut it| it.read_exact(&mut [0; 5]));
+            read.is_ok()
+        });
+        let pid = Pid::from_child(&clients[clients.len() - 1]);
+        if end != Signal::TERM {
+            kill_process(pid, Signal::STOP).expect("it runs");
+            let mut waits = connect().expect("the host listens");
+            let cut = within_guard("a reset", move || waits.read(&mut [0; 1]));
+            assert!(cut.is_err(), "no connection waits for a silent client: {cut:?}");
+            assert!(connect().is_err(), "the port is free for others");
+        }
+        kill_process(pid, end).expect("it runs");
+        if end == Signal::KILL {
+            clients.push(start());
+        }
+    }
+    assert!(clients.iter_mut().all(|it| it.wait().is_ok()));
 }
 
 /// The other program lets any program share its port, at any address of this computer. The system could then give it
