@@ -20,9 +20,13 @@ use crate::connect::{Connect, settle};
 use crate::errand::Errands;
 use crate::listeners;
 use crate::messages::reason;
-use crate::opening::{Answered, Opening};
 use crate::socks::{REQUEST_MAX, REQUEST_PATIENCE, Request, Step, Version};
 use crate::splice::Splice;
+
+mod entry;
+
+use entry::{Entry, State};
+pub(super) use entry::{News, Purpose};
 
 /// The code that resets a listener's stream. Chosen: unlike the stream layer's own codes.
 const UNWANTED: u64 = 17;
@@ -57,54 +61,12 @@ pub(super) struct RemoteForwards {
     lookups: Errands,
 }
 
-#[derive(Debug)]
-struct Entry {
-    forward: RemoteForward,
-    state: State,
-    purpose: Purpose,
-}
-
-/// The reason for a listener.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
-    /// The user set the listener by `-R`, or by `RemoteForward` in ssh's configuration.
-    Option,
-    /// The user typed a line for the listener during the session. Its failure does not end the session.
-    Added,
-    /// The relay of the user's agent needs the listener.
-    Agent,
-}
-
-/// The progress of a listener.
-#[derive(Debug)]
-enum State {
-    /// The client has not asked the host for the listener.
-    New,
-    /// The client has asked, and the host has not answered.
-    Asked(Opening),
-    /// The host listens as long as this stream is open.
-    Open { stream: StreamId, port: String },
-}
-
 /// A connection that this computer is making to a target.
 #[derive(Debug)]
 struct Making {
     connect: Connect,
     /// The SOCKS client's version, and the bytes that followed its request. `None` for a fixed target.
     socks: Option<(Version, Vec<u8>)>,
-}
-
-/// A message for the user about listeners on the host.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum News {
-    /// The host listens. The sentence, if any, is for the user.
-    Opened(Option<String>),
-    /// A connection to a fixed target, or a listener that the user added, has failed. The text is for the user.
-    Said(String),
-    /// A listener of the user's options is not opened, for this reason.
-    Failed(String),
-    /// Why the host does not listen for the relay of the agent. `None` if the host listens.
-    Agent(Option<String>),
 }
 
 impl RemoteForwards {
@@ -146,8 +108,9 @@ impl RemoteForwards {
         })
     }
 
-    /// Adds a listener during the session.
+    /// Adds a listener during the session, in place of an equal one that the host has refused.
     pub(super) fn add(&mut self, forward: RemoteForward, purpose: Purpose) {
+        self.entries.retain(|_, it| !it.is_refused() || it.forward != forward);
         let former = self.entries.insert(self.next_number, Entry::new(forward, purpose));
         debug_assert!(former.is_none(), "a number is given once");
         self.next_number += 1;
@@ -253,15 +216,17 @@ impl RemoteForwards {
         self.entries.values().any(|it| matches!(it.state, State::New))
     }
 
-    /// Returns whether any listener still lacks the host's answer.
+    /// Returns whether any listener still lacks the host's first answer.
     pub(super) fn is_asking(&self) -> bool {
-        self.entries.values().any(|it| !matches!(it.state, State::Open { .. }))
+        self.entries.values().any(Entry::is_asking)
     }
 
     /// Returns when to call [`RemoteForwards::turn`] at the latest.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        let entries = self.entries.values().filter_map(Entry::poll_timeout);
         let requests = self.requests.values().map(|(_, until)| *until);
-        requests.chain(self.connects.values().map(|it| it.connect.poll_timeout())).min()
+        let connects = self.connects.values().map(|it| it.connect.poll_timeout());
+        entries.chain(requests).chain(connects).min()
     }
 
     /// Returns the descriptors to wait for. When one is ready, call [`RemoteForwards::turn`].
@@ -278,10 +243,7 @@ impl RemoteForwards {
             let is_users = entry.purpose != Purpose::Agent;
             let mask = if is_users { mask } else { Forwards::default().mask };
             let listen = || Listen { number: *number, at, mask, replaces: replaces || !is_users };
-            let is_new = matches!(entry.state, State::New);
-            let found =
-                if is_new { entry.begin(now, mux, listen()) } else { entry.answer(now, mux) };
-            let is_kept = matches!(found, None | Some(News::Opened(_) | News::Agent(None)));
+            let (found, is_kept) = entry.turn(now, mux, listen);
             news.extend(found);
             is_kept
         });
@@ -373,61 +335,6 @@ impl RemoteForwards {
     }
 }
 
-impl Entry {
-    const fn new(forward: RemoteForward, purpose: Purpose) -> Self {
-        Self { forward, state: State::New, purpose }
-    }
-
-    /// Asks the host for the listener. Returns the news of a failure.
-    fn begin(&mut self, now: Instant, mux: &mut Mux, wanted: Listen) -> Option<News> {
-        let wanted = Target::Listen(wanted);
-        let begun = wanted.check().map_err(|error| error.to_string());
-        let begun = begun
-            .and_then(|()| Opening::begin(now, mux, &wanted).map_err(|error| error.to_string()));
-        match begun {
-            Ok(opening) => {
-                self.state = State::Asked(opening);
-                None
-            }
-            Err(error) => Some(self.failed(&error)),
-        }
-    }
-
-    /// Reads the host's answer. Returns the news for the user.
-    fn answer(&mut self, now: Instant, mux: &mut Mux) -> Option<News> {
-        let State::Asked(opening) = &mut self.state else { return None };
-        Some(match opening.answer(now, mux)? {
-            Answered::Opened(port) => {
-                let said = allocated(&self.forward, &port);
-                let usual = || {
-                    (self.purpose == Purpose::Added)
-                        .then(|| format!("{}: the host listens", self.forward))
-                };
-                let said = said.or_else(usual);
-                self.state = State::Open { stream: opening.id(), port };
-                match self.purpose {
-                    Purpose::Agent => News::Agent(None),
-                    _ => News::Opened(said),
-                }
-            }
-            Answered::Refused(reason) => self.failed(&format!("the host cannot listen: {reason}")),
-            Answered::Cut(reason) => self.failed(&reason),
-            Answered::Unknown | Answered::Exited(_) | Answered::Kept(..) => {
-                self.failed("the host's rove is too old to listen")
-            }
-        })
-    }
-
-    fn failed(&self, reason: &str) -> News {
-        let said = format!("{}: {reason}", self.forward);
-        match self.purpose {
-            Purpose::Option => News::Failed(said),
-            Purpose::Added => News::Said(said),
-            Purpose::Agent => News::Agent(Some(reason.to_owned())),
-        }
-    }
-}
-
 /// Tells a SOCKS client that its connection was not made.
 fn end_socks(mux: &mut Mux, id: StreamId, version: Version, reason: &str) {
     let _ = mux.write(id, &version.refused(reason));
@@ -439,13 +346,6 @@ fn listen_place(place: &Place) -> ListenPlace {
         Place::Port(host, port) => ListenPlace::Port { host: host.clone(), port: *port },
         Place::Socket(path) => ListenPlace::Path(path.clone().into_bytes()),
     }
-}
-
-/// Returns the sentence about a port that the host chose, in ssh's words. `None` if the user chose the port or path.
-fn allocated(forward: &RemoteForward, port: &str) -> Option<String> {
-    let Place::Port(_, 0) = forward.listen else { return None };
-    let target = forward.target.as_ref().map_or("SOCKS".to_owned(), Place::to_string);
-    Some(format!("Allocated port {port} for remote forward to {target}"))
 }
 
 /// Returns `false` for addresses of this computer, loopback, unspecified (`0.0.0.0/8`, `::`), link-local and cloud
@@ -602,6 +502,28 @@ mod tests {
         ends.now += REQUEST_PATIENCE;
         ends.carry();
         assert_eq!((ends.forwards.waiting(), ends.forwards.poll_timeout()), (0, None));
+    }
+
+    #[test]
+    fn a_listener_that_the_host_has_refused_is_asked_for_again_until_it_opens() {
+        let mut ends = Ends::new(place(9));
+        ends.forwards.add(
+            RemoteForward { listen: Place::Port(None, 4712), target: place(9) },
+            Purpose::Option,
+        );
+        ends.news.clear();
+        let refused = Answer::Refused { code: UNREACHED, text: "Address already in use".into() };
+        for answer in [refused.clone(), refused, Answer::Opened { address: "4712".into() }] {
+            ends.carry();
+            let asked = ends.server.accept().expect("the client asks");
+            ends.server.write(asked, &answer.encode()).unwrap();
+            ends.carry();
+            assert!(ends.server.accept().is_none(), "it waits, or has what it wants");
+            ends.now = ends.forwards.poll_timeout().unwrap_or(ends.now);
+        }
+        let said = |text| format!("-R 4712:127.0.0.1:9: the host {text}");
+        let failed = News::Failed(said("cannot listen: Address already in use"));
+        assert_eq!(ends.news, [failed, News::Opened(Some(said("listens")))]);
     }
 
     #[test]

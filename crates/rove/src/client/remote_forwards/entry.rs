@@ -1,0 +1,158 @@
+//! A listener that the client wants on the host. If the host refuses it, for example because the port is still that of
+//! a killed client, the client asks again from time to time.
+
+use rove_bootstrap::{Place, RemoteForward};
+use rove_streams::{Listen, Mux, StreamId, Target};
+use rove_units::{Duration, Instant};
+
+use crate::opening::{Answered, Opening};
+
+/// Pause before the client asks again for a listener that the host has refused. Chosen: a host frees the ports of a
+/// killed client after 9 to 33 s of silence, and an idle computer seldom wakes up.
+const REFUSED_PAUSE: Duration = Duration::from_secs(30);
+
+/// An entry of the client's table of listeners.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) forward: RemoteForward,
+    pub(super) state: State,
+    pub(super) purpose: Purpose,
+    /// When to ask the host again. `None` unless the host has refused the listener.
+    asks_again: Option<Instant>,
+}
+
+/// The reason for a listener.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::client) enum Purpose {
+    /// The user set the listener by `-R`, or by `RemoteForward` in ssh's configuration.
+    Option,
+    /// The user typed a line for the listener during the session. Its failure does not end the session.
+    Added,
+    /// The relay of the user's agent needs the listener.
+    Agent,
+}
+
+/// The progress of a listener.
+#[derive(Debug)]
+pub(super) enum State {
+    /// The client has not asked the host for the listener.
+    New,
+    /// The client has asked, and the host has not answered.
+    Asked(Opening),
+    /// The host listens as long as this stream is open.
+    Open { stream: StreamId, port: String },
+}
+
+/// A message for the user about listeners on the host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::client) enum News {
+    /// The host listens. The sentence, if any, is for the user.
+    Opened(Option<String>),
+    /// A connection to a fixed target, or a listener that the user added, has failed. The text is for the user.
+    Said(String),
+    /// A listener of the user's options is not opened, for this reason.
+    Failed(String),
+    /// Why the host does not listen for the relay of the agent. `None` if the host listens.
+    Agent(Option<String>),
+}
+
+impl Entry {
+    pub(super) const fn new(forward: RemoteForward, purpose: Purpose) -> Self {
+        Self { forward, state: State::New, purpose, asks_again: None }
+    }
+
+    /// Returns whether the listener still lacks the host's first answer.
+    pub(super) const fn is_asking(&self) -> bool {
+        !matches!(self.state, State::Open { .. }) && !self.is_refused()
+    }
+
+    /// Returns when to call [`Entry::turn`] at the latest, after a refusal.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        self.asks_again.filter(|_| matches!(self.state, State::New))
+    }
+
+    /// Returns whether the host has refused the listener, and has not opened it since.
+    pub(super) const fn is_refused(&self) -> bool {
+        self.asks_again.is_some()
+    }
+
+    /// Asks the host for the listener, when that is due, or reads the host's answer. Returns the news for the user, and
+    /// whether the client goes on wanting the listener.
+    pub(super) fn turn(
+        &mut self,
+        now: Instant,
+        mux: &mut Mux,
+        wanted: impl FnOnce() -> Listen,
+    ) -> (Option<News>, bool) {
+        let news = match self.state {
+            State::New if self.asks_again > Some(now) => None,
+            State::New => self.begin(now, mux, wanted()),
+            State::Asked(_) | State::Open { .. } => self.answer(now, mux),
+        };
+        let is_well = matches!(news, None | Some(News::Opened(_) | News::Agent(None)));
+        (news, is_well || self.asks_again > Some(now))
+    }
+
+    /// Asks the host for the listener. Returns the news of a failure.
+    fn begin(&mut self, now: Instant, mux: &mut Mux, wanted: Listen) -> Option<News> {
+        let wanted = Target::Listen(wanted);
+        let begun = wanted.check().map_err(|error| error.to_string());
+        let begun = begun
+            .and_then(|()| Opening::begin(now, mux, &wanted).map_err(|error| error.to_string()));
+        match begun {
+            Ok(opening) => {
+                self.state = State::Asked(opening);
+                None
+            }
+            Err(error) => Some(self.failed(&error)),
+        }
+    }
+
+    /// Reads the host's answer. Returns the news for the user.
+    fn answer(&mut self, now: Instant, mux: &mut Mux) -> Option<News> {
+        let State::Asked(opening) = &mut self.state else { return None };
+        Some(match opening.answer(now, mux)? {
+            Answered::Opened(port) => {
+                let said = allocated(&self.forward, &port);
+                let was_refused = self.asks_again.take().is_some();
+                let is_news = was_refused || self.purpose == Purpose::Added;
+                let usual = || is_news.then(|| format!("{}: the host listens", self.forward));
+                let said = said.or_else(usual);
+                self.state = State::Open { stream: opening.id(), port };
+                match self.purpose {
+                    Purpose::Agent => News::Agent(None),
+                    _ => News::Opened(said),
+                }
+            }
+            Answered::Refused(reason) => {
+                let news = self.failed(&format!("the host cannot listen: {reason}"));
+                if self.purpose == Purpose::Agent {
+                    return Some(news);
+                }
+                self.state = State::New;
+                let former = self.asks_again.replace(now + REFUSED_PAUSE);
+                return former.is_none().then_some(news);
+            }
+            Answered::Cut(reason) => self.failed(&reason),
+            Answered::Unknown | Answered::Exited(_) | Answered::Kept(..) => {
+                self.failed("the host's rove is too old to listen")
+            }
+        })
+    }
+
+    fn failed(&self, reason: &str) -> News {
+        let said = format!("{}: {reason}", self.forward);
+        match self.purpose {
+            Purpose::Option => News::Failed(said),
+            Purpose::Added => News::Said(said),
+            Purpose::Agent => News::Agent(Some(reason.to_owned())),
+        }
+    }
+}
+
+/// Returns the sentence about a port that the host chose, in ssh's words. `None` if the user chose the port or path.
+fn allocated(forward: &RemoteForward, port: &str) -> Option<String> {
+    let Place::Port(_, 0) = forward.listen else { return None };
+    let target = forward.target.as_ref().map_or("SOCKS".to_owned(), Place::to_string);
+    Some(format!("Allocated port {port} for remote forward to {target}"))
+}
