@@ -187,7 +187,7 @@ impl Lender {
     }
 
     /// Moves bytes of the calls, opens streams for calls that wait, and removes calls that have ended. `others` is the
-    /// number of the client's connections whose streams wait, or soon will, for the host's answer.
+    /// number of the client's connections whose streams wait for the host's answer.
     pub(super) fn turn(&mut self, now: Instant, mux: &mut Mux, others: usize, buffer: &mut [u8]) {
         self.loans.iter_mut().for_each(|loan| loan.turn(now, mux, buffer));
         // The count includes this turn's answers and ends. Otherwise a waiting call would wait until the next event.

@@ -169,11 +169,13 @@ impl RemoteForwards {
         let Some(Entry { forward, state: State::Asked(_) | State::Open { .. }, .. }) = entry else {
             return self.reception.handle_strange(now, mux, id);
         };
-        if self.requests.len() + self.connects.len() >= CONNECTS_MAX {
-            let text = format!("more than {CONNECTS_MAX} connections at a time");
-            return self.refuse(mux, id, text);
-        }
         let Some(place) = &forward.target else {
+            // Connections that send no request keep nobody waiting.
+            if self.requests.len() >= CONNECTS_MAX
+                && let Some((oldest, _)) = self.requests.pop_first()
+            {
+                mux.finish_and_stop(oldest, UNWANTED);
+            }
             self.requests.insert(id, (Request::default(), now + REQUEST_PATIENCE));
             let address = String::new();
             return self.reception.answer(mux, id, &Answer::Opened { address });
@@ -202,13 +204,10 @@ impl RemoteForwards {
         let mut news = self.ask(now, mux);
         self.read_requests(now, mux);
         self.look_at_connects(now, mux, splices, &mut news);
-        debug_assert!(self.requests.len() + self.connects.len() <= CONNECTS_MAX);
+        debug_assert!(self.requests.len() <= CONNECTS_MAX);
+        // `reception` bounds the connections to fixed targets, and `connect_named` those of SOCKS clients.
+        debug_assert!(self.connects.len() <= 2 * CONNECTS_MAX);
         news
-    }
-
-    /// Returns how many connections are being made, including those without a complete SOCKS request.
-    pub(super) fn waiting(&self) -> usize {
-        self.requests.len() + self.connects.len()
     }
 
     /// Returns whether a listener is new, so that the client must ask the host for it.
@@ -289,6 +288,9 @@ impl RemoteForwards {
     ) {
         let Target::Tcp { host, port } = target else { return };
         let begun = match self.permitted.find(host, *port) {
+            _ if self.connects.len() >= CONNECTS_MAX => {
+                Err(std::io::ErrorKind::ResourceBusy.into())
+            }
             Some(true) => Connect::begin(now, target, &self.lookups),
             Some(false) => Connect::begin_within(now, target, &self.lookups, is_elsewhere),
             None => Err(std::io::ErrorKind::PermissionDenied.into()),
@@ -461,7 +463,9 @@ mod tests {
             let read = ends.server.read(ends.now, id, &mut [0; 9]);
             assert!(read.is_err(), "{target:?}: {read:?}");
         }
-        assert!(other.accept().is_err() && ends.splices.is_empty() && ends.forwards.waiting() == 0);
+        assert!(
+            other.accept().is_err() && ends.splices.is_empty() && ends.forwards.connects.is_empty()
+        );
         let id = ends.open(&Target::Accepted(0));
         listener.accept().expect("the table's place");
         ends.carry();
@@ -494,14 +498,40 @@ mod tests {
     #[test]
     fn connections_that_are_being_made_for_a_host_are_bounded() {
         let mut ends = Ends::new(None);
-        let ids: Vec<StreamId> =
-            (0..=CONNECTS_MAX).map(|_| ends.open(&Target::Accepted(0))).collect();
-        assert_eq!(ends.forwards.waiting(), CONNECTS_MAX);
-        assert!(matches!(ends.answer(ids[CONNECTS_MAX]), Some(Answer::Refused { .. })));
+        let mut ids: Vec<StreamId> =
+            (0..CONNECTS_MAX).map(|_| ends.open(&Target::Accepted(0))).collect();
+        ids.push(ends.open(&Target::Accepted(0)));
+        assert_eq!(ends.forwards.requests.len(), CONNECTS_MAX);
+        assert!(matches!(ends.answer(ids[CONNECTS_MAX]), Some(Answer::Opened { .. })));
+        // The newest connection has taken the place of the one that has been silent for longest.
+        let ended = |ends: &mut Ends, id| {
+            assert!(matches!(ends.answer(id), Some(Answer::Opened { .. })));
+            ends.server.read(ends.now, id, &mut [0; 9]) == Ok(Read::End)
+        };
+        assert!(ended(&mut ends, ids[0]) && !ended(&mut ends, ids[1]));
+        // A listener whose queue is full answers nothing.
+        let full = TcpListener::bind("127.0.0.1:0").unwrap();
+        rustix::net::listen(&full, 0).unwrap();
+        let port = full.local_addr().unwrap().port();
+        let _queued = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+        ends.forwards.permitted = Permitted::Only(vec![(Some("127.0.0.1".to_owned()), None)]);
+        let [high, low] = port.to_be_bytes();
+        for _ in 0..=CONNECTS_MAX {
+            ids.push(ends.open(&Target::Accepted(0)));
+            let id = ids[ids.len() - 1];
+            ends.server.write(id, &[4, 1, high, low, 127, 0, 0, 1, 0]).unwrap();
+            ends.carry();
+        }
+        assert_eq!(ends.forwards.connects.len(), CONNECTS_MAX);
+        let last = ids[ids.len() - 1];
+        assert!(matches!(ends.answer(last), Some(Answer::Opened { .. })));
+        let mut reply = [0; 9];
+        assert_eq!(ends.server.read(ends.now, last, &mut reply), Ok(Read::Bytes(8)));
+        assert_eq!(reply[..8], Version::Four.refused("busy"));
         // The client closes SOCKS connections without a request after the deadline.
         ends.now += REQUEST_PATIENCE;
         ends.carry();
-        assert_eq!((ends.forwards.waiting(), ends.forwards.poll_timeout()), (0, None));
+        assert_eq!((ends.forwards.requests.len(), ends.forwards.poll_timeout()), (0, None));
     }
 
     #[test]

@@ -211,7 +211,7 @@ impl ClientStreams {
         refused.extend(lent);
         refused.extend(self.files.turn(now, &mut layer.streams.mux).map(|sent| sent.sentence()));
         self.callbacks.turn(now, &mut layer.streams.mux);
-        layer.move_bytes(now, self.requests.len(), self.lender.as_deref_mut());
+        layer.move_bytes(now, self.lender.as_deref_mut());
         if let Some(closed) = layer.streams.mux.closed() {
             tracing::info!(?closed, "streams are closed");
             self.close(now, session, "the host has broken the rules of streams");
@@ -353,25 +353,27 @@ impl ClientStreams {
         session.shutdown(now, "No connections are carried, shutting down...");
     }
 
-    /// Returns whether there is room for another connection.
+    /// Returns whether there is room for another connection's stream.
     fn has_room(&self) -> bool {
         let layer = self.layer.as_ref();
-        let waiting = layer.map_or(0, |it| it.waiting.len()) + self.requests.len();
         let lent = self.lender.as_ref().map_or(0, |lender| lender.waiting());
-        let waiting = waiting + self.remote.waiting() + lent;
-        let open = self.requests.len() + layer.map_or(0, |it| it.streams.mux.open_streams());
+        let waiting = layer.map_or(0, |it| it.waiting.len()) + lent;
+        let open = layer.map_or(0, |it| it.streams.mux.open_streams());
         waiting < CONNECTS_MAX && open < STREAMS_MAX
     }
 
-    /// Accepts waiting connections while there is room, after closing expired login ports.
+    /// Accepts waiting connections while there is room, after closing expired login ports. A turn accepts a bounded
+    /// number, because SOCKS clients that send no request leave the room as it is.
     fn accept(&mut self, now: Instant) {
         self.close_expired(now);
         if self.paused_until.is_some_and(|until| now < until) {
             return;
         }
         self.paused_until = None;
-        while self.has_room() {
-            debug_assert!(self.requests.len() < CONNECTS_MAX, "there is room for one more");
+        for _ in 0..CONNECTS_MAX {
+            if !self.has_room() {
+                return;
+            }
             let (socket, target, option) = match self.listeners.accept() {
                 Ok(Some(accepted)) => accepted,
                 Ok(None) => return,
@@ -387,6 +389,10 @@ impl ClientStreams {
                     layer.open(now, socket, target, Origin::Listener(option.to_owned()));
                 }
                 None => {
+                    if self.requests.len() >= CONNECTS_MAX {
+                        // The oldest one takes longest to send a request.
+                        self.requests.remove(0);
+                    }
                     let until = now + REQUEST_PATIENCE;
                     self.requests.push(Asking { socket, request: Request::default(), until });
                 }
@@ -394,9 +400,13 @@ impl ClientStreams {
         }
     }
 
-    /// Reads the requests of SOCKS clients, and opens their streams.
+    /// Reads the requests of SOCKS clients, and opens their streams. Without room, the requests stay unread.
     fn ask(&mut self, now: Instant) {
         for mut asking in std::mem::take(&mut self.requests) {
+            if !self.has_room() {
+                self.requests.push(asking);
+                continue;
+            }
             match asking.turn() {
                 Some(Step::More) if now < asking.until => self.requests.push(asking),
                 Some(Step::Connect { target, version, rest }) => {
@@ -438,7 +448,7 @@ impl ClientStreams {
     /// Returns when to call [`ClientStreams::turn`] and [`ClientStreams::send`] at the latest.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let packets = self.layer.as_ref().and_then(|layer| layer.poll_timeout());
-        let requests = self.requests.iter().map(|it| it.until);
+        let requests = self.requests.iter().filter(|_| self.has_room()).map(|it| it.until);
         let agent = self.agent.as_ref().and_then(|agent| agent.poll_timeout());
         let own = requests.chain(self.remote.poll_timeout()).chain(self.paused_until);
         let lender = self.lender.as_ref().and_then(|lender| lender.poll_timeout());
@@ -448,11 +458,11 @@ impl ClientStreams {
 
     /// Returns the descriptors to wait for. The listeners are among them only once the host is known to carry streams.
     pub(super) fn interests(&self, session: &Client) -> impl Iterator<Item = Interest<'_>> {
-        let accepts = session.carries_streams() == Some(true)
-            && self.paused_until.is_none()
-            && self.has_room();
+        let has_room = self.has_room();
+        let accepts =
+            session.carries_streams() == Some(true) && self.paused_until.is_none() && has_room;
         let listeners = self.listeners.sockets().filter(move |_| accepts);
-        let requests = self.requests.iter().map(|it| it.socket.as_fd());
+        let requests = self.requests.iter().filter(move |_| has_room).map(|it| it.socket.as_fd());
         let sockets = listeners.chain(requests).map(|it| Interest::new(it, true, false));
         let agent = self.agent.iter().flat_map(|agent| agent.interests());
         let sockets = sockets.chain(self.remote.interests()).chain(agent);
@@ -480,6 +490,7 @@ impl ClientStreams {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read as _, Write as _};
     use std::net::TcpStream;
 
     use rove_bootstrap::{Forward, Place};
@@ -511,6 +522,36 @@ mod tests {
         forwards.ask(at(31));
         assert_eq!((forwards.requests.len(), forwards.poll_timeout()), (0, None));
         assert!(forwards.layer.is_none(), "no stream is opened for it");
+    }
+
+    #[test]
+    fn connections_of_socks_that_say_nothing_hold_up_no_others() {
+        let (mut forwards, port) = forwards(None);
+        let (mut other, plain) =
+            super::tests::forwards(Some(Place::Port(Some("h".to_owned()), 80)));
+        let connect = |port| TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let mut silent: Vec<TcpStream> = (0..=CONNECTS_MAX).map(|_| connect(port)).collect();
+        forwards.accept(at(1));
+        assert!(forwards.requests.len() <= CONNECTS_MAX && forwards.has_room());
+        forwards.accept(at(1));
+        assert_eq!(forwards.requests.len(), CONNECTS_MAX);
+        assert_eq!(silent[0].read(&mut [0; 1]).unwrap(), 0, "the oldest has made room");
+        std::mem::swap(&mut forwards.listeners, &mut other.listeners);
+        let _plain = connect(plain);
+        forwards.accept(at(1));
+        assert_eq!(forwards.layer.as_ref().map(|it| it.waiting.len()), Some(1));
+        // Complete requests wait for streams, however long that lasts.
+        for client in &mut silent[1..] {
+            client.write_all(&[4, 1, 0, 80, 192, 0, 2, 1, 0]).unwrap();
+        }
+        forwards.ask(at(2));
+        assert_eq!((forwards.requests.len(), forwards.has_room()), (1, false));
+        assert_eq!(forwards.poll_timeout(), forwards.layer.as_ref().unwrap().poll_timeout());
+        forwards.ask(at(99));
+        assert_eq!(forwards.requests.len(), 1);
+        let _ = forwards.layer.as_mut().unwrap().waiting.pop_first();
+        forwards.ask(at(99));
+        assert_eq!((forwards.requests.len(), forwards.has_room()), (0, false));
     }
 
     /// Returns a client's streams after the user has agreed to open a login's port, and the forward of this port.

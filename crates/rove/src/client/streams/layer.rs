@@ -166,8 +166,8 @@ impl Layer {
         sentences
     }
 
-    /// Copies bytes, also for the lender. `asking` is the number of SOCKS clients whose requests are incomplete.
-    pub(super) fn move_bytes(&mut self, now: Instant, asking: usize, lender: Option<&mut Lender>) {
+    /// Copies bytes, also for the lender.
+    pub(super) fn move_bytes(&mut self, now: Instant, lender: Option<&mut Lender>) {
         debug_assert!(
             self.waiting.keys().all(|id| !self.splices.contains_key(id)),
             "answered once"
@@ -182,7 +182,7 @@ impl Layer {
         splices.values_mut().for_each(|splice| splice.turn(now, &mut streams.mux, buffer));
         splices.retain(|_, splice| !splice.is_over());
         if let Some(lender) = lender {
-            lender.turn(now, &mut streams.mux, waiting.len() + asking, buffer);
+            lender.turn(now, &mut streams.mux, waiting.len(), buffer);
         }
     }
 }
