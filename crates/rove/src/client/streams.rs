@@ -30,7 +30,7 @@ mod layer;
 mod purpose;
 mod sentences;
 
-use layer::{Layer, Origin};
+use layer::{Layer, Origin, Waiting};
 pub(super) use purpose::Purpose;
 use sentences::{NO_CALLBACK, carries_nothing, ended, to_ask};
 
@@ -415,6 +415,8 @@ impl ClientStreams {
                     if let Some(id) = id {
                         // The few bytes after a request fit into a new stream.
                         let _ = layer.streams.mux.write(id, &rest);
+                        let waiting = layer.waiting.get_mut(&id);
+                        waiting.into_iter().for_each(|it| it.is_watched = rest.is_empty());
                     }
                 }
                 Some(Step::More | Step::End) | None => {}
@@ -465,6 +467,8 @@ impl ClientStreams {
         let requests = self.requests.iter().filter(move |_| has_room).map(|it| it.socket.as_fd());
         let sockets = listeners.chain(requests).map(|it| Interest::new(it, true, false));
         let agent = self.agent.iter().flat_map(|agent| agent.interests());
+        let waiting = self.layer.iter().flat_map(|layer| layer.waiting.values());
+        let sockets = sockets.chain(waiting.filter_map(Waiting::interest));
         let sockets = sockets.chain(self.remote.interests()).chain(agent);
         let lent = self.lender.iter().flat_map(|lender| lender.interests());
         sockets.chain(self.splices().flat_map(Splice::interests)).chain(lent)
@@ -491,9 +495,10 @@ impl ClientStreams {
 #[cfg(test)]
 mod tests {
     use std::io::{Read as _, Write as _};
-    use std::net::TcpStream;
+    use std::net::{Shutdown, TcpStream};
 
     use rove_bootstrap::{Forward, Place};
+    use rove_rig::guard::wait_until;
     use rove_rig::ports::free_port;
 
     use super::*;
@@ -552,6 +557,34 @@ mod tests {
         let _ = forwards.layer.as_mut().unwrap().waiting.pop_first();
         forwards.ask(at(99));
         assert_eq!((forwards.requests.len(), forwards.has_room()), (0, false));
+    }
+
+    #[test]
+    fn a_client_of_socks_that_has_left_makes_room_before_the_host_answers() {
+        let (mut forwards, port) = forwards(None);
+        let request = [4, 1, 0, 80, 192, 0, 2, 1, 0];
+        let ask = |rest: &[u8]| {
+            let mut client = TcpStream::connect(("127.0.0.1", port)).unwrap();
+            client.write_all(&[&request, rest].concat()).unwrap();
+            client
+        };
+        let (left, patient, mut hasty, whole) = (ask(b""), ask(b""), ask(b""), ask(b"GET"));
+        forwards.accept(at(1));
+        forwards.ask(at(1));
+        // A client may send bytes and its end before the answer.
+        hasty.write_all(b"GET").unwrap();
+        hasty.shutdown(Shutdown::Write).unwrap();
+        whole.shutdown(Shutdown::Write).unwrap();
+        let waiting = |it: &mut ClientStreams| {
+            let layer = it.layer.as_mut().unwrap();
+            layer.take_answers(at(1));
+            layer.waiting.len()
+        };
+        assert_eq!(waiting(&mut forwards), 4);
+        drop(left);
+        wait_until("the end of the first", || waiting(&mut forwards) == 3);
+        drop(patient);
+        wait_until("the end of the second", || waiting(&mut forwards) == 2);
     }
 
     /// Returns a client's streams after the user has agreed to open a login's port, and the forward of this port.

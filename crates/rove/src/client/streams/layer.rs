@@ -1,11 +1,14 @@
 //! The stream layer of an interactive client: the streams, and the connections whose bytes are copied to and from them.
 
 use std::collections::BTreeMap;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
+use rove_platform::event_loop::Interest;
 use rove_session::Streams;
-use rove_streams::{Event, STREAMS_MAX, Side, StreamId, Target};
+use rove_streams::{Event, STREAMS_MAX, Side, StreamId, Target, UNREACHED};
 use rove_units::Instant;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, recv};
 
 use crate::client::agent::AgentLoan;
 use crate::client::asking::tell;
@@ -34,6 +37,9 @@ pub(super) struct Waiting {
     opening: Opening,
     /// The connection's origin, which decides how to report the host's answer.
     origin: Origin,
+    /// Whether the connection's end means that a SOCKS client has left. A client that has sent bytes for the target may
+    /// end its direction before the answer.
+    pub(super) is_watched: bool,
 }
 
 /// The way in which a connection came to the client.
@@ -73,7 +79,7 @@ impl Layer {
         match Opening::begin(now, &mut self.streams.mux, target) {
             Ok(opening) => {
                 let id = opening.id();
-                self.waiting.insert(id, Waiting { socket, opening, origin });
+                self.waiting.insert(id, Waiting { socket, opening, origin, is_watched: false });
                 Some(id)
             }
             Err(error) => {
@@ -131,10 +137,13 @@ impl Layer {
         }
     }
 
-    /// Reads the host's answers, and begins to copy bytes of the connections that the host has made. Returns a sentence
-    /// for each refused connection, except those of SOCKS clients.
+    /// Reads the host's answers, and begins to copy bytes of the connections that the host has made. Gives up those that
+    /// SOCKS clients have left. Returns a sentence for each refused connection, except those of SOCKS clients.
     pub(super) fn take_answers(&mut self, now: Instant) -> Vec<String> {
         let mux = &mut self.streams.mux;
+        for (id, _) in self.waiting.extract_if(.., |_, it| it.has_left()) {
+            mux.reset_and_stop(id, UNREACHED);
+        }
         let answered = self.waiting.iter_mut().filter_map(|(id, waiting)| {
             let answer = waiting.opening.answer(now, mux)?;
             Some((*id, answer))
@@ -184,5 +193,22 @@ impl Layer {
         if let Some(lender) = lender {
             lender.turn(now, &mut streams.mux, waiting.len(), buffer);
         }
+    }
+}
+
+impl Waiting {
+    /// Returns the descriptor to wait for, if the connection is watched.
+    pub(super) fn interest(&self) -> Option<Interest<'_>> {
+        self.is_watched.then(|| Interest::new(self.socket.as_fd(), true, false))
+    }
+
+    /// Returns whether a SOCKS client has left.
+    fn has_left(&mut self) -> bool {
+        if !self.is_watched {
+            return false;
+        }
+        let peeked = recv(&self.socket, &mut [0; 1], RecvFlags::PEEK);
+        self.is_watched = matches!(peeked, Err(Errno::AGAIN | Errno::INTR));
+        !self.is_watched && !matches!(peeked, Ok((1.., _)))
     }
 }
