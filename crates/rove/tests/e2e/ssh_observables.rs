@@ -22,17 +22,14 @@ use crate::support::{
 const DIFFERENCES: [(&str, &str); 13] = [
     (
         "a place that refuses: the connection",
-        "A connection is reset if its target could not be reached, or if it was cut.",
+        "A connection is reset if cut, or if its target could not be reached.",
     ),
     ("a socket after the end", "is removed at the end"),
-    (
-        "a socket that a killed client has left",
-        "If a killed client has left such a socket, the next client replaces it.",
-    ),
-    ("SOCKS 5: a place that refuses", "A SOCKS client is told why it gets no connection"),
-    ("SOCKS 5: UDP", "A SOCKS client is told why it gets no connection"),
-    ("SOCKS 4: BIND", "A SOCKS client is told why it gets no connection"),
-    ("SOCKS 5: a password", "A SOCKS client is told why it gets no connection"),
+    ("a socket that a killed client has left", "The next client replaces a killed one's."),
+    ("SOCKS 5: a place that refuses", "A SOCKS client is told why, and not reset."),
+    ("SOCKS 5: UDP", "A SOCKS client is told why, and not reset."),
+    ("SOCKS 4: BIND", "A SOCKS client is told why, and not reset."),
+    ("SOCKS 5: a password", "A SOCKS client is told why, and not reset."),
     ("port 0", "A forward that ssh cannot read ends rove with status 10"),
     ("no place", "A forward that ssh cannot read ends rove with status 10"),
     ("a port that is too large", "A forward that ssh cannot read ends rove with status 10"),
@@ -40,16 +37,16 @@ const DIFFERENCES: [(&str, &str); 13] = [
     ("a port of -D that is too large", "A forward that ssh cannot read ends rove with status 10"),
     (
         "a port that is taken in one family, with ExitOnForwardFailure",
-        "taken in one address family (IPv4 or IPv6), rove silently listens in the other.",
+        "taken for IPv4 or IPv6, rove silently uses the other.",
     ),
 ];
 
 /// Differences of the listeners at the host.
 const AT_THE_HOST: [(&str, &str); 10] = [
-    ("-R *: listens at", "Other addresses than the loopback need `gateway-ports = true`"),
+    ("-R *: listens at", "For `-R`, addresses beyond the loopback need `gateway-ports = true`"),
     (
         "-R with an empty address: listens at",
-        "Other addresses than the loopback need `gateway-ports = true`",
+        "For `-R`, addresses beyond the loopback need `gateway-ports = true`",
     ),
     (
         "-R 127.0.0.2: listens at",
@@ -57,23 +54,17 @@ const AT_THE_HOST: [(&str, &str); 10] = [
     ),
     (
         "-R: a place that refuses: the connection",
-        "A connection is reset if its target could not be reached, or if it was cut.",
+        "A connection is reset if cut, or if its target could not be reached.",
     ),
-    (
-        "-R: a dead socket",
-        "If a killed client has left such a socket, the next client replaces it.",
-    ),
+    ("-R: a dead socket", "The next client replaces a killed one's."),
     ("-R: no place", "A forward that ssh cannot read ends rove with status 10"),
     ("-R: a port that is too large", "A forward that ssh cannot read ends rove with status 10"),
     (
         "-R of SOCKS, without PermitRemoteOpen",
         "Its clients reach this computer's own and link-local addresses only where `PermitRemoteOpen` names them.",
     ),
-    (
-        "-R of SOCKS, to a place that it does not name",
-        "A SOCKS client is told why it gets no connection",
-    ),
-    ("-R of SOCKS, with PermitRemoteOpen none", "A SOCKS client is told why it gets no connection"),
+    ("-R of SOCKS, to a place that it does not name", "A SOCKS client is told why, and not reset."),
+    ("-R of SOCKS, with PermitRemoteOpen none", "A SOCKS client is told why, and not reset."),
 ];
 
 /// Differences of other forms and calls.
@@ -95,7 +86,7 @@ const OF_PROGRAMS: [(&str, &str); 5] = [
         "The host may list keys and have them sign, but change nothing.",
     ),
     ("exec: a signal", "A program that a signal ended gives 128 and the signal's number"),
-    ("exec: -tt", "There is no terminal, so `-t` is refused."),
+    ("exec: -tt", "There is no terminal: `-t`, `-A`, `-X` and forwards are refused."),
 ];
 
 /// The program whose behaviour is observed.
