@@ -250,7 +250,10 @@ fn a_signal_ends_the_process_in_the_background_with_the_calls_that_it_carries() 
     assert_eq!(first_line(&mut second), "begun");
     assert_eq!(finish(first, b"x\n").0, Some(0));
     wait_until("the end of the first socket", || !lender[0].exists());
-    let socket = UnixStream::connect(&place.wait_for_lenders(1)[0]).expect("it listens");
+    let [path] = &place.wait_for_lenders(1)[..] else { panic!("one socket") };
+    // The socket's name is there before it listens.
+    wait_until("a socket that listens", || UnixStream::connect(path).is_ok());
+    let socket = UnixStream::connect(path).expect("it listens");
     let process = rustix::net::sockopt::socket_peercred(&socket).expect("it has a process").pid;
     drop(socket);
     rustix::process::kill_process(process, Signal::TERM).expect("it runs");
