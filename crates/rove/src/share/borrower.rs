@@ -168,7 +168,9 @@ impl Borrowed {
         for output in outputs {
             let written = output.join().unwrap_or(Ok(()));
             // The client learns only that nobody reads its pipe.
-            if let Some(loss) = written.err().and_then(|error| unwritten(&error)) {
+            if let Some(loss) = written.err().and_then(|error| unwritten(&error))
+                && !matches!(word, Word::Code(1..))
+            {
                 word = failed(&loss);
             }
         }

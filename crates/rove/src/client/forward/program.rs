@@ -122,9 +122,6 @@ impl Load for Program {
         {
             self.command.drain(..count);
         }
-        if let Some(loss) = splices.iter().find_map(Splice::loss) {
-            return Ok(Some(Carried::Failed(vec![loss])));
-        }
         if self.exit.is_none()
             && let Some(carried) = self.look_for_end(now, mux)
         {
@@ -136,7 +133,11 @@ impl Load for Program {
         let are_over = self.outputs.iter().all(Option::is_none)
             && splices.iter().all(|it| it.is_of(input) || it.is_over());
         debug_assert!(splices.len() <= 3, "a program has three streams");
-        Ok(self.exit.filter(|_| are_over).map(Carried::Ended))
+        let Some(exit) = self.exit.filter(|_| are_over) else { return Ok(None) };
+        // As with ssh, a program's own failure is reported also if its output was lost.
+        let loss = splices.iter().find_map(Splice::loss);
+        let loss = loss.filter(|_| !matches!(exit, Exit::Code(1..)));
+        Ok(Some(loss.map_or(Carried::Ended(exit), |loss| Carried::Failed(vec![loss]))))
     }
 
     fn streams(&self) -> Vec<StreamId> {
