@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use rove_terminal::plain;
+use rove_terminal::{Plain, plain};
 use rustix::fs::{
     AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, fchmod, flock, fstat, fstatvfs, mkdirat,
     openat, renameat, statat, unlinkat,
@@ -234,8 +234,11 @@ impl Drop for NewFile {
 fn kept_name(name: &[u8]) -> String {
     let name = String::from_utf8_lossy(name);
     let shown = |c: char| if c == '/' || c.is_control() || c == '\u{fffd}' { '_' } else { c };
-    let name = plain(&name.chars().map(shown).collect::<String>());
-    let name = name.trim();
+    let name = name.chars().map(shown).collect::<String>();
+    // A mark after nothing but spaces goes with them.
+    let begins = |c: char| !c.is_whitespace() && Plain::default().admits(c);
+    let name = plain(name.trim_start_matches(|c| !begins(c)));
+    let name = name.trim_end();
     let hidden = name.len() - name.trim_start_matches('.').len();
     let name = format!("{}{}", "_".repeat(hidden.min(1)), &name[hidden..]);
     if name.is_empty() {

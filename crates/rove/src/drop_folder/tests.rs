@@ -176,6 +176,7 @@ fn a_name_loses_what_could_hide_or_lead_elsewhere() {
         (b"\xff\xfe", "__"),
         ("a\u{202e}gnp.exe".as_bytes(), "agnp.exe"),
         (b"  ", "file"),
+        (" \u{300}".as_bytes(), "file"),
         (b"", "file"),
         (long.as_bytes(), &cut),
         (dot.as_bytes(), &dot_cut),
