@@ -127,8 +127,9 @@ impl Controller for Cubic {
     }
 
     fn on_spurious_loss(&mut self, sent: Instant) {
-        self.window.undo(sent);
-        self.epoch = None;
+        if self.window.undo(sent) {
+            self.epoch = None;
+        }
     }
 
     fn on_mtu_update(&mut self, packet: Bytes) {

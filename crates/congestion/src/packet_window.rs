@@ -83,11 +83,14 @@ impl PacketWindow {
     }
 
     /// Undoes the last congestion event if a packet that was sent at `sent` belongs to it. Source: RFC 4015, section 3.
-    pub(crate) fn undo(&mut self, sent: Instant) {
-        if let Some([packets, threshold]) = self.before.take_if(|_| self.recovery.covers(sent)) {
+    /// Returns whether it did.
+    pub(crate) fn undo(&mut self, sent: Instant) -> bool {
+        let before = self.before.take_if(|_| self.recovery.covers(sent));
+        if let Some([packets, threshold]) = before {
             self.packets = self.packets.max(packets);
             self.threshold = self.threshold.max(threshold);
         }
+        before.is_some()
     }
 
     /// Changes the size of a full packet. The window keeps its number of packets.
@@ -146,17 +149,17 @@ mod tests {
     #[test]
     fn a_cut_is_undone_once_and_only_by_a_packet_that_was_sent_before_it() {
         let mut window = PacketWindow::new(100.0, LEAST, PACKET);
-        window.undo(Instant::from_millis(10));
+        assert!(!window.undo(Instant::from_millis(10)), "there was no cut");
         window.cut(Instant::from_millis(50), &loss(10, false), 0.5);
-        window.undo(Instant::from_millis(51));
+        assert!(!window.undo(Instant::from_millis(51)));
         assert_eq!(window.bytes(), Bytes::new(50_000));
-        window.undo(Instant::from_millis(50));
+        assert!(window.undo(Instant::from_millis(50)));
         assert_eq!((window.bytes(), window.is_starting()), (Bytes::new(100_000), true));
         window.packets = 40.0;
-        window.undo(Instant::from_millis(10));
+        assert!(!window.undo(Instant::from_millis(10)), "it is undone");
         assert_eq!(window.bytes(), Bytes::new(40_000));
         window.cut(Instant::from_millis(90), &loss(60, true), 0.5);
-        window.undo(Instant::from_millis(60));
+        assert!(!window.undo(Instant::from_millis(60)));
         assert!(window.packets == LEAST, "persistent congestion is not undone");
     }
 
