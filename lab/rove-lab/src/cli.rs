@@ -185,7 +185,7 @@ fn call_action<T: FromArgMatches>(
     run: impl FnOnce(T) -> Result<u8, Complaint>,
 ) -> u8 {
     let read =
-        matches(manual, args).and_then(|it| Ok((T::from_arg_matches(&it)?, idle(&it, uses))));
+        matches(manual, args).and_then(|it| Ok((T::from_arg_matches(&it)?, unused(&it, uses))));
     match read {
         Ok((options, None)) => ended(manual, run(options)),
         Ok((_, Some(sentence))) => ended(manual, Err(Complaint::Usage(sentence))),
@@ -194,15 +194,15 @@ fn call_action<T: FromArgMatches>(
 }
 
 /// Returns a sentence on the first option of the command line that its action has no use for.
-fn idle(matches: &ArgMatches, uses: &[(&str, &str)]) -> Option<String> {
+fn unused(matches: &ArgMatches, uses: &[(&str, &str)]) -> Option<String> {
     let is_there = |name: &str| {
         let source = matches.value_source(name.trim_start_matches('-'));
         source == Some(ValueSource::CommandLine)
     };
     uses.iter().find_map(|(name, actions)| {
         let action = matches.get_raw("action")?.next()?.to_string_lossy();
-        let is_idle = is_there(name) && !actions.split(", ").any(|it| it == action);
-        is_idle.then(|| format!("{name} is for {actions}, not for {action}"))
+        let is_unused = is_there(name) && !actions.split(", ").any(|it| it == action);
+        is_unused.then(|| format!("{name} is for {actions}, not for {action}"))
     })
 }
 

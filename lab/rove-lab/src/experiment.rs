@@ -1,6 +1,6 @@
 //! `rove-lab figures`: experiments, from scenario files to one page of figures.
 //!
-//! [`scenario`] reads a file with its [`link`]s, and [`idle`] refuses keys without effect. The [`catalogue`] has the files and recordings that the laboratory
+//! [`scenario`] reads a file with its [`link`]s, and [`unused_keys`] refuses keys without effect. The [`catalogue`] has the files and recordings that the laboratory
 //! brings. [`material`] finds recordings and links that a scenario names, or stand-ins. [`sweep`] makes the runs, or a
 //! [`shard`] of them, that the [`store`] of finished runs lacks; [`spread`] lets other computers make runs. A run is a
 //! [`mod@measure`] of a [`system`], maybe a [`system_file`], under [`conditions`]; [`traffic`] describes senders that
@@ -43,7 +43,6 @@ mod catalogue;
 mod conditions;
 mod csv;
 mod film;
-mod idle;
 mod link;
 mod marks;
 mod material;
@@ -67,6 +66,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod traffic;
+mod unused_keys;
 mod verdict;
 
 /// File of the runs that have ended, in the directory of the figures.
@@ -324,7 +324,7 @@ fn scenarios(names: &[String]) -> Result<Vec<Scenario>> {
         let text = fs::read_to_string(&file).with_context(|| format!("cannot read {name}"))?;
         let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let parsed = Scenario::parse(&stem, name, &text).map_err(|sentence| anyhow!(sentence))?;
-        idle::check(&parsed, name)?;
+        unused_keys::check(&parsed, name)?;
         Ok(vec![parsed])
     };
     let mut files: Vec<PathBuf> = Vec::new();

@@ -41,7 +41,7 @@ pub(super) fn check(scenario: &Scenario, file: &str) -> Result<()> {
             "measure = \"shared\"",
         ),
     ];
-    if let Some((key, _, need)) = keys.into_iter().find(|(_, is_idle, _)| *is_idle) {
+    if let Some((key, _, need)) = keys.into_iter().find(|(_, is_unused, _)| *is_unused) {
         let at = scenario.text.find(key).unwrap_or(0);
         bail!("{file}:{}: {key} needs {need}", line(&scenario.text, at));
     }
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn every_key_of_the_scenarios_that_we_bring_has_an_effect() {
         for scenario in Scenario::built_in() {
-            check(&scenario, &scenario.name).expect("no key is idle");
+            check(&scenario, &scenario.name).expect("no key is unused");
         }
     }
 }
