@@ -543,17 +543,25 @@ mod tests {
         );
         ends.news.clear();
         let refused = Answer::Refused { code: UNREACHED, text: "Address already in use".into() };
-        for answer in [refused.clone(), refused, Answer::Opened { address: "4712".into() }] {
+        let opened = Answer::Opened { address: "4712".into() };
+        let mut last = None;
+        for answer in [refused.clone(), refused.clone(), opened.clone(), refused, opened] {
+            // The host resets the stream of a listener whose port was taken while the client was away.
+            if let Some(listener) = last.take() {
+                ends.server.reset_and_stop(listener, UNREACHED);
+            }
             ends.carry();
             let asked = ends.server.accept().expect("the client asks");
             ends.server.write(asked, &answer.encode()).unwrap();
+            last = matches!(answer, Answer::Opened { .. }).then_some(asked);
             ends.carry();
             assert!(ends.server.accept().is_none(), "it waits, or has what it wants");
             ends.now = ends.forwards.poll_timeout().unwrap_or(ends.now);
         }
         let said = |text| format!("-R 4712:127.0.0.1:9: the host {text}");
         let failed = News::Failed(said("cannot listen: Address already in use"));
-        assert_eq!(ends.news, [failed, News::Opened(Some(said("listens")))]);
+        let news = [failed, News::Opened(Some(said("listens")))];
+        assert_eq!(ends.news, [news.clone(), news].concat());
     }
 
     #[test]

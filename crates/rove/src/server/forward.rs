@@ -124,7 +124,7 @@ impl Forwards {
         let silence = missed_since.map(|at| now.saturating_since(at));
         let is_client_there = State::of_silence(silence) == State::Attached;
         if let Some(mux) = &mut mux {
-            self.listeners.handle_presence(now, mux, is_client_there);
+            self.listeners.handle_presence(mux, is_client_there);
         }
         self.agent.turn(now, mux, is_client_there);
     }

@@ -71,8 +71,6 @@ pub(super) struct HostListeners {
     accepted: Option<(Instant, u32)>,
     /// The end of a pause in accepting connections.
     paused_until: Option<Instant>,
-    /// The earliest time of another attempt to open closed sockets.
-    opens_at: Option<Instant>,
 }
 
 /// A listener, and the reason why it stays open.
@@ -158,17 +156,23 @@ impl HostListeners {
     }
 
     /// While the client is away, closes the sockets, so that connections fail at once and another session can take the
-    /// ports. Opens the sockets again once the client is there and the ports are free.
-    pub(super) fn handle_presence(&mut self, now: Instant, mux: &mut Mux, is_client_there: bool) {
+    /// ports. Opens them again once the client is there. If a port is taken, resets the listener's stream, so that the
+    /// client learns of it.
+    pub(super) fn handle_presence(&mut self, mux: &mut Mux, is_client_there: bool) {
         if !is_client_there {
             self.all.iter_mut().filter(|it| it.is_held()).for_each(|it| it.sockets = None);
             self.waiting.keys().for_each(|id| mux.reset_and_stop(*id, UNREACHED));
             self.cut_waiting();
-        } else if self.opens_at.is_none_or(|at| at <= now) {
-            for held in self.all.iter_mut().filter(|it| it.is_held() && it.sockets.is_none()) {
-                self.opens_at = Some(now + SECOND);
-                held.sockets = open(&held.opened, Policy::find).ok();
-            }
+        } else {
+            self.all.retain_mut(|held| {
+                let Holder::Stream(id) = held.holder else { return true };
+                held.sockets =
+                    held.sockets.take().or_else(|| open(&held.opened, Policy::find).ok());
+                if held.sockets.is_none() {
+                    mux.reset_and_stop(id, UNREACHED);
+                }
+                held.sockets.is_some()
+            });
         }
     }
 
@@ -543,40 +547,43 @@ mod tests {
     #[test]
     fn while_the_client_is_away_its_port_refuses_and_another_session_may_take_it() {
         let mut ends = Ends::new(HostListeners::default());
-        let first = port(&ends.ask(&wanted(0)).1);
-        let connect = move || TcpStream::connect(("127.0.0.1", first));
-        let mut early = connect().unwrap();
+        let (id, answer) = ends.ask(&wanted(0));
+        let first = port(&answer);
+        let connect = |port| TcpStream::connect(("127.0.0.1", port));
+        let mut early = connect(first).unwrap();
         ends.carry();
         assert_eq!(ends.listeners.waiting(), 1);
         let there = |ends: &mut Ends, is_client_there| {
-            ends.listeners.handle_presence(ends.now, &mut ends.server, is_client_there);
+            ends.listeners.handle_presence(&mut ends.server, is_client_there);
         };
         // A child that another test has just forked holds a listener open until the child's exec.
         let wait =
-            move || within_guard("the end of the listener", move || while connect().is_ok() {});
+            |port| within_guard("the end of the listener", move || while connect(port).is_ok() {});
         there(&mut ends, false);
         assert!(early.read(&mut [0; 1]).is_err() && ends.listeners.waiting() == 0);
-        wait();
+        wait(first);
         assert_eq!((ends.listeners.places().len(), ends.listeners.interests(0).count()), (0, 0));
         let at = ListenPlace::Port { host: Some("127.0.0.1".to_owned()), port: first };
         let mut other = Ends::new(HostListeners::default());
-        let (id, answer) = other.ask(&Listen { at, ..wanted(0) });
+        let (_, answer) = other.ask(&Listen { at, ..wanted(0) });
         assert_eq!(port(&answer), first);
         there(&mut ends, true);
-        assert!(ends.listeners.places().is_empty(), "the port is taken");
-        other.client.reset(id, 1).unwrap();
-        other.carry();
-        wait();
+        ends.carry();
+        assert!(ends.client.read(ends.now, id, &mut [0; 1]).is_err(), "the port is taken");
+        assert!(ends.listeners.all.is_empty());
+        // The client has asked again, and is away and back once more.
+        let (id, answer) = ends.ask(&wanted(0));
+        let second = port(&answer);
+        there(&mut ends, false);
+        wait(second);
         there(&mut ends, true);
-        assert!(ends.listeners.places().is_empty(), "the port is tried once in a second");
-        ends.now += SECOND;
-        there(&mut ends, true);
-        assert_eq!(ends.listeners.places(), [format!("127.0.0.1:{first}")]);
+        assert_eq!(ends.listeners.places(), [format!("127.0.0.1:{second}")]);
+        assert_eq!(ends.client.read(ends.now, id, &mut [0; 1]), Ok(Read::Blocked));
         // The next client gets the port, too.
         there(&mut ends, false);
-        wait();
+        wait(second);
         ends.listeners.handle_takeover(ends.now);
-        assert_eq!(port(&Ends::new(ends.listeners).ask(&wanted(1)).1), first);
+        assert_eq!(port(&Ends::new(ends.listeners).ask(&wanted(1)).1), second);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! a killed client, the client asks again from time to time.
 
 use rove_bootstrap::{Place, RemoteForward};
-use rove_streams::{Listen, Mux, StreamId, Target};
+use rove_streams::{Listen, Mux, Read, StreamId, Target, UNREACHED};
 use rove_units::{Duration, Instant};
 
 use crate::opening::{Answered, Opening};
@@ -84,6 +84,14 @@ impl Entry {
         mux: &mut Mux,
         wanted: impl FnOnce() -> Listen,
     ) -> (Option<News>, bool) {
+        // The host resets the stream if the port was taken while the client was away.
+        if let State::Open { stream, .. } = self.state
+            && mux.closed().is_none()
+            && mux.read(now, stream, &mut [0; 1]) != Ok(Read::Blocked)
+        {
+            mux.reset_and_stop(stream, UNREACHED);
+            self.state = State::New;
+        }
         let news = match self.state {
             State::New if self.asks_again > Some(now) => None,
             State::New => self.begin(now, mux, wanted()),
