@@ -155,10 +155,10 @@ fn start(
     Err(become_client(options, invocation, &server.text, &connect, &call))
 }
 
-/// Ignores SIGHUP until the client handles it, if ssh outlives the terminal. The client then ends the session in order.
+/// Ignores SIGHUP if ssh outlives the terminal. The client will handle SIGHUP, and end the session in order.
 fn outlive_terminal(options: &HostOptions, plan: &Plan) -> Result<(), BootstrapError> {
     // ssh ends its ProxyCommand (`rove -W`) by SIGHUP. A service manager may end a session without program and terminal
-    // by this signal.
+    // by this signal. Such processes must still obey it.
     let obeys_hangup = matches!(options.session, WantedSession::Streams(_))
         || options.no_program && !options.background && !has_terminal();
     if plan.outlives_terminal() && !obeys_hangup {
@@ -222,7 +222,7 @@ pub(crate) fn forwards<'a>(options: &HostOptions, config: &'a SshConfig) -> Opti
 }
 
 /// Lets ssh log in. If ssh refuses an unknown host key, lets it log in again and ask the user about the key. Returns
-/// the result and the plan used.
+/// the plan and the result of the last login.
 fn log_in(options: &HostOptions, plan: Plan) -> Result<(Plan, Launch), BootstrapError> {
     let start = |plan| launch::start_server(options, plan, prepare::command(plan, options));
     let launch = start(&plan)?;
@@ -242,7 +242,7 @@ pub(crate) fn ask_ssh(ssh: &[String], host: &OsStr) -> BootstrapError {
     BootstrapError::ssh_missing(ProgramName::Rove, OsStr::new(program), error)
 }
 
-/// Turns this process into the client. Returns only if that fails, with the reason.
+/// Turns this process into the client. Returns only if the client cannot be run, with the error.
 fn become_client(
     options: &HostOptions,
     invocation: &Invocation,
@@ -311,8 +311,8 @@ fn check_terminal(options: &HostOptions) -> Result<(), BootstrapError> {
     Ok(())
 }
 
-/// Checks that the client program named by the user is executable, before a server is started for it. Under the name
-/// `mosh`, [`color_count`] has that effect.
+/// Returns an error if the client program that the user names is not executable. No server is started before this
+/// check. Under the name `mosh`, [`color_count`] runs the client and so finds the fault.
 fn check_client(options: &HostOptions) -> Result<(), BootstrapError> {
     let Some(client) = options.client.as_ref().filter(|_| options.name == ProgramName::Rove) else {
         return Ok(());
@@ -330,7 +330,7 @@ fn check_client(options: &HostOptions) -> Result<(), BootstrapError> {
     checked.map_err(|error| BootstrapError::ClientMissing { program: client.clone(), error })
 }
 
-/// Returns the client program with the environment of a stock client, ready for its arguments.
+/// Returns the command of the client program, with the environment variables that a stock client reads.
 fn client_command(options: &HostOptions) -> Command {
     let mut client = client_program(options);
     client.env("MOSH_PREDICTION_DISPLAY", options.choices.predict.name());
@@ -395,7 +395,7 @@ fn session_call(options: &HostOptions, plan: &Plan, is_stock: bool) -> SessionCa
     }
 }
 
-/// Returns the client program: the one the user named, else for `mosh` an installed `mosh-client`, else rove.
+/// Returns the client program that the user named. The default is rove, or for `mosh` an installed `mosh-client`.
 fn client_program(options: &HostOptions) -> Command {
     if let Some(client) = &options.client {
         return Command::new(client);

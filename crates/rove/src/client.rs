@@ -1,5 +1,5 @@
 //! The interactive client takes over the user's terminal, moves bytes between the terminal and the network, and
-//! restores the terminal at the end. `forward` is the client of calls that use no terminal.
+//! restores the terminal at the end. `forward` is the client of calls such as `rove -W`, which use no terminal.
 
 use std::net::SocketAddr;
 
@@ -263,8 +263,8 @@ fn terminal(is_unseen: bool, closing: Vec<u8>) -> anyhow::Result<Tty> {
 /// under its former key ([`Way::Stock`]).
 fn offered(way: &Way) -> Capabilities {
     match way {
-        // The former client may have sent stream packets under this key. A new stream layer would use their numbers
-        // again.
+        // The former client may have sent stream packets under this key. A new stream layer would give the same packet
+        // numbers to other packets.
         Way::Stock(_) => rove_session::CAPABILITIES,
         Way::New | Way::Rove(..) => rove_session::CAPABILITIES.union(Capabilities::STREAMS),
     }
@@ -288,7 +288,7 @@ fn may_be_lent(
     false
 }
 
-/// Opens the listeners of `-L` and `-D`. Warns of each failed one, or returns its error if the user requires all.
+/// Opens the listeners of `-L` and `-D`. A failure is a warning, or an error if the user requires all listeners.
 fn listeners(name: ProgramName, wanted: &Forwards) -> anyhow::Result<Listeners> {
     let (listeners, failures) = Listeners::open(wanted)?;
     for failure in failures {
@@ -347,8 +347,8 @@ fn open_wire(tunnel: Option<&Inherited>, server: SocketAddr, now: Instant) -> an
     Ok(Wire::sockets(sockets, beside.map(|ssh| Spare::take(ssh, server)).transpose()?))
 }
 
-/// Tells the session whether ssh is its path or beside its path, and gives it the server's other addresses. Malformed
-/// ones are skipped, because the session works without them.
+/// Tells the session whether ssh carries its datagrams, in place of UDP or beside it. Also adds the server's other
+/// addresses. A malformed address is skipped, because the session works without it.
 fn add_paths(session: &mut Client, wire: &Wire, now: Instant, others: &[String]) {
     match (wire.tunnel().is_some(), wire.has_pipe()) {
         (true, _) => session.handle_tunnel(now, None),
@@ -390,8 +390,8 @@ fn tell(name: ProgramName, sentence: &str) {
     tty::say(stderr, &format!("{text}\n"));
 }
 
-/// Returns whether the client prints at its end that it exits. Under the name `rove`, the client does not if the
-/// session ran a command. That command's output stays on the terminal, like a local command's.
+/// Returns whether the client prints at its end that it exits. Under the name `rove`, a client of a command prints no
+/// such line, because the command's output stays on the terminal, like a local command's.
 fn says_end(name: ProgramName, command: Option<&str>) -> bool {
     running(name, command) != Running::Command
 }

@@ -108,7 +108,7 @@ pub(crate) struct ServerOptions {
     /// The name under which the program was called.
     pub(crate) name: ProgramName,
     /// The session's label (`-n NAME`), if the user has chosen one. If a session with this label exists, no server
-    /// starts, and rove prints a key for that session's next client.
+    /// starts, and rove prints a key for the next client of that session.
     pub(crate) session: Option<SessionLabel>,
 }
 
@@ -197,7 +197,7 @@ pub(crate) struct PreparedServer {
     session: Option<SessionLabel>,
     /// The random word in the environment of the session's programs (`ROVE_SESSION`).
     word: String,
-    /// The lock on session labels, so that no other session gets the label meanwhile. `None` without a label.
+    /// The lock on session labels, held until other logins can find this session's label. `None` without a label.
     lock: Option<OwnedFd>,
     network_timeout: Option<Duration>,
     signal_timeout: Option<Duration>,
@@ -251,7 +251,7 @@ impl PreparedServer {
         self.socket.local_addr().port()
     }
 
-    /// Serves until the session ends, with the clock and loop of [`start_loop`]. The program becomes a child process.
+    /// Serves until the session ends, with the clock and loop of [`start_loop`]. The program runs in a child process.
     ///
     /// # Errors
     ///
@@ -336,7 +336,7 @@ fn capabilities(name: ProgramName) -> Capabilities {
     }
 }
 
-/// Returns the random word (`ROVE_SESSION`) that identifies the session in which the user called rove, if it was sent.
+/// Returns the random word (`ROVE_SESSION`) of the session in which the user called rove, if the client has sent it.
 fn inside(options: &ServerOptions) -> Option<&str> {
     offered(options, SESSION_VARIABLE)
 }
@@ -376,8 +376,8 @@ const fn silence_max(purpose: Purpose, name: ProgramName) -> Option<Duration> {
     }
 }
 
-/// Returns a limit on the client's silence from the environment variable, or `default` if that is unset, empty or
-/// wrong. `None` for no limit.
+/// Returns the limit on the client's silence from the environment variable. The limit is `default` if the variable is
+/// unset, empty or wrong, and `None` if the variable is 0.
 fn idle_limit(variable: &str, default: Option<Duration>) -> Option<Duration> {
     let Some(text) = std::env::var_os(variable).filter(|text| !text.is_empty()) else {
         return default;

@@ -16,8 +16,8 @@ const NAME_SERVERS: &str = "/etc/resolv.conf";
 /// Time after which the system's resolver asks its next server. Source: `timeout` in resolv.conf(5).
 const RESOLVER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Longest wait for addresses that a command can do without. Chosen: [`RESOLVER_TIMEOUT`] for a silent first server,
-/// and 1 s for the answer of the next one.
+/// Longest wait for the addresses of a host if the command works without them, too. Chosen: [`RESOLVER_TIMEOUT`] for a
+/// silent first server, and 1 s for the answer of the next server.
 pub(crate) const RESOLVER_PATIENCE: Duration = Duration::from_secs(6);
 const _: () = assert!(RESOLVER_TIMEOUT.as_secs() < RESOLVER_PATIENCE.as_secs());
 
@@ -72,8 +72,7 @@ pub(crate) fn of_name(name: &str, port: u16, family: &str) -> Vec<SocketAddr> {
     is_found.then(|| resolve(name, port, family)).and_then(Result::ok).unwrap_or_default()
 }
 
-/// Returns whether this program can resolve a name, as far as the system's files tell. A numeric address needs no
-/// resolver.
+/// Returns whether the system's files let this program resolve the name. A numeric address needs no resolver.
 pub(crate) fn is_found_here(name: &str) -> bool {
     let is_in_termux = termux::prefix().is_some();
     can_find(name, getent::IS_NEEDED, is_in_termux, Path::new(NAME_SERVERS))

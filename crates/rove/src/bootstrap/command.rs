@@ -20,8 +20,8 @@ use crate::tunnel::inherited::{Again, Inherited};
 /// Most bytes read from a stream at once. Chosen: the longest announcement and banner fit.
 const READ_LEN: usize = 4096;
 
-/// Most bytes read after the command has ended. Chosen: the capacity of its two pipes on Linux. A child process that
-/// the command left running may print without end.
+/// Most bytes of output read after a command's end; the rest is not read. Chosen: the capacity of the two pipes on
+/// Linux. A child process that the command left running may print without end.
 const AFTERMATH_BYTES_MAX: usize = 2 * 64 * 1024;
 
 /// Why the wait for a command was broken off.
@@ -44,14 +44,14 @@ pub(crate) fn check_signals(events: &mut EventLoop) -> Result<(), Stop> {
 /// A running command, with a pipe for each output stream. Dropping this value kills the command.
 pub(crate) struct Running {
     child: Child,
-    /// Dropped at the child's end, because the watch could later kill another process with the same number.
+    /// Cleared at the child's end, because the watch could later kill another process with the same number.
     watch: Option<Watch>,
     /// The read ends of the pipes. `None` once a stream has ended.
     output: Option<ChildStdout>,
     errors: Option<ChildStderr>,
     buffers: [[u8; READ_LEN]; 2],
     status: Option<ExitStatus>,
-    /// Whether standard output is read at most up to the end of a line at a time.
+    /// Whether each read of standard output ends at a line break.
     is_read_by_line: bool,
     /// Bytes read since the command ended.
     aftermath_bytes: usize,
@@ -68,7 +68,7 @@ pub(crate) enum Step<'a> {
 }
 
 impl Running {
-    /// Starts a command. An event loop that waits for it must wake for `SIGCHLD`, the sign of the command's end.
+    /// Starts a command. The caller's event loop must wake for `SIGCHLD`, which reports the command's end.
     pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         Ok(Self {
@@ -83,7 +83,7 @@ impl Running {
         })
     }
 
-    /// From here on, the command ends if this process is killed.
+    /// Makes the command end if this process is killed from here on.
     pub(super) fn watch(&mut self) {
         self.watch = Watch::start(self.child.id()).ok();
     }
@@ -124,12 +124,12 @@ impl Running {
         self.child.stdin.is_some()
     }
 
-    /// Returns the pipe to the command's standard input. `None` if there is none. Close the pipe to end the input.
+    /// Returns the pipe to the command's standard input, if there is one. Close the pipe to end the input.
     pub(crate) fn take_input(&mut self) -> Option<ChildStdin> {
         self.child.stdin.take()
     }
 
-    /// Waits for output, for the command's end, or until `deadline`, if there is one.
+    /// Waits until the command has printed something or ended, or until `deadline`, if there is one.
     ///
     /// # Errors
     ///
@@ -140,7 +140,7 @@ impl Running {
         deadline: Option<Instant>,
     ) -> Result<Step<'_>, Stop> {
         loop {
-            // The child keeps its status once it has been waited for.
+            // After the command's end, each call of `try_wait` returns its status again.
             self.status = self.child.try_wait()?;
             self.watch.take_if(|_| self.status.is_some());
             let [has_errors, has_output] = match self.status {
@@ -189,7 +189,7 @@ impl Running {
         Ok([next(has_errors), next(has_output)])
     }
 
-    /// Asks the command to end. If it does not, the drop of this value kills it.
+    /// Asks the command to end. If the command goes on, dropping this value kills it.
     pub(crate) fn end(&mut self, events: &mut EventLoop) {
         self.watch = None;
         let pid = Pid::from_child(&self.child);
@@ -220,7 +220,7 @@ impl Drop for Running {
     }
 }
 
-/// Returns whether a read from a stream would return now, with bytes or at the stream's end; `false` for `None`.
+/// Returns whether a read would return at once, because bytes wait or the stream has ended; `false` for `None`.
 pub(crate) fn is_waiting(stream: Option<&impl AsFd>) -> io::Result<bool> {
     let Some(stream) = stream else { return Ok(false) };
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -229,7 +229,7 @@ pub(crate) fn is_waiting(stream: Option<&impl AsFd>) -> io::Result<bool> {
     Ok(rustix::io::retry_on_intr(|| poll(&mut fds, Some(&now)))? > 0)
 }
 
-/// Reads a stream if it has output (`has`). A stream that has ended becomes `None`.
+/// Reads a stream if it has output (`has`), and returns the number of bytes. A stream that has ended becomes `None`.
 fn read(stream: &mut Option<impl Read>, has: bool, buffer: &mut [u8]) -> io::Result<usize> {
     let Some(reader) = stream.as_mut().filter(|_| has) else { return Ok(0) };
     match reader.read(buffer) {
@@ -241,8 +241,8 @@ fn read(stream: &mut Option<impl Read>, has: bool, buffer: &mut [u8]) -> io::Res
     Ok(0)
 }
 
-/// Reads a pipe up to the end of a line, if it has output (`has`). Bytes cannot be put back into a pipe, so each is
-/// read by itself. Only the first read may block.
+/// Reads a pipe up to the end of a line, if it has output (`has`). The bytes are read one by one, because bytes after
+/// the line could not be put back. Only the first read may block.
 fn read_line(stream: &mut Option<ChildStdout>, has: bool, buffer: &mut [u8]) -> io::Result<usize> {
     let Some(pipe) = stream.as_ref().filter(|_| has) else { return Ok(0) };
     let waiting = usize::try_from(rustix::io::ioctl_fionread(pipe)?).unwrap_or(usize::MAX);
@@ -261,7 +261,7 @@ fn read_line(stream: &mut Option<ChildStdout>, has: bool, buffer: &mut [u8]) -> 
 ///
 /// # Errors
 ///
-/// Returns [`Stop`] after ending the command.
+/// Returns why the wait was broken off, after ending the command.
 pub(crate) fn run(
     command: &mut Command,
     events: &mut EventLoop,

@@ -38,7 +38,7 @@ pub(crate) enum BootstrapError {
     /// The host's name has no usable address.
     #[error(transparent)]
     Address(#[from] AddressError),
-    /// A line of the output is an error by the rules of stock Mosh.
+    /// A line of ssh's output is malformed by the rules of stock Mosh.
     #[error(transparent)]
     Startup(#[from] StartupError),
     /// ssh did not reach the host, for a known reason.

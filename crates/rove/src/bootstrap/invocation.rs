@@ -27,8 +27,8 @@ impl Invocation {
         if (called == Some(OsStr::new(EXEC_NAME)) || self.name == ProgramName::Rove)
             && let Ok(own) = env::current_exe()
         {
-            // `argv[0]` may name another program. Under the link's name, every word would be an argument of `rove exec`.
-            // On macOS, `current_exe` returns the link, which must be resolved.
+            // `argv[0]` may name another program, or the link `rove-exec`, under which every word would be an argument
+            // of `rove exec`. On macOS, `current_exe` returns the link, which must be resolved.
             return own.canonicalize().unwrap_or(own).into();
         }
         if self.program.as_encoded_bytes().contains(&b'/') {
@@ -58,7 +58,7 @@ impl Invocation {
     }
 }
 
-/// Returns the first program named `program` in the folders of `PATH`. `None` if there is none.
+/// Returns the first program named `program` in the folders of `PATH`. `None` if no folder has it.
 pub(crate) fn find_in_path(program: &OsStr) -> Option<PathBuf> {
     let search_path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&search_path)

@@ -17,11 +17,11 @@ use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::questions::Questions;
 use crate::bootstrap::screen::{Screen, tell_running};
 
-/// Longest time until rove's command on the host begins, for `rove exec` and `rove -W`. Then ssh's input ends, because
-/// a forced command that reads its input would never end. Chosen: three times a login that counts as slow.
+/// Longest wait for the start of rove's command on the host, for `rove exec` and `rove -W`. Then ssh's input is closed,
+/// because a forced command that reads it would never end. Chosen: three times a login that counts as slow.
 const INPUT_MAX: Duration = Duration::from_secs(15);
-/// The bound of [`INPUT_MAX`] for a login in which ssh may ask the user. Source: sshd_config(5), `LoginGraceTime`. After
-/// this time, no question is open.
+/// Longest wait for the start of rove's command, in place of [`INPUT_MAX`], if ssh may ask the user. After this time,
+/// no question is open. Source: sshd_config(5), `LoginGraceTime`.
 const ASKED_INPUT_MAX: Duration = Duration::from_secs(120);
 
 /// The result of a run of ssh, or of the server on this computer.
@@ -49,7 +49,7 @@ pub(super) enum End {
 /// An ssh whose command waits on a host that has no server program.
 pub(super) struct Waiting {
     pub(super) ssh: Box<Running>,
-    /// The plan of the login. With `plan.carries`, a line on ssh's standard input makes the host search again.
+    /// The plan of the login. With `plan.carries`, a line on ssh's input makes the host search for a server again.
     pub(super) plan: Plan,
     announced: Announced,
     asks_nothing: bool,
@@ -61,7 +61,7 @@ impl Waiting {
         self.announced.addresses()
     }
 
-    /// Makes the command on the host search again for a server, after rove was copied there. Returns result and plan.
+    /// Makes the command on the host search for a server again, after rove was copied there. Returns plan and result.
     ///
     /// # Errors
     ///
@@ -106,8 +106,8 @@ pub(super) fn start_server(
     listen(options, plan, ssh, events, questions, Startup::new(plan.rules()))
 }
 
-/// Starts ssh, which ends if this process is killed. If ssh outlives the terminal, it ignores SIGHUP. This process does
-/// not, so that the terminal's end also ends a login that has not led into a session.
+/// Starts ssh, which ends if this process is killed. An ssh that outlives the terminal ignores SIGHUP. This process
+/// obeys SIGHUP until the session begins, so that closing the terminal also ends an unfinished login.
 fn start_watched(command: &mut Command, outlives_terminal: bool) -> io::Result<Running> {
     let was_ignored = outlives_terminal.then(|| set_ignored(SIGHUP, true)).transpose()?;
     let ssh = Running::start(command);
@@ -142,7 +142,7 @@ fn listen(
         is_announced: false,
         after_announcement: Vec::new(),
     };
-    // A session over UDP loses only its fallback, the tunnel through this ssh, if ssh's input closes.
+    // If ssh's input closes, a session over UDP only loses its fallback, the tunnel through this ssh.
     let is_bound = matches!(options.session, WantedSession::Streams(_)) && !plan.is_tunnel();
     let input_max = if questions.may_come() { ASKED_INPUT_MAX } else { INPUT_MAX };
     let input_until = events.now() + input_max;
@@ -189,7 +189,7 @@ fn listen(
 
 /// Start of the line that a rove server prints after its announcement, even if it was called as `mosh-server`.
 const OURS: &[u8] = b"[build rove ";
-/// Most bytes kept of the output with and after an announcement. Chosen: ten times what a server prints there.
+/// Most bytes kept of output with and after an announcement; more is dropped. Chosen: ten times a server's output.
 const FAREWELL_BYTES_MAX: usize = 4096;
 
 /// Reads both output streams of ssh, and finds the server's announcement in them.
@@ -198,7 +198,7 @@ struct Listener {
     screen: Screen,
     /// Holds back ssh's own error lines, because a sentence of rove may replace them.
     last_words: LastWords,
-    /// Whether errors after the announcement are hidden: they are messages of ssh, or a server's licence text.
+    /// Whether ssh's error stream is hidden after the announcement. It has ssh's messages or a server's licence text.
     hides_errors: bool,
     is_announced: bool,
     /// The output that arrived with or after the announcement.

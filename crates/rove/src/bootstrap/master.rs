@@ -1,10 +1,10 @@
 //! An ssh connection (`ControlMaster`) that one run of rove opens for itself. The user thus logs in once, even if the
 //! run looks for a server, copies rove to the host and starts it.
 //!
-//! The ssh that looks for a server is the master. It stays only if the host has no server program, and its command then
-//! waits on the host. Its socket is in the folder of rove's control sockets, which only the user may enter. After rove
-//! was copied to the host, the command searches again, and this ssh can carry the session. Otherwise the master ends
-//! with the run. Ctrl-C ends it because it is in the terminal's foreground.
+//! The ssh that looks for a server is the master. If the host has no server program, this ssh keeps running, and its
+//! command waits on the host. The connection's socket is in the folder of rove's control sockets, which only the user
+//! may enter. After rove was copied to the host, the command searches again, and this ssh can carry the session.
+//! Otherwise this ssh ends with the run. Ctrl-C ends it because it is in the terminal's foreground.
 
 use std::io;
 use std::path::PathBuf;
@@ -20,8 +20,8 @@ use crate::bootstrap::launch::Waiting;
 use crate::bootstrap::sharing;
 use crate::question;
 
-/// Longest path of a socket, in bytes. Chosen: the limit of a BSD (103) minus the suffix (17) that ssh adds to the name
-/// of a socket that is not ready.
+/// Longest path of the connection's socket, in bytes. Chosen: the limit of a BSD (103) minus the suffix (17) that ssh
+/// adds to the name of a socket that is not ready.
 const PATH_BYTES_MAX: usize = 103 - 17;
 
 /// An ssh connection that this run of rove has for itself.
@@ -57,7 +57,7 @@ impl Master {
         is_free.then(|| Self { path, ssh: None, addresses: Vec::new(), modes })
     }
 
-    /// Keeps the connection open, by an ssh whose command waits.
+    /// Keeps the connection open by keeping `waiting`, whose command waits on the host.
     pub(super) fn keep(&mut self, waiting: Box<Waiting>) {
         self.addresses = waiting.addresses();
         self.ssh = Some(waiting);

@@ -162,16 +162,16 @@ fn route(
     }
 }
 
-/// Returns how to learn the host's address if no option says how. If only ssh can resolve the name, ssh connects by
-/// itself. The host reports the address at which ssh arrived.
+/// Returns how to learn the host's address if no option says how. If only ssh can resolve the name, ssh connects
+/// without a proxy command. The host then reports the address at which ssh arrived.
 fn connecting(config: &SshConfig) -> RemoteIp {
     let name = config.host_name.as_deref().unwrap_or_default();
     if address::is_found_here(name) { RemoteIp::Proxy } else { RemoteIp::Remote }
 }
 
-/// Returns the addresses, in the order to try, of a host to which rove's proxy command must not connect. Either ssh has
-/// an open connection, or it connects from an address or interface of the user's choice. The list is empty for other
-/// hosts. It is also empty if the name has no address. The login itself then reports why.
+/// Returns the addresses, in the order to try, of a host to which rove's proxy command must not connect, because ssh
+/// has an open connection or must use a local address or interface that the user chose. The list is empty for other
+/// hosts, and if the name has no address. In the latter case, the login itself reports why.
 fn direct_addresses(options: &HostOptions, config: &SshConfig) -> Vec<String> {
     let is_direct = config.sharing.has_master() || config.connecting.is_bound;
     let Some(name) = config.host_name.as_deref().filter(|_| is_direct) else {

@@ -46,7 +46,7 @@ pub(crate) struct ProxyCall {
     pub(crate) word: Option<String>,
     /// Whether to pass the open connection to ssh.
     pub(crate) hands_over: bool,
-    /// The longest time of a connection attempt, in seconds. `None` if the system limits it alone.
+    /// The longest time of a connection attempt, in seconds. With `None`, only the system limits the time.
     pub(crate) seconds_max: Option<u32>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct ProxyCall {
 ///
 /// # Errors
 ///
-/// Returns why there is no connection, if that has not been reported.
+/// Returns why there is no connection, if the proxy has not printed the reason for the `rove` that started ssh.
 pub(crate) fn run(call: &ProxyCall) -> anyhow::Result<u8> {
     let stream = match (open(call), &call.word) {
         (Ok(stream), _) => stream,

@@ -112,7 +112,7 @@ fn terminal() -> Option<OwnedFd> {
     terminal.try_clone_to_owned().ok()
 }
 
-/// Sets a terminal's access time to [`PUT_BACK_SECONDS`] ago. Returns the former and the new time, if that is possible.
+/// Sets a terminal's access time to [`PUT_BACK_SECONDS`] ago. Returns the former and the new time. `None` on failure.
 fn put_back(terminal: impl AsFd) -> Option<[i64; 2]> {
     let former = last_read(&terminal)?;
     let present = i64::try_from(unix_seconds().saturating_sub(PUT_BACK_SECONDS)).ok()?;

@@ -1,8 +1,8 @@
-//! Runs a rove command or a script on a host, through the same ssh command as a session's login. Without
-//! `--no-ssh-pty`, ssh asks for no terminal. The command's output is separated from that of start-up files.
+//! Runs a rove command or a script on a host, by the same ssh command as a session's login, but without a terminal on
+//! the host. The command's output is separated from that of start-up files.
 //!
-//! ssh connects as its configuration says. Here rove needs no proxy command to learn the host's address. So ssh may use
-//! an open master connection.
+//! ssh connects as its configuration says, and may use an open master connection. Here rove need not learn the host's
+//! address, so it gives ssh no proxy command.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -77,7 +77,7 @@ impl<'a> RemoteCommand<'a> {
         Ok(Self { options, challenge, remote, own: None })
     }
 
-    /// Makes [`Self::run`] use the run's own connection, if that is open.
+    /// Makes [`Self::run`] use the connection of `master`, if that connection is open.
     pub(crate) fn through(self, master: Option<&Master>) -> Self {
         Self { own: master.filter(|master| master.is_open()).map(Master::shared), ..self }
     }
@@ -343,7 +343,7 @@ mod tests {
         let bytes: Vec<u8> = (0..3_000_000_u32).map(|n| n.to_le_bytes()[n as usize % 3]).collect();
         let input = Input::From(Box::new(io::Cursor::new(bytes.clone())));
         assert_eq!(run("echo noise", "cat; exit 3", &[], input), (bytes.clone(), Some(3)));
-        // A command that does not read to the end is no failure.
+        // A command that does not read all of its input is no failure.
         let input = Input::From(Box::new(io::Cursor::new(bytes)));
         let (output, code) = run(":", "printf %s \"$1\"; exit 4", &["a b!'".into()], input);
         assert_eq!((&output[..], code), (&b"a b!'"[..], Some(4)));

@@ -4,9 +4,9 @@
 //! its answers. Each ssh that rove starts therefore gets its sharing options from this module.
 //!
 //! A socket is trusted if it belongs to the user and no other user can change the path to it. A new ssh then finds the
-//! socket that was checked, and no other user can create one while there is none. The sockets for a jump host
-//! (`ProxyJump`) need no check. A false connection there carries only ciphertext that the host alone can open, as any
-//! network does.
+//! socket that was checked. If there is no socket, no other user can create one. The sockets for a jump host
+//! (`ProxyJump`) need no check, because a false connection there carries only ciphertext that nobody but the host can
+//! decrypt, as any network does.
 
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
@@ -28,7 +28,7 @@ pub(crate) fn judge(control_path: &str) -> Sharing {
 fn judge_with(control_path: &str, home: Option<&Path>, user: u32) -> Sharing {
     let refused = |reason: String| Sharing::Refused(format!("{NOT_USED}: {reason}"));
     let path = Path::new(control_path);
-    // ssh would use another path than the one checked if a part is left to expand, or is not UTF-8.
+    // ssh would use another path than the checked one if the path has a token that ssh expands, or is not UTF-8.
     let is_final = !control_path.contains(['%', '$', char::REPLACEMENT_CHARACTER]);
     if !path.is_absolute() || !is_final {
         return refused(format!("{path:?} is no plain path from the root"));
@@ -114,7 +114,7 @@ mod tests {
             assert_eq!(found.words() == ["-S", "none"], is_refused, "{path:?}");
             assert_eq!((!is_refused).then_some(found), verdict, "{path:?}");
         }
-        // The socket is another user's, root's included.
+        // The socket belongs to another user. Even root is refused.
         let socket = own.join("socket");
         let other = judge_with(socket.to_str().unwrap(), Some(&own), user + 1);
         assert!(matches!(other, Sharing::Refused(_)), "{other:?}");

@@ -79,7 +79,7 @@ mod tests {
         let ssh = ["sh", "-c", "echo proxyjump x"].map(str::to_owned);
         let config = ask(&ssh, OsStr::new("host"));
         assert_eq!(config, SshConfig::default());
-        // It is unknown which connection such programs would use.
+        // Nobody knows which connection a program other than ssh would use.
         assert_eq!(config.sharing, Sharing::Unknown);
     }
 }

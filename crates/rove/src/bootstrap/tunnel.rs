@@ -62,8 +62,8 @@ impl JumpQuestion {
         }))
     }
 
-    /// Waits for the result of the lookup. `None` if no jump host can have a forwarder, or if the result is late. It is
-    /// usually there after the login, which asks the same name servers. Without it, the session never tries a forwarder.
+    /// Waits for the lookup's result, which is usually there after the login, because both ask the same name servers.
+    /// `None` if no jump host can have a forwarder, or if the result is late. The session then never tries a forwarder.
     pub(super) fn answer(self) -> Option<JumpCall> {
         self.0?.recv_timeout(address::RESOLVER_PATIENCE).ok().flatten()
     }
@@ -96,17 +96,17 @@ fn tells(config: &SshConfig) -> Option<&'static str> {
     (config.detour.is_none() || config.jump.is_some()).then_some(TELLS)
 }
 
-/// Returns words to put in front of an ssh command. They run the command, unless a security token may need a touch.
+/// Returns words to put in front of an ssh command. They run the command only if no security token may need a touch.
 fn touch_guard(config: &SshConfig) -> Vec<String> {
     let home = env::var("HOME").unwrap_or_default();
-    // `ssh -G` leaves these beginnings, both of which mean the home directory.
+    // `ssh -G` prints these two beginnings unexpanded. Both mean the home directory.
     let path = |file: &String| match file.strip_prefix("~/").or(file.strip_prefix("%d/")) {
         Some(rest) => format!("{home}/{rest}"),
         None => file.clone(),
     };
     let mut files: Vec<String> = config.keys.files.iter().map(path).collect();
     let agent = config.keys.agent().as_ref().and_then(agent::path_of).unwrap_or_default();
-    // Only ssh can expand a `%` in the agent's path. The guard treats such a path like a key file's: as an unknown key.
+    // Only ssh can expand a `%` in the agent's path. The guard treats such a path as the file of an unknown key.
     let agent_name = agent.to_string_lossy();
     files.extend(agent_name.contains('%').then(|| agent_name.to_string()));
     standby::touch_guard(&agent, &files)

@@ -3,14 +3,14 @@
 use std::io::{self, Write};
 use std::process::{Child, Command, Stdio};
 
-/// A shell that ends a command if this process ends without dropping this value. Otherwise an ssh would go on if it
-/// ignores SIGHUP and its command on the host neither reads nor prints.
+/// A shell that ends a command if this process ends without dropping this value. Without this shell, an ssh that
+/// ignores SIGHUP would go on if its command on the host neither reads nor prints.
 pub(super) struct Watch(Child);
 
 impl Watch {
     const SCRIPT: &str = "trap '' HUP INT QUIT TSTP; read -r line || kill \"$1\"";
 
-    /// Watches over the process with this number.
+    /// Starts a shell that ends the process `pid`.
     pub(super) fn start(pid: u32) -> io::Result<Self> {
         let mut shell = Command::new("sh");
         shell.args(["-c", Self::SCRIPT, "rove", &pid.to_string()]).stdin(Stdio::piped());

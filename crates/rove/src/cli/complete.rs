@@ -18,13 +18,13 @@ use crate::cli::config::pattern;
 
 use crate::sessions::describe;
 
-/// Most bytes that are read of all files together. Chosen: the files can name 10,000 hosts, and reading takes a tenth
-/// of a second.
+/// Most bytes that a completion reads of ssh's files, all together. Chosen: the files can name 10,000 hosts, and
+/// reading takes a tenth of a second.
 const BYTES_MAX: u64 = 4 * 1024 * 1024;
-/// Most files that are read, and that one `Include` may name. Chosen: far more than a configuration includes.
+/// Most files of ssh that a completion reads, and most that one `Include` names. Chosen: far more than usual.
 const FILES_MAX: usize = 256;
-/// Longest time for reading files, and for servers to answer. Chosen: a hundred times the usual time of either, and
-/// half of the second within which a completion must end.
+/// Longest time for reading ssh's files, and again for waiting until servers answer. Chosen: a hundred times the usual
+/// time of either, and half of the second within which a completion must end.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The functions that list hosts and sessions for the completion.

@@ -19,7 +19,7 @@ mod file;
 mod key;
 pub(super) mod pattern;
 
-/// Most faults that are reported. Chosen: a few screens full.
+/// Most faults of a configuration file that are shown; others are only counted. Chosen: a few screens full.
 const FAULTS_SHOWN_MAX: usize = 100;
 /// The name of the table of sections for particular hosts.
 const HOST_TABLE: &str = "host";

@@ -101,7 +101,7 @@ pub(crate) fn read(flags: &str, values: &str, args: Vec<OsString>) -> Line {
     line
 }
 
-/// Returns the first word before `--` that is one of `wanted`. `None` if there is none.
+/// Returns the first word before `--` that is one of `wanted`, or `None` if no word is.
 pub(crate) fn first_of<'a>(args: &[OsString], wanted: &[&'a str]) -> Option<&'a str> {
     let mut words = args.iter().take_while(|word| *word != "--");
     words.find_map(|word| wanted.iter().find(|wanted| word == OsStr::new(wanted)).copied())

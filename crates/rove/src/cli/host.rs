@@ -40,7 +40,7 @@ pub(crate) static MANUAL: Manual = Manual {
     ..manual::TEXT
 };
 
-/// The usage after an error; stock prints the whole help instead.
+/// The usage that `rove` prints after an error in a word; stock prints the whole help instead.
 const SHORT_USAGE: &str =
     "Usage: rove [options] [--] [user@]host [command...]\nrove --help explains the options.";
 
@@ -264,7 +264,7 @@ pub(crate) fn parse(
     }
     let settings = args.settings(&letters, load)?;
     let set = args.words_of(&settings, &command, |name| env::var_os(name).is_some());
-    // clap obeys the last of options that exclude each other. So the line's words come after those of the settings.
+    // clap obeys the last of options that exclude each other. So the line's words come after the settings' words.
     let args = HostArgs::take(name, &command, set.into_iter().chain(words).collect())?;
     let predict = prediction(name, &args, env::var_os("MOSH_PREDICTION_DISPLAY").as_deref())
         .map_err(|error| UsageError { usage: usage(), ..error })?;
@@ -451,8 +451,8 @@ impl HostArgs {
         Ok(config.for_host(&with_user(host, letters)))
     }
 
-    /// Returns the settings that are command-line options, as words to put in front of the line, without those that the
-    /// environment or `--init` overrides. `is_set` says whether a variable is set.
+    /// Returns the settings of the file as options to put in front of the command line. Left out are settings that have
+    /// no option, and settings that the environment or `--init` overrides. `is_set` says whether a variable is set.
     fn words_of(
         &self,
         settings: &Settings,

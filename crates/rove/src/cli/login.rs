@@ -31,12 +31,12 @@ pub(crate) enum Instead {
 }
 
 impl Instead {
-    /// Creates the refusal of a line, without the usage.
+    /// Creates the error about a wrong command line, without the usage.
     pub(super) fn wrong(sentence: impl ToString) -> Self {
         Self::Wrong(UsageError::without_usage(sentence))
     }
 
-    /// Creates the refusal of a line that names no host or no file, with the usage.
+    /// Creates the error about a line that names no host or no file, with the usage.
     pub(super) fn wrong_form(manual: &Manual, sentence: &str) -> Self {
         let usage = Some(rove_cli_docs::usage_hint(manual));
         Self::Wrong(UsageError { message: sentence.to_owned(), usage })
@@ -86,8 +86,8 @@ impl Login {
         self.words.extend(words);
     }
 
-    /// Removes ssh's `-p`, which has another meaning on a session's command line. Returns the first one's port, unless
-    /// an `-o Port` before it prevails, as with ssh.
+    /// Removes each `-p`, which is ssh's port here but the UDP port on a session's command line. Returns the value of
+    /// the first `-p`, or `None` if there is no `-p` or an `-o Port` before it prevails, as with ssh.
     pub(super) fn take_port(&mut self) -> Option<String> {
         let (mut port, mut is_set) = (None, false);
         let mut words = core::mem::take(&mut self.words).into_iter();

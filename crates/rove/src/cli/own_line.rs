@@ -126,8 +126,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the long option `written`. If there is none, returns the only option in the help whose name begins with
-    /// `written`, which then must have two or more letters. `noX` counts as `no-X`.
+    /// Returns the name of the long option `written`, where `noX` counts as `no-X`. If no option has this name,
+    /// `written` may also be the first two or more letters of exactly one option in the help.
     fn named(&self, written: &str) -> Result<&'a str, Complaint> {
         let longs = || self.command.get_arguments().filter_map(|arg| Some((arg, arg.get_long()?)));
         let exact = longs().find(|(_, name)| {

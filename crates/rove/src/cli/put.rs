@@ -15,8 +15,8 @@ use crate::client::file_sender;
 use crate::messages::reason;
 use crate::program::ROVE;
 
-/// Most bytes of all file names together. Chosen: the client gets them as JSON in an environment variable, where a byte
-/// takes up to four characters (`255,`).
+/// Most bytes of the names of all files of one `rove put`. Chosen: the client gets them as JSON in an environment
+/// variable, where a byte takes up to four characters (`255,`).
 const NAMES_MAX: usize = 16_384;
 
 pub(crate) static MANUAL: Manual = Manual {

@@ -13,16 +13,16 @@ use crate::cli::login::{self, Instead, Login};
 use crate::program::ROVE;
 use crate::sessions::{Choice, ListOptions, Place};
 
-/// The variables that decide where both commands look for sessions, for the manual.
+/// For the manual: the variables that decide where `rove list` and `rove kill` look for sessions.
 const ENVIRONMENT: &[(&str, &str)] = &[
     ("ROVE_RUNTIME_DIR", "Directory of the control sockets, in place of the usual ones."),
     ("XDG_RUNTIME_DIR", "Where the usual one is."),
 ];
-/// The manual's paragraph on how both commands ask another computer.
+/// For the manual: how `rove list` and `rove kill` ask another computer.
 const FAR: &str = "With a host the question goes there over ssh, to the rove that a session would find. ssh's own \
                    letters are handed to ssh, and the host's settings in the configuration count, as they do for \
                    a session.";
-/// The files that both commands read, for the manual.
+/// For the manual: the files that `rove list` and `rove kill` read.
 const FILES: &[(&str, &str)] = &[
     ("$XDG_RUNTIME_DIR/rove", "Control sockets; nobody else may enter."),
     ("/run/user/UID/rove", "The same, where that variable is not set."),

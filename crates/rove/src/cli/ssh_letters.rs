@@ -144,11 +144,11 @@ pub(super) fn forwarding() -> [Arg; 5] {
 /// The keyword of `-L` in ssh's configuration.
 const LOCAL_FORWARD: &str = "LocalForward";
 
-/// The letters of which ssh obeys the first. Of others, it obeys all or the last. Source: OpenSSH 9.2 as observed.
+/// ssh obeys only the first of each of these options, but all or the last of others. Source: OpenSSH 9.2 as observed.
 const FIRST_COUNTS: [&str; 5] = ["-i", "-J", "-l", "-o", "-p"];
 
-/// Returns the command `ssh` with the options `letters`, which prevail over its own options if the program is ssh. In
-/// `letters`, each value is a separate word.
+/// Returns the command `ssh` with the options `letters`. If the program is ssh, these prevail over the command's own
+/// options. In `letters`, each value is a separate word.
 pub(super) fn prevailing(ssh: &[String], letters: Vec<String>) -> Vec<String> {
     if !ssh_config::is_ssh(ssh) {
         return [ssh, &letters].concat();

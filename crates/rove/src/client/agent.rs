@@ -28,25 +28,25 @@ pub(crate) use login::AgentCall;
 use login::{Login, Look};
 use relay::Relay;
 
-/// First pause between the end of an ssh that had logged in and the start of the next one. Chosen: the host's sshd may
-/// be restarting.
+/// Pause between the end of an ssh that had logged in and the start of the next one, at first. Chosen: the host's sshd
+/// may be restarting.
 const PAUSE_MIN: Duration = Duration::from_secs(2);
 
-/// Longest pause between the end of an ssh and the next one. Chosen: a user does not wait for the agent much longer.
+/// Longest pause between the end of an ssh that lent the agent and the next one. Chosen: few users would wait longer.
 const PAUSE_MAX: Duration = Duration::from_secs(120);
 
-/// Time for the user to allow a use of the agent. Chosen: the ssh on the host that waits for the signature often has
-/// two minutes for its login.
+/// Time for the user to allow a use of the agent; later, the use is refused. Chosen: the host's ssh that waits for the
+/// signature often has two minutes for its login.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Random characters in the name of a relay's socket. Chosen: enough to differ from the name of a former client's
 /// socket, which the host keeps for a minute.
 const NAME_CHARS: usize = 8;
 
-/// The sentence for a host whose administrator forbids agent forwarding.
+/// The message to the user if the host's administrator forbids agent forwarding.
 const FORBIDDEN: &str = "the host's sshd forwards no agent (AllowAgentForwarding)";
 
-/// The sentence for a host whose rove is too old to know about agents.
+/// The message to the user if the host's rove is too old to know about agents.
 const TOO_OLD: &str =
     "the host's rove is too old to lend it an agent; rove install copies this one";
 
@@ -62,7 +62,7 @@ pub(crate) struct AgentLoan {
     accepted: u64,
     /// The use of a key that the user is asked about.
     question: Option<Question>,
-    /// The pause between the next end of an ssh and the start of another.
+    /// The pause between the end of the present or next ssh and the start of another.
     pause: Duration,
     /// Whether an ssh has ever lent the agent.
     has_worked: bool,
@@ -137,8 +137,8 @@ impl AgentLoan {
         self.question.as_ref().map(|it| &*it.text)
     }
 
-    /// Accepts the connection by which the client's ssh wants to reach the host's sshd. Returns it with a placeholder
-    /// for the sshd's address.
+    /// Accepts the connection by which the client's ssh wants to reach the host's sshd. Returns the connection, and a
+    /// placeholder for the sshd's address.
     pub(crate) fn accept(&mut self) -> Option<(OwnedFd, Target)> {
         let State::Lent(_, login) = &mut self.state else { return None };
         // The server replaces this address by that of the sshd at which the session's login arrived.
@@ -170,7 +170,7 @@ impl AgentLoan {
         }
     }
 
-    /// Returns when to call [`AgentLoan::turn`] at the latest.
+    /// Returns the time by which [`AgentLoan::turn`] must be called, if there is such a time.
     pub(crate) const fn poll_timeout(&self) -> Option<Instant> {
         match (&self.state, &self.question) {
             (State::Due(at), _) => Some(*at),
@@ -279,7 +279,7 @@ impl AgentLoan {
             sentences.push("the host was not allowed to use your agent".to_owned());
         }
         let mut is_due = true;
-        // If the asker of the question leaves, the next question is asked in another round, at once.
+        // If the connection of the pending question has ended, another round asks the next question at once.
         while is_due {
             self.joints.retain(|number, joint| {
                 let goes_on = joint.turn();
@@ -394,7 +394,7 @@ mod tests {
             loan.question.as_ref().map(|it| it.joint)
         };
         assert_eq!(turn(&mut loan), Some(0));
-        // A child that another test forks may hold the asker's end, too.
+        // A child process of another test may hold a copy of the socket, so dropping the socket might not close it.
         ends[0][0].shutdown(Shutdown::Both).unwrap();
         assert_eq!(turn(&mut loan), Some(1));
         ends[1][0].shutdown(Shutdown::Both).unwrap();

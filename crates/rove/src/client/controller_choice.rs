@@ -6,7 +6,7 @@ use rove_units::Instant;
 
 use crate::opening::{Answered, Opening};
 
-/// The user's choice of a congestion controller, until the host has answered.
+/// The congestion controller that the user chose, kept until the host has answered.
 #[derive(Debug, Default)]
 pub(super) struct ControllerChoice {
     /// The name of the controller. `None` without a choice, after the host's answer, or if the host cannot be asked.

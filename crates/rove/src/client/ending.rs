@@ -79,7 +79,7 @@ pub(super) fn ended_by(
     (name == ProgramName::Rove).then(|| format!("the session was ended by {by}"))
 }
 
-/// Returns what stock says of a server that never answered. Source: Mosh 1.4.0 as observed.
+/// Returns stock's message about a server that never answered. Source: Mosh 1.4.0 as observed.
 pub(super) fn stock_silence(server: SocketAddr) -> String {
     format!(
         "did not make a successful connection to {server}.\nPlease verify that UDP port {port} is not \
@@ -270,7 +270,7 @@ mod tests {
             let (_, rest) = text.split_once(first).expect(&text);
             assert!(rest.contains("If that stays silent, ") && rest.contains(other), "{text}");
         }
-        // With a known reason, no later login is suspected.
+        // If the reason is known, no sentence blames a later login.
         let refused = Some(&Refusal::Port);
         for text in [udp(refused), ssh(refused, ""), ssh(None, "it was killed")] {
             assert!(!text.contains("later login"), "{text}");

@@ -15,13 +15,13 @@ use rove_units::Instant;
 use crate::messages::reason;
 use crate::opening::{Answered, Opening};
 
-/// Most bytes that are read at a time. Chosen: the first flow-control credit of a stream.
+/// Most bytes that are read from a file at a time. Chosen: the first flow-control credit of a stream.
 const CHUNK: usize = 16 * 1024;
 
 /// Most chunks written in a turn of the event loop. Chosen: as many bytes as a turn reads from a socket.
 const CHUNKS_PER_TURN: usize = 4;
 
-/// Most files that wait after a typed line. Chosen: more than a user drops at once.
+/// Most files that may wait to be copied; a line that names more is refused. Chosen: more than a user drops at once.
 const FILES_MAX: usize = 256;
 
 /// The code with which the client resets the stream of a file that it cannot read. Chosen: unlike the stream layer's
@@ -41,7 +41,7 @@ pub(crate) enum LineError {
     /// A quote in the line is not closed. The text is the line's printable characters.
     #[error("not understood: {0}")]
     Malformed(String),
-    /// Too many files would wait.
+    /// More than [`FILES_MAX`] files would wait.
     #[error("more than {FILES_MAX} files cannot wait to be copied")]
     TooMany,
 }
@@ -65,8 +65,8 @@ enum BeginError {
 pub(crate) struct FileSender {
     waiting: VecDeque<PathBuf>,
     current: Option<Current>,
-    /// The session into which the server types the paths; empty for the only session. `None` for the session that
-    /// carries the stream.
+    /// The name of the session into which the server types the paths; empty for the host's only session. `None` for the
+    /// session that carries the stream.
     session: Option<String>,
     has_more: bool,
 }
@@ -102,7 +102,7 @@ impl FileSender {
         Self { session: Some(session), waiting: files.into(), ..Self::default() }
     }
 
-    /// Adds the files in a line of words that are quoted as for a shell.
+    /// Adds the files that a line names in words quoted as for a shell.
     ///
     /// # Errors
     ///
@@ -135,12 +135,12 @@ impl FileSender {
         self.has_more
     }
 
-    /// Returns the name of the file that is being copied, how many of its bytes its stream has taken, and all.
+    /// Returns the name of the file being copied, the number of bytes that its stream has taken, and the file's length.
     pub(crate) fn progress(&self) -> Option<(&str, u64, u64)> {
         self.current.as_ref().map(|it| (&*it.shown, it.written(), it.len))
     }
 
-    /// Drops all files.
+    /// Forgets the files that wait, and the file that is being copied.
     pub(crate) fn clear(&mut self) {
         *self = Self { session: self.session.take(), ..Self::default() };
     }
@@ -199,13 +199,13 @@ impl Current {
         Ok(Self { shown: shown(path), file, opening, len, left: len, chunk: Vec::new() })
     }
 
-    /// Writes what the stream takes, at most [`CHUNKS_PER_TURN`] chunks. Returns whether the stream may take more.
+    /// Writes bytes of the file to the stream, at most [`CHUNKS_PER_TURN`] chunks. Returns whether it may take more.
     fn write(&mut self, mux: &mut Mux) -> io::Result<bool> {
         for _ in 0..CHUNKS_PER_TURN {
             if self.chunk.is_empty() && !self.read()? {
                 return Ok(false);
             }
-            // An error means that the host has stopped reading, or the streams are closed. The next turn learns why.
+            // An error means that the host stopped reading, or the streams are closed. The next turn reads why.
             let Ok(count) = mux.write(self.opening.id(), &self.chunk) else { return Ok(false) };
             self.chunk.drain(..count);
             if !self.chunk.is_empty() {
@@ -228,7 +228,7 @@ impl Current {
         Ok(count > 0)
     }
 
-    /// Returns whether the host has read from the stream. Until then, the stream takes at most twice the first credit.
+    /// Returns whether the host has read from the stream: an unread stream takes at most twice the first credit.
     fn is_known(&self) -> bool {
         self.written() > 2 * FIRST_CREDIT
     }
@@ -359,7 +359,7 @@ mod tests {
             mux.reset(id, REFUSED).unwrap();
             mux.stop(id, REFUSED).unwrap();
         };
-        // The client cannot tell a host that knows no files from a host that has read little.
+        // The client cannot tell a host that is too old for files from a host that has read little of the file.
         let reason = reason_after(1, end);
         assert!(reason.contains("ended the stream") && reason.contains("too old"), "{reason}");
         assert_eq!(reason_after(100_000, end), CUT);

@@ -115,7 +115,7 @@ fn config(options: &ClientOptions) -> anyhow::Result<ClientConfig> {
     })
 }
 
-/// The calls that one of the two processes serves after [`Forward::split`].
+/// The calls that a process serves after the fork in [`Forward::split`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whose {
     /// This process's own call, which has ended, so that the process exits.
@@ -159,8 +159,8 @@ struct Forward {
     /// Whether the client has opened the streams of its own call, after learning that the server carries streams.
     is_open: bool,
     incoming: Reception,
-    /// The result of the own call, and the deadline for the server to confirm the session's end. `None` before the
-    /// call's end, and in the child that [`Forward::split`] forks.
+    /// The result of this process's own call, and the deadline for the server to confirm the session's end. `None`
+    /// before the call's end, and in the child that [`Forward::split`] forks.
     end: Option<(Carried, Instant)>,
     /// The last error in sending or receiving datagrams since `contact` last became `Heard` or `Silent`.
     refusal: Option<Refusal>,
@@ -174,7 +174,7 @@ impl Forward {
         self.wire.name_port(&mut self.session);
         loop {
             self.session.handle_timeout(now);
-            // The session waits until its output is taken, although no terminal shows it.
+            // No terminal shows the session's output, but the session waits until the output is taken.
             drop(self.session.poll_output(now));
             self.turn(now)?;
             if self.end.is_some()
@@ -204,8 +204,8 @@ impl Forward {
         self.lender.as_ref().is_some_and(Lender::has_calls)
     }
 
-    /// Forks after the end of the own call. The child goes on in the background for the calls of other processes. If
-    /// the fork fails, their calls end, too.
+    /// Forks after the end of this process's own call. The child goes on in the background for the calls of other
+    /// processes. If the fork fails, those calls end, too.
     fn split(&mut self, now: Instant) -> Whose {
         let forked = threads::check_alone().map_err(anyhow::Error::from);
         let forked = forked.and_then(|alone| Ok((open_nothing()?, sys::fork(alone)?)));
@@ -232,7 +232,7 @@ impl Forward {
         Whose::Others
     }
 
-    /// Returns the result of the own call if the session has ended before the call.
+    /// Returns the result of this process's own call, if the session has ended before the call.
     fn lost(&self, outcome: Option<ClientOutcome>, options: &ClientOptions) -> Carried {
         let (server, host) = (options.server, options.call.host.as_deref());
         let tried = self.session.candidates().iter().collect();
@@ -304,7 +304,7 @@ impl Forward {
             self.own.channel.iter().for_each(|channel| channel.say(&word));
             (self.contact, self.refusal) = (contact, None);
         }
-        // The call goes on. A router on the path may have sent the ICMP message instead of the host.
+        // The call goes on, because a router on the path may have sent the ICMP message instead of the host.
         if self.contact == Contact::Silent && matches!(self.refusal, Some(Refusal::Port)) {
             self.contact = Contact::Refused;
             let (gone, server) = (ClientOutcome::Gone, self.session.server());
@@ -314,7 +314,7 @@ impl Forward {
         self.lender.iter_mut().for_each(|lender| lender.handle_silence(is_dark));
     }
 
-    /// Ends the own call with this result, and the session if no other call uses it.
+    /// Ends this process's own call with this result, and ends the session if no other call uses it.
     fn finish(&mut self, now: Instant, carried: Carried) {
         self.end.get_or_insert((carried, now + FAREWELL_MAX));
         if !self.lends() {

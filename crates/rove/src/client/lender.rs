@@ -2,7 +2,7 @@
 //! call is another process. It connects to the client's socket and sends a request with descriptors.
 //!
 //! A call's descriptors are ends of pipes in non-blocking mode, so the call cannot delay the client's event loop. If
-//! the client ends, each call notices and tells its user. If a call ends, the client cuts its streams.
+//! the client ends, each call notices and tells its user. If a call ends, the client cuts the call's streams.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -18,22 +18,22 @@ use crate::share::Gate;
 use crate::share::message::{Asked, Asking, Word, line};
 use crate::splice::Splice;
 
-/// Most calls at a time. Chosen: half of the streams that a session has.
+/// Most calls of other processes that use a session at a time. Chosen: half of the streams that a session has.
 const LOANS_MAX: usize = STREAMS_MAX / 2;
 
-/// Most calls at a time that run a program. Chosen: half of the streams that may wait for an answer of the host, as a
-/// program's stream does until its end.
+/// Most calls that run a program through a session at a time. Chosen: half of the streams that may wait for an answer
+/// of the host. The stream of a program's input waits for the program's exit status.
 const PROGRAMS_MAX: usize = CONNECTS_MAX / 2;
 
-/// Most calls whose streams are being opened. Chosen: together with the programs, fewer streams than may wait for an
-/// answer.
+/// Most calls whose streams wait for the host's first answer. Chosen: with the streams of programs, fewer than may wait
+/// for an answer at a time.
 const OPENING_MAX: usize = 4;
 const _: () = assert!(PROGRAMS_MAX + PROGRAM_STREAMS * OPENING_MAX < CONNECTS_MAX);
 
 /// Streams of a program: its input, output and errors.
 const PROGRAM_STREAMS: usize = 3;
 
-/// Most connections whose requests have not arrived. Chosen: more than programs that ask at the same time.
+/// Most connections of calls whose requests have not arrived. Chosen: more than the programs that call at once.
 const ASKING_MAX: usize = 16;
 
 /// The code that resets a stream whose call has ended. Chosen: unlike the stream layer's own codes.
@@ -50,7 +50,7 @@ pub(super) struct Lender {
     is_open: bool,
     asking: Vec<Asking>,
     loans: Vec<Loan>,
-    /// Number of calls at the last [`Lender::has_news`].
+    /// The number of calls when [`Lender::has_news`] was last called.
     told: usize,
     /// Whether no datagrams arrive from the host.
     is_dark: bool,
@@ -101,13 +101,13 @@ impl Lender {
         }
     }
 
-    /// Makes a new socket after a fork. The socket's name contains the process number.
+    /// Replaces the socket after a fork, because the socket's name contains the process number.
     pub(super) fn open_again(&mut self) {
         self.rest();
         self.open();
     }
 
-    /// Closes the socket until [`Lender::open`].
+    /// Closes the socket. [`Lender::open`] makes another.
     pub(super) fn rest(&mut self) {
         (self.socket, self.is_open) = (None, false);
     }
@@ -136,7 +136,7 @@ impl Lender {
         }
     }
 
-    /// Returns the number of the calls' streams that wait for the host's answer. A program's input waits until its end.
+    /// Returns how many streams of calls wait for the host's answer. A program's input waits for the exit status.
     pub(super) fn waiting(&self) -> usize {
         let waiting = self.loans.iter().map(|loan| match (loan.state, loan.is_program) {
             (State::Opening, true) => PROGRAM_STREAMS,
@@ -146,7 +146,7 @@ impl Lender {
         waiting.sum()
     }
 
-    /// Reads requests without blocking. Returns [`Lender::is_used`].
+    /// Reads requests without blocking. Returns whether there are calls or requests.
     pub(super) fn take(&mut self, now: Instant) -> bool {
         if let Some(socket) = &mut self.socket {
             socket.unmute();
@@ -190,7 +190,7 @@ impl Lender {
     /// number of the client's connections whose streams wait for the host's answer.
     pub(super) fn turn(&mut self, now: Instant, mux: &mut Mux, others: usize, buffer: &mut [u8]) {
         self.loans.iter_mut().for_each(|loan| loan.turn(now, mux, buffer));
-        // The count includes this turn's answers and ends. Otherwise a waiting call would wait until the next event.
+        // The calls' turns come first, because a call that has just ended makes room for a waiting call.
         let (mut opening, mut waiting) = (self.count(State::Opening), others + self.waiting());
         for loan in &mut self.loans {
             let has_room = opening < OPENING_MAX && waiting + PROGRAM_STREAMS <= CONNECTS_MAX;
@@ -235,7 +235,7 @@ impl Lender {
         self.loans.iter().flat_map(|loan| &loan.splices).any(Splice::has_work)
     }
 
-    /// Returns when to call [`Lender::take`] at the latest.
+    /// Returns the time by which to call [`Lender::take`] again, if there are requests.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.asking.iter().map(Asking::until).min()
     }

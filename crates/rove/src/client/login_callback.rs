@@ -1,4 +1,4 @@
-//! Opens ports of this computer for web logins whose browser callback must reach the host. Each needs the user's yes.
+//! Opens ports of this computer by which a browser's callback after a web login reaches the host, if the user agrees.
 //!
 //! The port comes from a web address on the screen, which any program can print. The address alone therefore opens no
 //! port. A question in rove's own words names the port, the host, and the host's foreground program if the host tells
@@ -15,20 +15,20 @@ use rove_units::{Duration, Instant};
 
 use crate::opening::{Answered, Opening};
 
-/// Time for which a port is open. Chosen: a user has logged in by then.
+/// Time after which the port of a login is closed. Chosen: a user has logged in by then.
 const OPEN_FOR: Duration = Duration::from_secs(600);
 
 /// Time for the user to answer the question. Chosen: the same as for the question about the agent.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Longest wait for the host to name the program before the question is asked. Chosen: a user who has hit a key waits
-/// no longer.
+/// Longest wait for the host to name its foreground program before the question is asked. Chosen: a user who has hit a
+/// key waits no longer.
 const NAME_WAIT: Duration = Duration::from_secs(1);
 
-/// Most ports that are open at a time. Chosen: a user logs in at few places in ten minutes.
+/// Most ports that are open for web logins at a time. Chosen: a user logs in at few places in ten minutes.
 const OPEN_MAX: usize = 8;
 
-/// Most characters of a program's name in the question. Chosen: longer names would hide the rest of the question.
+/// Most characters of a program's name in a question about a login. Chosen: a longer name would hide the rest.
 const PROGRAM_SHOWN_MAX: usize = 20;
 
 /// Why no port is opened for a login, in words for the user.
@@ -51,7 +51,7 @@ pub(super) struct LoginCallbacks {
     /// The host as the user wrote it, or empty if unknown.
     host: String,
     wanted: Option<Wanted>,
-    /// The open ports, and when each is closed.
+    /// The open ports, and the time at which each is closed.
     open: Vec<(u16, Instant)>,
 }
 
@@ -68,12 +68,12 @@ struct Wanted {
 }
 
 impl LoginCallbacks {
-    /// Creates a session's state, without open ports. `host` is the host in the user's spelling.
+    /// Creates the state of a session without open ports. `host` is the host in the user's spelling.
     pub(super) fn new(host: Option<&str>) -> Self {
         Self { host: plain(host.unwrap_or_default()), ..Self::default() }
     }
 
-    /// Asks the host for its foreground program, and plans a question about the login, which replaces an earlier one.
+    /// Asks the host for its foreground program, and plans a question about the login in place of an earlier question.
     ///
     /// # Errors
     ///

@@ -27,7 +27,7 @@ use crate::server::{open_nothing, silence};
 use crate::sys::{self, Fork};
 use crate::{hardening, threads};
 
-/// The signals the loop wakes for.
+/// The signals for which the loop wakes.
 pub(super) const SIGNALS: [i32; 6] = [SIGWINCH, SIGCONT, SIGTERM, SIGINT, SIGHUP, SIGPIPE];
 /// Most bytes of input read in one turn of the loop. Source: Mosh 1.4.0 as observed.
 const INPUT_PER_TURN: usize = 16_384;
@@ -40,7 +40,7 @@ pub(crate) struct End {
     /// All addresses at which the server may be, in the order in which the client learnt them.
     pub(crate) tried: Vec<SocketAddr>,
     pub(crate) refusal: Option<Refusal>,
-    /// Why the tunnel's newest ssh failed; empty if none failed, or if a later one worked. `None` without a tunnel.
+    /// Why the tunnel's newest ssh failed; empty if no ssh failed, or if a later ssh worked. `None` without a tunnel.
     pub(crate) tunnel: Option<String>,
     /// Why drawing on the terminal failed.
     pub(crate) output_error: Option<String>,
@@ -117,8 +117,8 @@ impl Pump {
         Self { forwards, ..self }
     }
 
-    /// Runs the loop until the session is over or [`Pump::is_left`], then restores the terminal. Also returns in the
-    /// parent of [`Pump::split`].
+    /// Runs the loop until the session is over or [`Pump::is_left`] is true, and restores the terminal. Also returns in
+    /// the parent process after [`Pump::split`].
     pub(super) fn run(mut self) -> anyhow::Result<End> {
         let mut now = self.events.now();
         self.wire.name_port(&mut self.session);
@@ -164,7 +164,7 @@ impl Pump {
     }
 
     /// Forks, so that the child goes on in the background. Returns `true` in the parent and `false` in the child. Does
-    /// not fork, and returns `false`, while a thread looks a name up.
+    /// not fork, and returns `false`, while a thread resolves a host's name.
     fn split(&mut self) -> anyhow::Result<bool> {
         let alone = match threads::check_alone() {
             Err(threads::ThreadsError::Started(_)) => return Ok(false),
@@ -233,7 +233,7 @@ impl Pump {
         Ok(now)
     }
 
-    /// Returns when the loop must begin its next turn at the latest.
+    /// Returns the time by which the loop must begin its next turn. `None` without a deadline.
     fn poll_timeout(&self) -> Option<Instant> {
         let deadlines = [
             self.session.poll_timeout(),
@@ -294,7 +294,7 @@ impl Pump {
             }
             // Another process has made the terminal non-blocking and has read the input first.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            // In raw mode, no key ends the input.
+            // In raw mode, no key ends the input. So the terminal is gone.
             gone => {
                 tracing::debug!(?gone, "terminal gone");
                 if !self.outlives_hangup() {
@@ -355,7 +355,7 @@ impl Pump {
         kill_current_process_group(Signal::STOP)?;
         let now = self.events.now();
         self.events.look(&mut [])?;
-        // SIGCONT must not set the terminal up a second time, because the title would be pushed twice and popped once.
+        // The title would be pushed twice and popped once if SIGCONT, too, set up the terminal.
         for signal in self.events.take_signals().into_iter().filter(|&signal| signal != SIGCONT) {
             self.handle_signal(now, signal);
         }
@@ -403,7 +403,7 @@ impl Pump {
                 Ok(0) => return false,
                 Ok(len) => self.written += len,
                 Err(error) => {
-                    // Unless the session outlives its terminal, it ends: the user could not see the effect of keys.
+                    // The session ends, unless it outlives its terminal: the user could not see the effect of keys.
                     tracing::debug!(%error, "cannot draw");
                     self.output_error = Some(reason(&error.to_string()));
                     let is_gone = Errno::from_io_error(&error) == Some(Errno::IO);

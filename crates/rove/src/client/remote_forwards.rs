@@ -2,8 +2,8 @@
 //! listeners says where to connect.
 //!
 //! A hostile host thus reaches only the places in the table. With `-R PORT`, however, a SOCKS client on the host names
-//! the place. It reaches addresses of this computer, link-local ones and cloud metadata only if `PermitRemoteOpen`
-//! names the requested host.
+//! the place. Such a client reaches addresses of this computer, link-local ones and cloud metadata only if
+//! `PermitRemoteOpen` names the requested host.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -85,12 +85,12 @@ impl RemoteForwards {
         }
     }
 
-    /// Returns whether there are no listeners other than the relay's.
+    /// Returns whether there are no listeners, except the one of the agent's relay.
     pub(super) fn is_empty(&self) -> bool {
         self.options().next().is_none()
     }
 
-    /// Returns the listeners, except the relay's, as command-line options.
+    /// Returns the listeners as command-line options, without the listener of the agent's relay.
     pub(super) fn options(&self) -> impl Iterator<Item = String> {
         let own = self.entries.values().filter(|it| it.purpose != Purpose::Agent);
         own.map(|it| it.forward.to_string())
@@ -116,7 +116,7 @@ impl RemoteForwards {
         self.next_number += 1;
     }
 
-    /// Closes the listener at `place`, also at a port that the host chose. Returns its option. Its connections go on.
+    /// Closes the listener at `place`, maybe a port that the host chose. Returns its option. Open connections go on.
     pub(super) fn remove(&mut self, mux: &mut Mux, place: &Place) -> Option<String> {
         let is_meant = |it: &Entry| {
             let is_chosen = matches!((&it.state, &it.forward.listen, place),
@@ -170,7 +170,7 @@ impl RemoteForwards {
             return self.reception.handle_strange(now, mux, id);
         };
         let Some(place) = &forward.target else {
-            // Connections that send no request keep nobody waiting.
+            // The oldest connection without a request makes room, so that silent connections keep nobody waiting.
             if self.requests.len() >= CONNECTS_MAX
                 && let Some((oldest, _)) = self.requests.pop_first()
             {
@@ -186,7 +186,7 @@ impl RemoteForwards {
         }
     }
 
-    /// Gives up making a connection after the host has stopped reading its stream.
+    /// Stops making the connection of this stream, because the host has stopped reading the stream.
     pub(super) fn handle_stopped(&mut self, mux: &mut Mux, id: StreamId) {
         let was_asking = self.requests.remove(&id).is_some();
         if self.connects.remove(&id).is_some() || was_asking {
@@ -220,7 +220,7 @@ impl RemoteForwards {
         self.entries.values().any(Entry::is_asking)
     }
 
-    /// Returns when to call [`RemoteForwards::turn`] at the latest.
+    /// Returns the time by which to call [`RemoteForwards::turn`] again, if there is a deadline.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let entries = self.entries.values().filter_map(Entry::poll_timeout);
         let requests = self.requests.values().map(|(_, until)| *until);
@@ -277,7 +277,7 @@ impl RemoteForwards {
     }
 
     /// Begins to connect to a target that a SOCKS client has named, if `PermitRemoteOpen` permits the target. Unless an
-    /// entry names the host, the address must also be elsewhere ([`is_elsewhere`]).
+    /// entry of `PermitRemoteOpen` names the host, the address must also pass [`is_elsewhere`].
     fn connect_named(
         &mut self,
         now: Instant,
@@ -350,8 +350,8 @@ fn listen_place(place: &Place) -> ListenPlace {
     }
 }
 
-/// Returns `false` for addresses of this computer, loopback, unspecified (`0.0.0.0/8`, `::`), link-local and cloud
-/// metadata, and `true` for all others.
+/// Returns `false` for an address that is this computer's, loopback, unspecified (`0.0.0.0/8`, `::`), link-local or of
+/// cloud metadata, and `true` for any other.
 fn is_elsewhere(address: IpAddr) -> bool {
     let address = address.to_canonical();
     let is_local = match address {

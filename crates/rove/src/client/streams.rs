@@ -68,7 +68,7 @@ pub(super) struct ClientStreams {
 }
 
 impl ClientStreams {
-    /// Creates the streams for these listeners, and for those of `wanted` on the host.
+    /// Creates the streams for `listeners` on this computer and for the listeners of `wanted` on the host.
     pub(super) fn new(listeners: Listeners, wanted: &Forwards) -> Self {
         Self {
             listeners,
@@ -362,8 +362,8 @@ impl ClientStreams {
         waiting < CONNECTS_MAX && open < STREAMS_MAX
     }
 
-    /// Accepts waiting connections while there is room, after closing expired login ports. A turn accepts a bounded
-    /// number, because SOCKS clients that send no request leave the room as it is.
+    /// Accepts waiting connections while there is room, after closing expired login ports. The number in a turn is
+    /// bounded, because SOCKS clients that send no request take no room away.
     fn accept(&mut self, now: Instant) {
         self.close_expired(now);
         if self.paused_until.is_some_and(|until| now < until) {
@@ -390,7 +390,7 @@ impl ClientStreams {
                 }
                 None => {
                     if self.requests.len() >= CONNECTS_MAX {
-                        // The oldest one takes longest to send a request.
+                        // The oldest connection has already had the longest time to send its request.
                         self.requests.remove(0);
                     }
                     let until = now + REQUEST_PATIENCE;
@@ -447,7 +447,7 @@ impl ClientStreams {
             || self.lender.as_ref().is_some_and(|lender| lender.has_work())
     }
 
-    /// Returns when to call [`ClientStreams::turn`] and [`ClientStreams::send`] at the latest.
+    /// Returns the time by which to call [`ClientStreams::turn`] and [`ClientStreams::send`] again, if any.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let packets = self.layer.as_ref().and_then(|layer| layer.poll_timeout());
         let requests = self.requests.iter().filter(|_| self.has_room()).map(|it| it.until);

@@ -38,7 +38,7 @@ pub(crate) enum Wire {
         /// Datagrams and messages read from ssh that the session has not yet received.
         arrivals: VecDeque<Arrival>,
     },
-    /// ssh alone carries the datagrams, as a tunnel.
+    /// Only ssh carries the datagrams, as a tunnel.
     Tunnel {
         tunnel: Box<Tunnel>,
         /// Datagrams and messages read from ssh that the session has not yet received.
@@ -90,7 +90,7 @@ impl Wire {
         }
     }
 
-    /// Returns when to call [`Wire::receive`] at the latest, or `None` if nothing is due.
+    /// Returns the time by which to call [`Wire::receive`] again. `None` without a deadline.
     pub(crate) fn poll_timeout(&self, session: &Client) -> Option<Instant> {
         match self {
             Self::Sockets { spare, .. } => spare.as_ref()?.poll_timeout(session),
@@ -123,7 +123,7 @@ impl Wire {
                     is_heard |= result.is_ok();
                     note(socket, len, result);
                 };
-                // The inbox holds datagrams of an earlier turn, whose socket is unknown. `note` gets the first one.
+                // The inbox holds datagrams of an earlier turn, whose socket is unknown. `note` gets the first socket.
                 if !inbox.is_empty()
                     && let Some(socket) = sockets.iter().next()
                 {
@@ -280,7 +280,7 @@ impl Wire {
         }
     }
 
-    /// Tells the session of a change of this computer's network, and a tunnel, whose ssh may then hang.
+    /// After a change of this computer's network, tells the session, and also a tunnel, whose ssh may hang.
     pub(super) fn look_at_network(
         &mut self,
         now: Instant,
@@ -303,7 +303,7 @@ impl Wire {
         }
     }
 
-    /// Opens a new local UDP port as the session has asked, and tells the session of it or of the error.
+    /// Opens a new local UDP port, which the session has asked for. Tells the session the port or the error.
     pub(super) fn renew_port(&mut self, now: Instant, session: &mut Client) {
         if let Err(error) = self.open_port(session.server()) {
             tracing::debug!(%error, "no new port");
@@ -368,7 +368,7 @@ impl Wire {
 }
 
 /// Returns a function that passes a datagram to the session, calls `note`, and returns whether the turn may handle
-/// another.
+/// another datagram.
 fn handler<'a>(
     now: Instant,
     socket: &'a UdpSocket,

@@ -1,9 +1,9 @@
-//! The host's end of a lent ssh agent. A socket at a constant path serves the session's programs. The server connects
-//! them to a socket that leads to the client's agent. The host's sshd has made that socket for a second ssh (`ssh -A`)
-//! of the client. Without that ssh, the server itself listens there, and passes connections to the client in streams.
+//! The host's end of a lent ssh agent. The session's programs connect to a socket at a constant path. The server joins
+//! each connection to a second socket, which leads to the client's agent. sshd made the second socket for another ssh
+//! (`ssh -A`) of the client. Without that ssh, the server makes it, and passes connections to the client in streams.
 //!
-//! While the client is away or has named no such socket, the server closes a connection to the constant path at once. A
-//! program thus goes on without an agent instead of waiting.
+//! While the client is away or has named no second socket, the server closes a connection to the constant path at once.
+//! A program thus goes on without an agent instead of waiting.
 
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
@@ -16,11 +16,11 @@ use crate::agent::CONNECTIONS_MAX;
 use crate::agent::joint::Joint;
 use crate::agent::socket::PrivateSocket;
 
-/// Time between two checks whether the client is still there, while there are connections. Chosen: after a client
-/// counts as gone, a program waits for its agent for at most this long.
+/// Time between two checks of the client's presence, while programs are connected. Chosen: after a client counts as
+/// gone, a program waits for its agent for at most this long.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The refusal of a client's agent by a session that was started without one.
+/// The reason for refusing a client's agent if the session was started without `-A`.
 const NO_PATH: &str = "the session was started without -A";
 
 /// The session's socket for the agent, and its connections.
@@ -56,7 +56,7 @@ impl Agent {
         self.socket.as_ref().map(PrivateSocket::path)
     }
 
-    /// Answers a stream on which the client will name the socket for its agent. The stream replaces an earlier one.
+    /// Answers a stream on which the client will name the socket for its agent. Gives up an earlier such stream.
     pub(super) fn begin(&mut self, mux: &mut Mux, reception: &mut Reception, id: StreamId) {
         if let Some(socket) = &mut self.socket {
             socket.restore();
@@ -96,7 +96,7 @@ impl Agent {
         self.look_at = (!self.joints.is_empty()).then(|| now + LOOK_INTERVAL);
     }
 
-    /// Returns when to call [`Agent::turn`] at the latest.
+    /// Returns the time by which to call [`Agent::turn`] again. `None` without a deadline.
     pub(super) const fn poll_timeout(&self) -> Option<Instant> {
         self.look_at
     }

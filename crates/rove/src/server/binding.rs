@@ -23,8 +23,8 @@ pub(crate) enum BindAddress {
     Address(IpAddr),
 }
 
-/// Binds the address that the user chose. Where that fails, binds all addresses, as stock does, but not under the name
-/// `rove` if the user named the address.
+/// Binds a port at the address that the user chose. If that fails, binds a port at all addresses, as stock does. Under
+/// the name `rove`, a failure at an address that the user typed is an error instead.
 ///
 /// # Errors
 ///
@@ -56,8 +56,8 @@ pub(super) fn bind(
         }
     }
     let any = match bind_to(Ipv6Addr::UNSPECIFIED.into(), ports) {
-        // An error other than a port in use may mean that there is no IPv6. A port that another process has bound for
-        // IPv6 must not be bound for IPv4 alone.
+        // An error other than a port in use may mean that there is no IPv6. If another process has bound the port for
+        // IPv6, the server must not bind it for IPv4 only.
         Err(error) if error.kind() != io::ErrorKind::AddrInUse => {
             bind_to(Ipv4Addr::UNSPECIFIED.into(), ports)
         }
@@ -78,7 +78,7 @@ fn unbound(error: &io::Error, PortRange { low, high }: PortRange) -> anyhow::Err
     anyhow!("no UDP port from {low} to {high} could be bound ({reason}): {remedy}")
 }
 
-/// Binds a free port. If there is none, asks the user's servers that linger after their sessions to release theirs.
+/// Binds a free port. If no port is free, asks servers of the user that linger after their sessions to release theirs.
 fn bind_to(address: IpAddr, ports: PortRange) -> io::Result<ServerSocket> {
     match ServerSocket::bind(address, ports) {
         Err(error)

@@ -34,7 +34,7 @@ struct Coming {
     session: Option<OtherSession>,
 }
 
-/// A complete file, whose path a thread asks another session's server to type.
+/// A complete file. A thread asks another session's server to type the file's path.
 #[derive(Debug)]
 struct Kept {
     path: PathBuf,
@@ -43,7 +43,7 @@ struct Kept {
 
 /// The progress of a file.
 enum Progress {
-    /// The file is incomplete, or its session is still sought. `true` if more bytes can be read at once.
+    /// The file is incomplete, or its session is not found yet. `true` if more bytes can be read at once.
     More(bool),
     Complete,
     /// The client has given the file up.
@@ -69,8 +69,8 @@ impl Drops {
         }
     }
 
-    /// Reads the streams, and answers those of completed and of failed files. `type_file` gets the name of a file in
-    /// the drop folder, and types the file's path into this server's session.
+    /// Reads the streams, and answers the stream of each file that is complete or has failed. `type_file` gets the name
+    /// of a file in the drop folder, and types the file's path into this server's session.
     pub(super) fn turn(
         &mut self,
         now: Instant,
@@ -104,7 +104,7 @@ impl Drops {
         });
     }
 
-    /// Ends a stream that the client has given up. Removes its file if that is incomplete.
+    /// Ends a stream that the client has given up. Removes the stream's file if the file is incomplete.
     pub(super) fn give_up(&mut self, mux: &mut Mux, reception: &mut Reception, id: StreamId) {
         if self.coming.remove(&id).is_some() || self.kept.remove(&id).is_some() {
             reception.give_up(mux, id);
@@ -117,7 +117,7 @@ impl Drops {
         self.kept.clear();
     }
 
-    /// Returns the number of files about which the client has no answer.
+    /// Returns the number of files for which the server still owes the client an answer.
     pub(super) fn len(&self) -> usize {
         self.coming.len() + self.kept.len()
     }
@@ -178,8 +178,8 @@ impl Coming {
         Progress::More(true)
     }
 
-    /// Gives the complete file its final name, and types its path. Returns the answer to the client, or the file while
-    /// another session's server is asked to type the path.
+    /// Gives the complete file its final name, and types its path. Returns the answer to the client. Returns the file
+    /// if another session's server must type the path.
     fn keep(
         self,
         errands: &Errands,

@@ -45,13 +45,13 @@ struct Running {
     exit: Option<ExitStatus>,
     /// Whether the client has stopped reading the stream on which the exit status is sent.
     is_unwanted: bool,
-    /// Whether the server has hung up the program, because the client has given it up. It counts in `len` until its
-    /// end.
+    /// Whether the server has sent SIGHUP to the program, because the client has given the program up. The program
+    /// counts in `len` until its end.
     is_given_up: bool,
 }
 
 impl Programs {
-    /// Starts a program, or answers the client why it cannot be started.
+    /// Starts a program, or tells the client why it cannot be started.
     pub(super) fn start(
         &mut self,
         mux: &mut Mux,
@@ -81,7 +81,7 @@ impl Programs {
         self.has_news = true;
     }
 
-    /// Marks a program to be hung up, because the client has stopped reading the stream `input`. If the client had
+    /// Marks a program to be sent SIGHUP, because the client has stopped reading the stream `input`. If the client had
     /// already ended the program's input, the server learns in no other way that the client is gone.
     pub(super) fn give_up(&mut self, input: StreamId) {
         if let Some(running) = self.running.get_mut(&input) {
@@ -89,12 +89,12 @@ impl Programs {
         }
     }
 
-    /// Marks all programs to be hung up, because their streams are closed.
+    /// Marks all programs to be sent SIGHUP, because their streams are closed.
     pub(super) fn give_up_all(&mut self) {
         self.running.values_mut().for_each(|running| running.is_unwanted = true);
     }
 
-    /// Hangs up all programs, and returns them. The caller waits for their ends.
+    /// Sends SIGHUP to all programs, and returns them. The caller waits for their ends.
     pub(super) fn into_hung_up(self) -> impl Iterator<Item = PipedChild> {
         self.running.into_values().map(|mut running| {
             running.child.hang_up();
@@ -102,7 +102,7 @@ impl Programs {
         })
     }
 
-    /// Copies bytes, hangs up programs that the client gives up, and sends the exit status after a program's output.
+    /// Copies bytes. Sends SIGHUP to programs that the client gives up, and an exit status after a program's output.
     pub(super) fn turn(
         &mut self,
         now: Instant,

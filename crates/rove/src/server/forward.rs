@@ -66,8 +66,8 @@ struct Layer {
 }
 
 impl Forwards {
-    /// Creates the value for a client that has not used streams. `core_limit` applies to the client's programs, and
-    /// `agent` is the session's socket for a lent agent.
+    /// Creates the state of a session whose client has not used streams. `core_limit` limits the core dumps of the
+    /// client's programs, and `agent` is the session's socket for a lent agent.
     pub(super) fn new(core_limit: Rlimit, agent: Agent) -> Self {
         let (lookups, listeners) = (Errands::default(), HostListeners::default());
         Self { core_limit, layer: None, takeovers: 0, left: Vec::new(), lookups, agent, listeners }
@@ -92,7 +92,7 @@ impl Forwards {
         self.layer.iter_mut().for_each(|layer| layer.programs.handle_child_end());
     }
 
-    /// Cuts the former client's connections, and hangs up its programs. The programs are waited for until their ends.
+    /// Cuts the former client's connections, and sends SIGHUP to its programs, which stay in `left` until they end.
     fn drop_layer(&mut self) {
         let programs = self.layer.take().map(|layer| layer.programs);
         self.left.extend(programs.into_iter().flat_map(Programs::into_hung_up));
@@ -145,8 +145,8 @@ impl Forwards {
         self.layer.iter_mut().for_each(|layer| layer.streams.mux.handle_blocked(now));
     }
 
-    /// Called at the session's end. No client is left to lend an agent, to accept a connection, to send a file or to read
-    /// a program's output.
+    /// Ends the agent, listeners, files and programs at the session's end, because no client is left to lend an agent,
+    /// to accept a connection, to send a file or to read a program's output.
     pub(super) fn release(&mut self) {
         self.agent = Agent::default();
         self.listeners.close();
@@ -165,7 +165,7 @@ impl Forwards {
             layer.connects.clear();
             layer.turn(now, &self.lookups, &mut self.agent, &mut self.listeners);
             layer.splices.retain(|_, splice| splice.owes_output() || splice.has_work());
-            // The end of a program, which is hung up here, is no order to leave.
+            // The SIGCHLD of a program that has ended does not end the wait.
             let is_told = events.take_signals().iter().any(|it| [SIGTERM, SIGINT].contains(it));
             if layer.splices.is_empty() || now >= until || is_told {
                 return Ok(());
@@ -189,7 +189,7 @@ impl Forwards {
         })
     }
 
-    /// Returns when to call [`Forwards::turn`] and [`Forwards::poll_transmit`] at the latest.
+    /// Returns the time by which to call [`Forwards::turn`] and [`Forwards::poll_transmit`] again, if any.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let layer = self.layer.iter().flat_map(|layer| {
             let connects = layer.connects.values().map(Connect::poll_timeout);
@@ -283,7 +283,7 @@ impl Layer {
         self.programs.turn(now, mux, reception, &mut self.buffer);
     }
 
-    /// Serves the streams about the terminal: files whose paths are typed, and questions for the foreground program.
+    /// Serves the streams about the terminal: files whose paths are typed, and requests for the foreground program.
     fn serve_terminal(&mut self, now: Instant, session: &mut Server, program: Option<&Hosted>) {
         self.tell_foreground(|| program.and_then(|hosted| hosted.master.foreground()));
         let (mux, reception) = (&mut self.streams.mux, &mut self.reception);
@@ -448,7 +448,7 @@ mod tests {
     #[test]
     fn what_a_client_has_sent_reaches_a_slow_reader_after_the_client_has_gone() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        // The system then holds back little, so that much is left in the stream.
+        // A small receive buffer in the kernel leaves many bytes in the stream.
         rustix::net::sockopt::set_socket_recv_buffer_size(&listener, 4096).unwrap();
         let target = listener.local_addr().unwrap();
         let mut pair = Pair::new();
@@ -473,7 +473,7 @@ mod tests {
         assert!(pair.forwards.open() == 1 && read < written);
         let mut events = EventLoop::new(Clock::start(), &[SIGCHLD, SIGTERM]).unwrap();
         let rest = thread::spawn(move || {
-            // The end of a program is no order to leave.
+            // The SIGCHLD of a program's end does not end the wait.
             std::process::Command::new("true").status().unwrap();
             peer.read_to_end(&mut Vec::new()).unwrap()
         });

@@ -3,7 +3,7 @@
 //!
 //! Only the client knows the targets of the connections. A listener lives as long as the client's stream that asked for
 //! it, but its sockets are closed while the client is away. After another client has taken the session over, the
-//! listeners stay for a minute. The new client can then get the same ports.
+//! listeners stay for a minute, in which the new client can ask for the same ports.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -24,14 +24,14 @@ use crate::opening::Opening;
 use crate::server::policy::{Policy, PolicyError};
 use crate::splice::{Splice, reset};
 
-/// Most listeners of a session. Source: the wire contract, docs/wire.md.
+/// Most listeners on the host that a session has. Source: the wire contract, docs/wire.md.
 const LISTENERS_MAX: usize = 32;
 
 /// Time for which the listeners of a replaced client stay bound. Source: the wire contract, docs/wire.md.
 const KEPT: Duration = Duration::from_secs(60);
 
-/// Most connections that are accepted in a second. Chosen: half of the streams that a client accepts in a second,
-/// because one of its seconds may contain two such bursts.
+/// Most connections that a session's listeners on the host accept in a second. Chosen: half of the streams that a
+/// client accepts in a second, because two such bursts may fall into a second of the client.
 const ACCEPTED_MAX: u32 = 50;
 
 /// The period of [`ACCEPTED_MAX`], and the pause after `accept` has failed for lack of a descriptor.
@@ -77,7 +77,7 @@ pub(super) struct HostListeners {
 #[derive(Debug)]
 struct Held {
     wanted: Listen,
-    /// The request for the same place, with the port that the host has chosen.
+    /// The request `wanted`, with the port that the host has chosen if `wanted` has port 0.
     opened: Listen,
     /// `None` while the client is away.
     sockets: Option<Sockets>,
@@ -188,7 +188,7 @@ impl HostListeners {
         self.all.retain(|it| !matches!(it.holder, Holder::Next(until) if until <= now));
     }
 
-    /// Accepts connections. For each that the client has then accepted, too, adds a splice, which copies its bytes.
+    /// Accepts connections. Adds a splice, which copies bytes, for each connection that the client accepts, too.
     pub(super) fn turn(
         &mut self,
         now: Instant,
@@ -232,7 +232,7 @@ impl HostListeners {
         self.waiting.len()
     }
 
-    /// Returns when to call [`HostListeners::handle_timeout`] and [`HostListeners::turn`] at the latest.
+    /// Returns the time by which to call [`HostListeners::handle_timeout`] and [`HostListeners::turn`], if any.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let ends = self.all.iter().filter_map(|it| match it.holder {
             Holder::Next(until) => Some(until),
@@ -241,7 +241,7 @@ impl HostListeners {
         ends.chain(self.paused_until).min()
     }
 
-    /// Returns the descriptors to wait for. When one is ready, call [`HostListeners::turn`]. `open` counts streams.
+    /// Returns the descriptors to wait for. When one is ready, call [`HostListeners::turn`]. `open` streams are open.
     pub(super) fn interests(&self, open: usize) -> impl Iterator<Item = Interest<'_>> {
         let accepts = self.paused_until.is_none() && self.has_room(open);
         let held = self.all.iter().filter(move |it| accepts && it.is_held());
@@ -290,8 +290,8 @@ impl HostListeners {
         }
     }
 
-    /// Accepts a waiting connection. Returns it with its listener's number. The search begins after the last successful
-    /// listener, so that its connections do not delay those of others.
+    /// Accepts a waiting connection. Returns it with its listener's number. The search begins after the listener of the
+    /// last accepted connection, so that a busy listener does not delay the others.
     fn accept_next(&mut self) -> Option<io::Result<(OwnedFd, u64)>> {
         for at in (self.next..self.next + self.all.len()).map(|at| at % self.all.len()) {
             let held = &self.all[at];
@@ -307,8 +307,8 @@ impl HostListeners {
         None
     }
 
-    /// Returns the index of the former client's listener that this request takes over: an equal one, or else one that
-    /// differs only in its number. Each client numbers its listeners in its own way.
+    /// Returns the index of the former client's listener that this request takes over. The listener is equal, or
+    /// differs only in its number, because each client numbers its listeners in its own way.
     fn position(&self, wanted: &Listen) -> Option<usize> {
         let left = self.all.iter().enumerate().filter(|(_, it)| {
             let numbered = Listen { number: it.wanted.number, ..wanted.clone() };
@@ -594,7 +594,7 @@ mod tests {
         let _all: Vec<TcpStream> = (0..70).map(|_| connect()).collect();
         ends.carry();
         assert_eq!(ends.listeners.waiting(), CONNECTS_MAX);
-        // This is as if the client refused all of them at once.
+        // This is as if the client refused all waiting connections at once.
         ends.listeners.cut_waiting();
         let mut splices = BTreeMap::new();
         ends.listeners.turn(ends.now, &mut ends.server, &mut splices);
@@ -624,7 +624,7 @@ mod tests {
         let mut former = Ends::new(HostListeners::default());
         former.ask(&Listen { mask: 0, ..wanted(0) });
         former.listeners.handle_takeover(former.now);
-        // The former client's listener stays, and has the same number as the busy one.
+        // The former client's listener stays, and has the same number as the busy listener.
         let mut ends = Ends::new(former.listeners);
         let [busy, calm] = [0, 1].map(|number| port(&ends.ask(&wanted(number)).1));
         let connect = |port| TcpStream::connect(("127.0.0.1", port)).unwrap();

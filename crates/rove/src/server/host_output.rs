@@ -7,8 +7,8 @@ use std::ops::Range;
 /// that never stops writing. Source: Mosh 1.4.0 as observed.
 const HOST_OUTPUT_PER_TURN: usize = 16_384;
 /// Free space in the buffer, in bytes, below which a turn stops reading from the pty. A read into less space would cost
-/// as much as a full one. It would end where the program did not end a write. Under `yes`, every turn would then leave
-/// half of a line on the screen. A frame would be sent with it. Source: Linux, whose pty holds 4095 bytes for its
+/// as much as a full read, and would end in the middle of a program's write. Under `yes`, each turn would then end in
+/// the middle of a line, and a frame with half a line would be sent. Source: Linux, whose pty holds 4095 bytes for its
 /// reader.
 const HOST_READ_MAX: usize = 4096;
 const _: () = assert!(HOST_READ_MAX <= HOST_OUTPUT_PER_TURN);
@@ -16,9 +16,9 @@ const _: () = assert!(HOST_READ_MAX <= HOST_OUTPUT_PER_TURN);
 /// The reason why a turn stopped reading from the pty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// Less than [`HOST_READ_MAX`] bytes of the buffer are free, or the buffer had waiting bytes: there may be more.
+    /// Less than [`HOST_READ_MAX`] bytes of the buffer are free, or older bytes wait. The pty may have more output.
     More,
-    /// There is no more output at the moment.
+    /// The pty has no more output at the moment.
     Nothing,
     End,
 }

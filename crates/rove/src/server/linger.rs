@@ -12,8 +12,8 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::server::wire::Wire;
 
-/// Lingers for as long as `session` wants, or until SIGTERM or SIGINT arrives or another server asks for the port. The
-/// session's program may still be running as `child`.
+/// Serves the session's clients until `session` wants no more, SIGTERM or SIGINT arrives, or another server asks for
+/// the port. `child` is the session's program, which may still be running.
 pub(super) fn linger(
     events: &mut EventLoop,
     mut session: Server,

@@ -1,6 +1,6 @@
 //! Finds another session of this user, and types the path of a copied file into it.
 //!
-//! Threads contact the other servers, as a suspended server does not answer, and this session's keys must not wait.
+//! Threads contact the other servers, because a suspended server would not answer while this session's keys wait.
 
 use rove_bootstrap::SessionRef;
 use rove_control::{AskError, Conversation, Found, ReplyError, Request, survey};
@@ -25,7 +25,7 @@ pub(super) enum OtherSession {
 }
 
 impl OtherSession {
-    /// Begins to look for the session with this name or number that runs a program. An empty `name` means the only one.
+    /// Begins to look for the session with this name or number that runs a program. An empty name means the only one.
     ///
     /// # Errors
     ///
@@ -42,7 +42,7 @@ impl OtherSession {
     ///
     /// # Errors
     ///
-    /// Returns why there is no such session, or not just one, in words for the user.
+    /// Returns why there is no such session, or that there are several, in words for the user.
     pub(super) fn is_found(&mut self) -> Result<bool, TypingError> {
         if let Self::Sought(errand) = self
             && let Some(found) = errand.take()

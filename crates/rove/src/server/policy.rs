@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 use crate::exposure::{self, Exposure};
 use crate::own_file;
 
-/// Most bytes of the file. A longer file is a fault. Chosen: many times the size of a file with every key.
+/// Most bytes of the rules' file; with more, sessions carry no streams. Chosen: many times a file with every key.
 const FILE_BYTES_MAX: u64 = 65_536;
 
 /// The mode bits by which a group or everybody may write.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// The rules. Without the file, the defaults apply.
+/// The administrator's rules. Without the file, the defaults apply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct Policy {
@@ -28,7 +28,7 @@ pub(crate) struct Policy {
     /// The places to which clients may connect: `host:port` as in sshd's `PermitOpen`, and paths of sockets. `None`
     /// permits all.
     pub(crate) permit_open: Option<Vec<String>>,
-    /// The places at which clients may have listeners. `None` permits all. A port alone holds for any address.
+    /// The places at which clients may have listeners. `None` permits all. An entry with only a port fits any address.
     pub(crate) permit_listen: Option<Vec<String>>,
 }
 
@@ -52,8 +52,8 @@ pub(crate) enum PolicyError {
 }
 
 impl PolicyError {
-    /// Returns the rules in force in place of the file's. A file that others may write is ignored. A mistake in the
-    /// file permits nothing: sshd, too, does not start with a mistake in its file.
+    /// Returns the rules that apply instead of the file's rules. A file that others may write is ignored. A mistake in
+    /// the file permits nothing, because sshd, too, does not start with a mistake in its file.
     pub(crate) fn rules(&self) -> Policy {
         match self {
             Self::Exposed => Policy::default(),
@@ -86,7 +86,7 @@ impl Policy {
     /// The path of the file with the rules.
     pub(crate) const PATH: &str = "/etc/rove/server.toml";
 
-    /// Reads the rules in force on this host, and logs why the file's do not apply.
+    /// Reads the rules in force on this host, and logs why the rules of the file do not apply.
     pub(crate) fn read() -> Self {
         Self::find().unwrap_or_else(|error| {
             tracing::warn!(path = Self::PATH, %error, "the host's rules do not count");
@@ -98,7 +98,7 @@ impl Policy {
     ///
     /// # Errors
     ///
-    /// Returns the fault for which they do not apply.
+    /// Returns the fault because of which the file's rules do not apply.
     pub(crate) fn find() -> Result<Self, PolicyError> {
         Self::at(Path::new(Self::PATH), 0)
     }
@@ -153,7 +153,7 @@ fn is_absent(path: &Path) -> bool {
         && path.ancestors().all(|it| it.exists() || !it.is_symlink())
 }
 
-/// Returns whether a list has a place. An entry that is only a port, or `*`, holds at every address.
+/// Returns whether a list contains a place. An entry that is only a port, or `*`, fits every address.
 fn is_listed(list: &[String], place: &Place) -> bool {
     match place {
         Place::Socket(path) => list.contains(path),
@@ -244,7 +244,7 @@ mod tests {
         fs::write(&file, "gateway-ports = true\n").unwrap();
         symlink(&file, &path).unwrap();
         assert!(Policy::at(&path, 0).unwrap().gateway_ports, "all of it is root's");
-        // The file is still root's, but its folder's owner may put another one there.
+        // The file is still root's, but the owner of its folder may put another file there.
         chown(&theirs, other, None).unwrap();
         assert!(matches!(Policy::at(&path, 0), Err(PolicyError::Exposed)));
         chown(&theirs, Some(0), None).unwrap();

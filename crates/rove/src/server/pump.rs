@@ -28,9 +28,9 @@ pub(super) const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGUSR1, SIGCHLD];
 /// output is much work. Chosen: 16 KiB of one-letter lines at 500x200 cost 10 million. A turn then takes up to 12 ms,
 /// and the longest sequence (REP in insert mode) 13 ms more.
 const HOST_EFFORT_PER_TURN: u64 = 12_000_000;
-/// Most bytes read from the pty after the program's end. The pty buffers fewer bytes of the program's own output. More
-/// output comes from a child process that the program left running, which must not keep the session open. Chosen: four
-/// times the most that a pty buffers on Linux.
+/// Most bytes read from the pty after the program's end. The program's own last output is shorter, because it fits into
+/// the pty's buffer. More output comes from a child process that the program left running, which must not keep the
+/// session open. Chosen: four times the most that a pty buffers on Linux.
 const LAST_OUTPUT_MAX: usize = 262_144;
 /// Longest wait for the program's end after the last descriptor of its terminal was closed. Then the session ends
 /// without an exit status. Chosen: longer than a busy computer delays a program's exit. Only a program that closes its
@@ -47,8 +47,8 @@ pub(super) struct Pump {
     program: Program,
     tty_watch: TtyWatch,
     prompt_watch: PromptWatch,
-    /// The newest input that the shell, or a program in it, had read when the pty was last examined. `None` if neither
-    /// waited at its prompt then.
+    /// The newest input that the shell, or a program in it, had read when the pty was last examined. `None` if at that
+    /// time no program waited at its prompt.
     prompt: Option<InputNum>,
     /// The value of [`Server::takeovers`] when the pty was last examined.
     takeovers: u32,
@@ -104,7 +104,7 @@ impl Pump {
         }
     }
 
-    /// Runs the loop until the session has ended and every client that can be reached has been told so.
+    /// Runs the loop until the session has ended and every client that can be reached has been told of the end.
     pub(super) fn run(mut self) -> anyhow::Result<ServerOutcome> {
         let mut now = self.started;
         let outcome = loop {
@@ -181,8 +181,8 @@ impl Pump {
         if has_datagrams {
             self.wire.receive(now, &mut self.session);
         }
-        // Keys are written before output is read. Ctrl-C must not wait for the output that it is to stop. New keys are
-        // written without polling the pty. The next wait polls it for the rest of the keys.
+        // Keys are written before output is read, because Ctrl-C must not wait for the output that it stops. New keys
+        // are written without polling the pty first. If the pty does not take all keys, the next wait polls the pty.
         if takes_input || (has_datagrams && self.program.has_terminal()) {
             self.write_host(now);
         }
@@ -282,7 +282,7 @@ impl Pump {
         }
         tracing::info!("asked to end");
         self.session.shutdown(now, Outside::Kill);
-        // Without an attached client, nobody would acknowledge the end. A second call waits for joined clients only.
+        // Without an attached client, nobody acknowledges the end. After this, only joined clients are waited for.
         if self.state(now) != State::Attached {
             self.session.shutdown(now, Outside::Kill);
         }
@@ -318,8 +318,8 @@ impl Pump {
         }
     }
 
-    /// Passes the modes of the pty to the session. The modes must be as new as the output that was read. The session
-    /// must have them before it sends that output.
+    /// Passes the modes of the pty to the session. The modes must be at least as new as the output that was read, and
+    /// the session must have them before it sends that output.
     fn look_at_tty(&mut self, now: Instant) {
         let is_due = self.tty_watch.look(now);
         if self.program.has_terminal()
@@ -453,7 +453,7 @@ impl Pump {
         }
     }
 
-    /// If all descriptors of the terminal are closed, ends the session once the program or [`EXIT_GRACE`] has ended.
+    /// Once all descriptors of the terminal are closed, ends the session at the program's end or after [`EXIT_GRACE`].
     fn settle_hang_up(&mut self, now: Instant) {
         if let Program::HungUp { until } = self.program
             && self.output.waiting().is_empty()

@@ -101,7 +101,7 @@ impl Host<'_> {
             .args(["PIDs", "au", "1", &process])
             .args(optional.as_flattened())
             .arg("0")
-            // The login's bus may be another than the manager's.
+            // The variable may name another bus than that of the user's manager.
             .env_remove("DBUS_SESSION_BUS_ADDRESS")
             .env("XDG_RUNTIME_DIR", self.runtime)
             .stdin(Stdio::null())
@@ -133,7 +133,7 @@ struct Logind {
     ends_processes: bool,
     /// The only users whose processes logind ends (`KillOnlyUsers`); empty for all.
     only: Vec<String>,
-    /// The users whose processes stay (`KillExcludeUsers`). `None` for root alone.
+    /// The users whose processes stay (`KillExcludeUsers`). `None` means only root.
     excluded: Option<Vec<String>>,
 }
 

@@ -19,7 +19,7 @@ pub(super) fn resolve(host: &str, port: u16, ssh_connection: Option<&OsStr>) -> 
     found.unwrap_or_else(|| (host.to_owned(), port))
 }
 
-/// Returns the server's address from sshd's `client-ip client-port server-ip server-port`, or `None` without it.
+/// Returns the server's address in sshd's `client-ip client-port server-ip server-port`. `None` if it has none.
 pub(super) fn server_address(ssh_connection: Option<&OsStr>) -> Option<IpAddr> {
     let word = ssh_connection?.to_str()?.split_whitespace().nth(2)?;
     word.parse().ok().map(|address: IpAddr| address.to_canonical())

@@ -2,8 +2,8 @@
 
 use rove_units::{Duration, Instant};
 
-/// Longest time of the session without a stream, after its start or after its last stream closed. Chosen: longer than
-/// the usual time until the next ssh through the same host.
+/// Longest time without an open stream, from the start or the last stream's end, in a session without a program.
+/// Chosen: longer than the usual time until the next ssh through the same host.
 const QUIET_MAX: Duration = Duration::from_secs(600);
 /// Longest silence of the client of a session without a program. Chosen: a laptop may sleep for a night and a day,
 /// while the connections of its streams stay open at the host.
@@ -29,7 +29,7 @@ impl StreamLife {
         Self::QuietSince(now)
     }
 
-    /// Notes how many streams are open. Returns `true` when the session must end, but only once.
+    /// Notes how many streams are open. Returns `true` at the first call at which the session must end.
     pub(super) fn handle(&mut self, now: Instant, open: usize) -> bool {
         *self = match *self {
             known @ (Self::Over | Self::Kept) => known,
@@ -45,7 +45,7 @@ impl StreamLife {
         is_due
     }
 
-    /// Returns when to call [`StreamLife::handle`] at the latest. `None` for never.
+    /// Returns the time by which to call [`StreamLife::handle`] again. `None` for never.
     pub(super) fn deadline(self) -> Option<Instant> {
         if let Self::QuietSince(since) = self { Some(since + QUIET_MAX) } else { None }
     }

@@ -35,7 +35,7 @@ pub(super) enum Refusal {
     /// The session carries streams only.
     #[error("it runs no program, so there is nothing to attach to")]
     NoProgram,
-    /// The client to be resumed has never been this session's.
+    /// The user wants to resume a client that this session never had.
     #[error(
         "it is another session than that of the client's record, which has ended; `rove attach` takes it over"
     )]

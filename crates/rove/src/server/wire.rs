@@ -15,8 +15,8 @@ use rove_units::Instant;
 use crate::packet_queue::PacketQueue;
 use crate::server::forward::Forwards;
 
-/// Most clients whose addresses are remembered. Chosen: as many as a session has, and one each for a client that is
-/// invited, leaves or takes over.
+/// Most clients for which a server remembers the local address. Chosen: as many as a session has, and one each for a
+/// client that is invited, leaves or takes over.
 const WAYS_MAX: usize = JOINED_MAX + 3;
 
 /// The server's UDP socket, with the local address for answers to each client.
@@ -35,7 +35,7 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// Creates the value for a session that has no client yet.
+    /// Creates the wire of a session that has no client yet.
     pub(super) fn new(socket: ServerSocket, name: Option<SessionName>) -> Self {
         let (sieve, queue) = (Sieve::default(), PacketQueue::default());
         Self { socket, handover: None, name, sieve, queue, ways: VecDeque::new() }
@@ -72,8 +72,8 @@ impl Wire {
         self.sieve.poll_timeout()
     }
 
-    /// Sends all datagrams that the session has. When the server begins to linger, opens the handover socket first. The
-    /// client may start another session, which needs a port, at once.
+    /// Sends all datagrams that the session has. When the server begins to linger, opens the handover socket first,
+    /// because the client may at once start another session, which needs a port.
     pub(super) fn send(&mut self, now: Instant, session: &mut Server) {
         while let Some(transmit) = session.poll_transmit(now) {
             if session.lingers_until().is_some()

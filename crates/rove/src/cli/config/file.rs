@@ -20,7 +20,7 @@ use crate::xdg::Folder;
 const FILE_VARIABLE: &str = "ROVE_CONFIG";
 /// The file's path below the folder for configuration.
 const FILE_NAME: &str = "rove/config.toml";
-/// Size of the largest file that is read, in bytes. Chosen: a thousand hosts with ten settings each.
+/// Size of the largest configuration file that is read, in bytes. Chosen: a thousand hosts with ten settings each.
 pub(super) const FILE_BYTES_MAX: usize = 1_048_576;
 
 /// Why the configuration file is not used.
@@ -75,7 +75,7 @@ pub(super) fn path_from(variable: impl Fn(&str) -> Option<OsString>) -> Option<P
     Some(Folder::Configuration.path(variable)?.join(FILE_NAME))
 }
 
-/// Returns the bytes of a file, at most [`FILE_BYTES_MAX`], that no other user can change. `None` without a file.
+/// Returns the bytes of a file, at most [`FILE_BYTES_MAX`], that no other user can change. `None` if there is no file.
 ///
 /// # Errors
 ///

@@ -531,14 +531,14 @@ fn ssh_obeys_the_line_before_the_configuration() {
     for (set, line, ssh) in [
         ("ssh -p 2 -l bob", "-l alice -o Port=3 h", "ssh -l alice -o Port=3 -p 2 -l bob"),
         ("nice ssh -p 2", "-l alice h", "nice ssh -l alice -p 2"),
-        // ssh obeys the last one for these letters.
+        // If one of these options is repeated, ssh obeys the last.
         ("ssh -F a -p 2", "-F b -A -S none -i k h", "ssh -i k -F a -p 2 -F b -A -S none"),
         // ssh refuses a second `-J`.
         ("ssh -J a -p 2", "-J b h", "ssh -J b -p 2"),
         ("ssh -Ja -p 2", "-J b h", "ssh -J b -p 2"),
         ("ssh -J a -p 2", "-l alice h", "ssh -l alice -J a -p 2"),
         ("plink -J a", "-J b h", "plink -J a -J b"),
-        // Within the line, the order is the user's own.
+        // The options of one command line keep the user's order.
         ("ssh -p 2", "--ssh='ssh -l bob' -l alice h", "ssh -l bob -l alice"),
     ] {
         let file = format!("[host.h]\nssh = '{set}'");

@@ -9,7 +9,7 @@ use rove_platform::event_loop::Interest;
 
 use crate::agent::socket::PrivateSocket;
 
-/// A listening socket of the client, and the path of the agent behind it.
+/// A listening socket of the client, and the path of the user's agent, to which its connections lead.
 #[derive(Debug)]
 pub(super) struct AgentSocket {
     socket: PrivateSocket,
@@ -32,7 +32,7 @@ impl AgentSocket {
         Ok(Self { socket: PrivateSocket::open("lent")?, real })
     }
 
-    /// Returns where the socket is.
+    /// Returns the path of the client's socket.
     pub(super) fn path(&self) -> &Path {
         self.socket.path()
     }
@@ -64,7 +64,7 @@ pub(crate) fn answers(agent: &LentAgent) -> bool {
     path_of(agent).is_some_and(|path| rove_control::connect(&path).is_ok())
 }
 
-/// Returns the path of the agent's socket. `None` if its environment variable is not set or empty.
+/// Returns the path of the agent's socket. `None` if the environment variable with the path is not set, or empty.
 pub(crate) fn path_of(agent: &LentAgent) -> Option<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty());
     match agent {

@@ -16,11 +16,11 @@ use crate::ssh_process::{SshProcess, split_lines};
 /// Most bytes of ssh's output that are read at a time. Chosen: several times a path.
 const READ_LEN: usize = 4096;
 
-/// Most characters of ssh's last message that the user sees. Chosen: the room in the notice bar beside rove's own
-/// words.
+/// Most characters of ssh's last message that the user sees. Chosen: the room that rove's own words leave in the notice
+/// bar.
 const SAID_CHARS_MAX: usize = 100;
 
-/// The options, in front of the user's, of an ssh that only lends the agent. It sends no keepalives, because the
+/// The options, in front of the user's, of an ssh that only lends the agent. This ssh sends no keepalives, because the
 /// session that carries it may sleep.
 const OPTIONS: [&str; 6] = [
     "ClearAllForwardings=yes",
@@ -31,7 +31,7 @@ const OPTIONS: [&str; 6] = [
     "Tunnel=no",
 ];
 
-/// How to lend the agent, as found out at the start of the session.
+/// How to lend the agent. The facts were found at the start of the session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AgentCall {
     /// The argument vector of an ssh that asks the user nothing. Its remote command prints the path of ssh's agent
@@ -55,7 +55,7 @@ pub(super) struct Login {
     /// The beginning of the line with the socket's path. `None` after that line was read.
     mark: Option<String>,
     line: Vec<u8>,
-    /// The socket at which the client accepts the connection by which ssh reaches the host.
+    /// The socket at which the proxy command of ssh connects to the client, and so reaches the host.
     way: PrivateSocket,
     /// The agent socket that ssh forwards.
     pub(super) agent: AgentSocket,
@@ -74,7 +74,7 @@ pub(super) enum Look {
 }
 
 impl Login {
-    /// Opens both sockets and starts an ssh.
+    /// Opens the agent socket that ssh forwards and the socket by which ssh reaches the host, and starts ssh.
     ///
     /// # Errors
     ///
@@ -90,7 +90,7 @@ impl Login {
         self.way.accept()
     }
 
-    /// Reads ssh's output and error output, and returns the change that they show.
+    /// Reads ssh's two output streams, and returns the change in the login that they show.
     pub(super) fn look(&mut self) -> Look {
         self.ssh.read_errors(|_| (), |_| ());
         let (mut path, mark) = (None, &mut self.mark);

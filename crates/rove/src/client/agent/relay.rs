@@ -17,7 +17,7 @@ pub(super) struct Relay {
     pub(super) socket: AgentSocket,
     /// The path at which the host listens.
     at: String,
-    /// The reason why ssh does not lend the agent.
+    /// The reason why no ssh lends the agent.
     reason: String,
     is_wanted: bool,
 }

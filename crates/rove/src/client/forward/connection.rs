@@ -14,7 +14,7 @@ pub(crate) struct Connection {
     target: Target,
     ends: Ends,
     id: Option<StreamId>,
-    /// The opened stream, until the host has answered.
+    /// The stream to the target. `None` before it is opened, and after the host has answered.
     opening: Option<Opening>,
     /// Whether the host has received all input and its end, or has stopped reading.
     is_delivered: bool,
@@ -41,8 +41,8 @@ impl Connection {
         Carried::Failed(lines.collect())
     }
 
-    /// Begins to copy bytes between the stream and the descriptors. If `ends` are this process's own, /dev/null
-    /// replaces them here. The output then closes with the [`Splice`], and its reader sees the end.
+    /// Begins to copy bytes between the stream and the descriptors. If `ends` are this process's standard descriptors,
+    /// /dev/null replaces them. Only the [`Splice`] then keeps the output open, so its reader sees the end in time.
     fn join(&mut self, id: StreamId) -> anyhow::Result<Splice> {
         let (input, output) = (self.ends.take(0)?, self.ends.take(1)?);
         if matches!(self.ends, Ends::Standard { .. }) {

@@ -18,13 +18,13 @@ use crate::install::progress::{self, Progress};
 use crate::share::message::FAILURE;
 use crate::splice::Splice;
 
-/// The exit code if all files are copied, but a path is not typed. Chosen: as of other partial successes of rove.
+/// The exit code if all files are copied, but a path is not typed. Chosen: the code of rove's other partial successes.
 const NOT_TYPED: u8 = 1;
 
-/// The pause before the progress bar is drawn for the first time, and again. Chosen: a short copy shows none.
+/// Time before the progress bar is first drawn, and between two drawings. Chosen: a short copy shows no bar.
 const DRAWING_PAUSE: Duration = Duration::from_millis(250);
 
-/// Most characters of a file's name before the bar. Chosen: the line fits 80 columns.
+/// Most characters of a file's name before the progress bar. Chosen: the line fits 80 columns.
 const TITLE_MAX: usize = 20;
 
 /// The files to copy, with the highest exit code so far.
@@ -32,7 +32,7 @@ pub(crate) struct Files {
     sender: FileSender,
     code: u8,
     is_quiet: bool,
-    /// The current file's bar, with the times of the copy's begin and of the next drawing.
+    /// The current file's bar, the time at which the file's copy began, and the time of the next drawing.
     bar: Option<(Progress, Instant, Instant)>,
 }
 

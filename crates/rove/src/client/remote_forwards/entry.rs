@@ -1,5 +1,5 @@
-//! A listener that the client wants on the host. If the host refuses it, for example because the port is still that of
-//! a killed client, the client asks again from time to time.
+//! A listener that the client wants on the host. If the host refuses the listener, for example because a killed
+//! client's session still has the port, the client asks again from time to time.
 
 use rove_bootstrap::{Place, RemoteForward};
 use rove_streams::{Listen, Mux, Read, StreamId, Target, UNREACHED};
@@ -17,7 +17,7 @@ pub(super) struct Entry {
     pub(super) forward: RemoteForward,
     pub(super) state: State,
     pub(super) purpose: Purpose,
-    /// When to ask the host again. `None` unless the host has refused the listener.
+    /// When to ask the host again for a listener that it has refused. `None` for other listeners.
     asks_again: Option<Instant>,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Entry {
 pub(in crate::client) enum Purpose {
     /// The user set the listener by `-R`, or by `RemoteForward` in ssh's configuration.
     Option,
-    /// The user typed a line for the listener during the session. Its failure does not end the session.
+    /// The user typed a line for the listener during the session. A failure to listen does not end the session.
     Added,
     /// The relay of the user's agent needs the listener.
     Agent,
@@ -66,7 +66,7 @@ impl Entry {
         !matches!(self.state, State::Open { .. }) && !self.is_refused()
     }
 
-    /// Returns when to call [`Entry::turn`] at the latest, after a refusal.
+    /// Returns the time by which to call [`Entry::turn`] again, after a refusal.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.asks_again.filter(|_| matches!(self.state, State::New))
     }
@@ -77,7 +77,7 @@ impl Entry {
     }
 
     /// Asks the host for the listener, when that is due, or reads the host's answer. Returns the news for the user, and
-    /// whether the client goes on wanting the listener.
+    /// whether the client still wants the listener.
     pub(super) fn turn(
         &mut self,
         now: Instant,

@@ -26,7 +26,7 @@ pub(super) struct Layer {
     pub(super) waiting: BTreeMap<StreamId, Waiting>,
     pub(super) splices: BTreeMap<StreamId, Splice>,
     pub(super) queue: PacketQueue,
-    /// Buffer for copying; empty while there is nothing to copy.
+    /// Buffer for copying. Empty while there are no bytes to copy.
     buffer: Vec<u8>,
 }
 
@@ -52,7 +52,7 @@ pub(super) enum Origin {
 }
 
 impl Layer {
-    /// Creates a layer that carries nothing yet.
+    /// Creates a layer without streams.
     pub(super) fn new(now: Instant) -> Self {
         Self {
             streams: Streams::new(Side::Client, now),
@@ -63,12 +63,12 @@ impl Layer {
         }
     }
 
-    /// Returns when to send the next packet, or when to check the kernel's full send queue again.
+    /// Returns when to send the next packet, or when to look again at the kernel's send queue, which was full.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.queue.poll_timeout(self.streams.poll_timeout())
     }
 
-    /// Opens a stream for a connection and returns its number. Resets the connection if that fails.
+    /// Opens a stream for a connection and returns the stream's number. Resets the connection if there is no stream.
     pub(super) fn open(
         &mut self,
         now: Instant,
@@ -137,8 +137,8 @@ impl Layer {
         }
     }
 
-    /// Reads the host's answers, and begins to copy bytes of the connections that the host has made. Gives up those that
-    /// SOCKS clients have left. Returns a sentence for each refused connection, except those of SOCKS clients.
+    /// Reads the host's answers, and begins to copy bytes of connections that the host has made. Gives up connections
+    /// that SOCKS clients left. Returns a sentence for each refused connection, except those of SOCKS clients.
     pub(super) fn take_answers(&mut self, now: Instant) -> Vec<String> {
         let mux = &mut self.streams.mux;
         for (id, _) in self.waiting.extract_if(.., |_, it| it.has_left()) {
@@ -175,7 +175,7 @@ impl Layer {
         sentences
     }
 
-    /// Copies bytes, also for the lender.
+    /// Copies bytes between connections and streams, also those of the lender's calls.
     pub(super) fn move_bytes(&mut self, now: Instant, lender: Option<&mut Lender>) {
         debug_assert!(
             self.waiting.keys().all(|id| !self.splices.contains_key(id)),

@@ -24,7 +24,7 @@ pub(in crate::client) enum Purpose {
 }
 
 impl Purpose {
-    /// Returns the purpose of a session. `background`: it is to go to the background. `is_unseen`: no terminal shows it.
+    /// Returns the purpose of a session. `background` stands for `-f`. `is_unseen` says that no terminal shows it.
     pub(in crate::client) const fn of(
         has_program: bool,
         background: bool,
