@@ -1,13 +1,13 @@
 //! Starts a session. On the host, ssh starts a server, which prints port and key. This process becomes the client.
 //!
 //! [`prepare`] collects the facts that a plan of the login needs. [`launch`] runs the plan as a [`command`] with two
-//! output streams. [`screen`] shows the user all output except the announcement. [`proxy`] is the proxy command that
-//! learns the host's address while it connects for ssh. [`ssh_query`] asks ssh for its configuration, and [`sharing`]
-//! decides which open connection ssh may use. [`master`] opens a connection for this run alone. [`ssh_port`] explains
-//! `-p` after a failed login, and [`choice`] asks which of several sessions the user means. [`questions`] watches
-//! whether ssh asks the user anything, and [`watch`] ends ssh if this process is killed. [`tunnel`] makes the commands
-//! of further ssh processes: for datagrams, the agent or a forwarder. [`remote_command`] runs other commands than a
-//! server on the host, such as `rove list host`. Source: Mosh 1.4.0 as observed.
+//! output streams. [`screen`] shows the user all output except the server's announcement. [`proxy`] is the proxy
+//! command that learns the host's address while it connects for ssh. [`ssh_query`] asks ssh for its configuration, and
+//! [`sharing`] decides which open connection ssh may use. [`master`] opens an ssh connection that only this run uses.
+//! [`ssh_port`] explains `-p` after a failed login. [`choice`] asks which of several sessions the user means.
+//! [`questions`] watches whether ssh asks the user anything. [`watch`] ends ssh if this process is killed. [`tunnel`]
+//! makes the commands of more ssh processes: for datagrams, the agent or a forwarder. [`remote_command`] runs other
+//! commands than a server on the host, such as `rove list host`. Source: Mosh 1.4.0 as observed.
 
 use std::convert::Infallible;
 use std::env;
@@ -59,7 +59,7 @@ mod watch;
 
 pub(crate) use invocation::{EXEC_NAME, Invocation};
 
-/// Note about the features that are missing if the host has only mosh-server.
+/// Message to the user about the features that are missing if the host has only mosh-server.
 const STOCK_LACKS: &str = "has no rove, so its mosh-server serves: the exit status, links, underline styles, \
                            --scrollback and rove list are missing with it";
 
@@ -168,7 +168,7 @@ fn outlive_terminal(options: &HostOptions, plan: &Plan) -> Result<(), BootstrapE
     Ok(())
 }
 
-/// Returns the sentence that says where the session's server is.
+/// Returns the message to the user about the address of the session's server.
 fn server_place(
     options: &HostOptions,
     plan: &Plan,
@@ -235,7 +235,7 @@ fn log_in(options: &HostOptions, plan: Plan) -> Result<(Plan, Launch), Bootstrap
     Ok((plan, launch))
 }
 
-/// Turns this process into an ssh that prints its configuration for the host. Returns only the reason of a failure.
+/// Turns this process into an ssh that prints its configuration for the host. If that fails, returns the error.
 pub(crate) fn ask_ssh(ssh: &[String], host: &OsStr) -> BootstrapError {
     let (program, args) = ssh.split_first().expect("an ssh command has a program");
     let error = Command::new(program).args(args).arg("-G").arg(host).exec();

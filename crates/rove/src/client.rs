@@ -180,7 +180,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     hardening::conceal_memory().context("cannot conceal the key")?;
     let ClientOptions { name, server, key, call, .. } = &options;
     let is_unseen = is_unseen(call);
-    // Resuming needs a terminal.
+    // `rove resume` needs a terminal, so a session without a terminal has no record.
     let record = (!is_unseen).then(|| RecordKeeper::new(*name, *server, key, call, &way));
     let mut record = record.flatten();
     let SessionCall { choices, command, account, tunnel, streams, .. } = options.call;

@@ -65,8 +65,8 @@ const NETWORK_TIMEOUT_VARIABLE: &str = "MOSH_SERVER_NETWORK_TMOUT";
 /// Environment variable: SIGUSR1 ends only sessions whose client has been silent for this many seconds.
 const SIGNAL_TIMEOUT_VARIABLE: &str = "MOSH_SERVER_SIGNAL_TMOUT";
 
-/// Longest silence of the client, under the name `rove`, after which the session ends: 30 days. The client may sleep,
-/// or another client may attach. Meanwhile the session uses memory and a port. Chosen: longer than a laptop stays shut
+/// Longest silence of the client before a session of `rove` with a program ends: 30 days. The client may sleep, or
+/// another client may attach. Meanwhile the session uses memory and a port. Chosen: longer than a laptop stays shut
 /// over a holiday.
 const DETACHED_MAX: Duration = Duration::from_secs(2_592_000);
 
@@ -112,9 +112,9 @@ pub(crate) struct ServerOptions {
     pub(crate) session: Option<SessionLabel>,
 }
 
-/// Runs a server: announces it on standard output, detaches, and serves in a child process. If a running session is
-/// wanted, starts no server, and prints that session's port and key or a list of sessions. Returns the exit code: in
-/// the parent after printing, in the child at the session's end.
+/// Runs a server: announces it on standard output, detaches, and serves in a child process. If the user wants a session
+/// that already runs, starts no server, and prints that session's port and key or a list of sessions. Returns the exit
+/// code: in the parent after printing, in the child at the session's end.
 ///
 /// # Errors
 ///
@@ -204,7 +204,7 @@ pub(crate) struct PreparedServer {
     self_check: bool,
     /// Whether the session offers its programs the client's ssh agent.
     has_agent: bool,
-    /// The limit on core dumps for the session's programs, from before the server lowered its own.
+    /// The limit on core dumps that this server inherited, for the session's programs. Its own limit is lower.
     core_limit: Rlimit,
 }
 

@@ -17,7 +17,7 @@ use crate::ssh_process::Descriptors;
 use crate::ssh_reaper::SshReaper;
 use crate::tunnel::inherited::{Again, Inherited};
 
-/// Most bytes read from a stream at once. Chosen: the longest announcement and banner fit.
+/// Most bytes read from a stream at once. Chosen: the longest announcement and banner fit into them.
 const READ_LEN: usize = 4096;
 
 /// Most bytes of output read after a command's end; the rest is not read. Chosen: the capacity of the two pipes on
@@ -83,7 +83,7 @@ impl Running {
         })
     }
 
-    /// Makes the command end if this process is killed from here on.
+    /// Makes the command end if this process is killed while the command runs.
     pub(super) fn watch(&mut self) {
         self.watch = Watch::start(self.child.id()).ok();
     }
@@ -109,7 +109,7 @@ impl Running {
         let descriptors =
             Descriptors { stdin: stdin.into(), stdout: stdout.into(), stderr: stderr.into() };
         let inherited = Inherited::of(&descriptors, &self.child, again)?;
-        // Dropping them would close the pipes and kill the command.
+        // Dropping these values would close the pipes and kill the command.
         core::mem::forget((descriptors, self));
         Ok(inherited)
     }

@@ -31,7 +31,7 @@ pub(super) struct Launch {
     pub(super) end: End,
 }
 
-/// How ssh, or the server on this computer, ended, or why ssh goes on.
+/// How ssh, or the server on this computer, has ended, or why it still runs.
 pub(super) enum End {
     Ended(ExitStatus),
     /// ssh failed for this reason.
@@ -189,7 +189,7 @@ fn listen(
 
 /// Start of the line that a rove server prints after its announcement, even if it was called as `mosh-server`.
 const OURS: &[u8] = b"[build rove ";
-/// Most bytes kept of output with and after an announcement; more is dropped. Chosen: ten times a server's output.
+/// Most bytes kept of ssh's output with the server's announcement and after it. Chosen: ten times a server's output.
 const FAREWELL_BYTES_MAX: usize = 4096;
 
 /// Reads both output streams of ssh, and finds the server's announcement in them.

@@ -20,8 +20,8 @@ use crate::bootstrap::launch::Waiting;
 use crate::bootstrap::sharing;
 use crate::question;
 
-/// Longest path of the connection's socket, in bytes. Chosen: the limit of a BSD (103) minus the suffix (17) that ssh
-/// adds to the name of a socket that is not ready.
+/// Longest path of the socket of a run's own ssh connection, in bytes. Chosen: the limit of a BSD (103) minus the
+/// suffix (17) that ssh adds to the name of a socket that is not ready.
 const PATH_BYTES_MAX: usize = 103 - 17;
 
 /// An ssh connection that this run of rove has for itself.

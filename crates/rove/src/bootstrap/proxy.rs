@@ -41,8 +41,8 @@ pub(crate) struct ProxyCall {
     pub(crate) host: String,
     /// The TCP port to connect to.
     pub(crate) port: String,
-    /// The random word by which the `rove` that started ssh recognises the proxy's lines. Only with a word, the proxy
-    /// also reports all addresses of the host, and why there is no connection.
+    /// The random word by which the `rove` that started ssh recognises the proxy's lines. A proxy with a word also
+    /// reports all addresses of the host, and why there is no connection.
     pub(crate) word: Option<String>,
     /// Whether to pass the open connection to ssh.
     pub(crate) hands_over: bool,
@@ -175,7 +175,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         rustix::net::listen(&listener, 0).unwrap();
         let address = listener.local_addr().unwrap();
-        // A full queue leaves further attempts unanswered.
+        // A listener with a full queue leaves further attempts unanswered.
         let limit = Some(Duration::from_millis(50));
         let found: anyhow::Result<Vec<_>> = (0..9).map(|_| connect(&[address], limit)).collect();
         let error = found.unwrap_err().downcast::<io::Error>().unwrap();

@@ -24,8 +24,8 @@ use rustix::termios::{LocalModes, tcgetattr, tcgetsid};
 
 /// Time between two checks of the terminal's echo. Chosen: no user answers faster, and a login has some thirty checks.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// A login that takes this long counts as one that has asked something, such as for the touch of a security key.
-/// Chosen: a login without questions should not take longer.
+/// Time after which a login counts as one with a question, such as for the touch of a security key. Chosen: a login
+/// without questions should not take longer.
 const SLOW: Duration = Duration::from_secs(5);
 /// How far before the present the terminal's access time is set, in seconds. Source: Linux counts that time in steps of
 /// 8 s (drivers/tty/tty_io.c).
@@ -119,7 +119,7 @@ fn put_back(terminal: impl AsFd) -> Option<[i64; 2]> {
     set_last_read(&terminal, present).then_some([former, present])
 }
 
-/// Returns whether a terminal was read from since [`put_back`]. If not, this restores the former access time.
+/// Returns whether a terminal was read since [`put_back`]. If it was not, restores the former access time.
 fn is_read(terminal: impl AsFd, [former, put_back]: [i64; 2]) -> bool {
     let is_read = last_read(&terminal) != Some(put_back);
     if !is_read {

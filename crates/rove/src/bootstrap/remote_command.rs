@@ -213,7 +213,7 @@ struct Output {
     state: State,
     /// The unfinished line. If the line gets too long for a marker, its first part counts as output of start-up files.
     line: Vec<u8>,
-    /// Whether the host has printed a line that is not blank before the marker [`START`], other than [`NO_ROVE`].
+    /// Whether the host has printed a line before the marker [`START`] that is neither blank nor [`NO_ROVE`].
     has_said: bool,
 }
 
@@ -222,7 +222,7 @@ impl Output {
         Self { challenge, state: State::Before, line: Vec::new(), has_said: false }
     }
 
-    /// Reads further bytes; returns those that the command wrote, and adds the others to `noise`.
+    /// Reads more bytes. Returns the bytes that the command wrote, and adds all others to `noise`.
     fn read<'b>(&mut self, mut bytes: &'b [u8], noise: &mut Vec<u8>) -> &'b [u8] {
         while self.state == State::Before
             && let Some((&byte, rest)) = bytes.split_first()
@@ -241,7 +241,7 @@ impl Output {
         if self.state == State::Begun { bytes } else { &[] }
     }
 
-    /// Called when the output has ended; adds an unfinished line to `noise`.
+    /// Adds the unfinished line to `noise`, after the output has ended.
     fn finish(&mut self, noise: &mut Vec<u8>) {
         self.has_said |= self.state == State::Before && !self.line.trim_ascii().is_empty();
         noise.append(&mut self.line);

@@ -14,8 +14,8 @@ use crate::messages::{FarLines, columns, wrapped_for};
 /// Shows both output streams of ssh to the user: unchanged under the name `mosh`, as stock does, and without escape
 /// sequences under the name `rove`.
 pub(crate) struct Screen {
-    /// A filter for each stream, so that an escape sequence begun on one does not end on the other. `None` under the
-    /// name `mosh`.
+    /// A filter for each stream, so that an escape sequence that begins on one stream cannot end on the other. `None`
+    /// under the name `mosh`.
     filters: Option<[Printable; 2]>,
     lines: [FarLines; 2],
     /// Whether standard output carries a forwarded connection's bytes. Then only ssh's error stream is shown, on

@@ -16,7 +16,7 @@ use rustix::process::geteuid;
 
 use crate::exposure;
 
-/// Beginning of the sentence about a refused socket.
+/// Beginning of the message that ssh may not use the socket of an open connection.
 const NOT_USED: &str = "ssh's open connection to the host is not used";
 
 /// Decides whether ssh may use the socket at this path, which ssh has expanded.
@@ -114,7 +114,7 @@ mod tests {
             assert_eq!(found.words() == ["-S", "none"], is_refused, "{path:?}");
             assert_eq!((!is_refused).then_some(found), verdict, "{path:?}");
         }
-        // The socket belongs to another user. Even root is refused.
+        // The socket of another user, even of root, is refused.
         let socket = own.join("socket");
         let other = judge_with(socket.to_str().unwrap(), Some(&own), user + 1);
         assert!(matches!(other, Sharing::Refused(_)), "{other:?}");

@@ -56,7 +56,7 @@ impl JumpQuestion {
         let (ssh, family) = (options.ssh.clone(), options.family.clone());
         Self(jump.map(|jump| {
             let (answer, answers) = mpsc::sync_channel(1);
-            // When this process becomes the client by exec, a late thread ends.
+            // A thread that is not done when this process becomes the client by exec ends with the exec.
             thread::spawn(move || answer.send(jump_call(&jump, &ssh, &family, remote)));
             answers
         }))
@@ -120,7 +120,7 @@ fn ssh_words(
     host: &OsStr,
     remote: OsString,
 ) -> Vec<OsString> {
-    // The messages of ssh tell rove that the host has refused the login.
+    // rove learns from ssh's messages that the host has refused the login, so ssh must not be silent.
     let mut first = config.overrides();
     if config.is_silent() {
         first.extend(["-o", "LogLevel=INFO"]);

@@ -18,10 +18,10 @@ use crate::cli::config::pattern;
 
 use crate::sessions::describe;
 
-/// Most bytes that a completion reads of ssh's files, all together. Chosen: the files can name 10,000 hosts, and
+/// Most bytes that a shell completion reads of all ssh files together. Chosen: the files can name 10,000 hosts, and
 /// reading takes a tenth of a second.
 const BYTES_MAX: u64 = 4 * 1024 * 1024;
-/// Most files of ssh that a completion reads, and most that one `Include` names. Chosen: far more than usual.
+/// Most ssh files that a shell completion reads, and most that one `Include` names. Chosen: far more than usual.
 const FILES_MAX: usize = 256;
 /// Longest time for reading ssh's files, and again for waiting until servers answer. Chosen: a hundred times the usual
 /// time of either, and half of the second within which a completion must end.

@@ -47,14 +47,14 @@ struct Section {
     settings: Settings,
 }
 
-/// An error in the file, and the index of the byte where it is.
+/// An error in a configuration file, and the index of the byte at which the error is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) at: usize,
     pub(crate) sentence: String,
 }
 
-/// Why the user's file is not used.
+/// Why the user's configuration file is not used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigError {
     /// The file cannot be read, or is refused because another user can change or create it.
@@ -69,7 +69,7 @@ pub(crate) enum ConfigError {
 }
 
 impl Config {
-    /// Reads the user's file. A missing file has no settings. A file that another user can change is refused.
+    /// Reads the user's configuration file. A missing file has no settings. A file that others can change is refused.
     pub(crate) fn load() -> Result<Self, ConfigError> {
         match file::path() {
             Some(path) => Self::load_from(&path),

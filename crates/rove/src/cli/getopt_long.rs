@@ -37,7 +37,7 @@ struct Name<'a> {
 /// An option in clap's spelling.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Target<'a> {
-    /// The long name, or the letter of an option without one.
+    /// The long name, or the letter of an option without a long name.
     name: &'a str,
     dashes: &'static str,
     takes_value: bool,

@@ -40,7 +40,7 @@ pub(crate) static MANUAL: Manual = Manual {
     ..manual::TEXT
 };
 
-/// The usage that `rove` prints after an error in a word; stock prints the whole help instead.
+/// The usage that `rove` prints after some errors; stock prints the whole help instead.
 const SHORT_USAGE: &str =
     "Usage: rove [options] [--] [user@]host [command...]\nrove --help explains the options.";
 

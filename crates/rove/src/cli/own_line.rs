@@ -1,9 +1,9 @@
 //! Reads the command line of `rove` and its commands: GNU-style long options, letters in ssh's syntax, and ssh's own
 //! options.
 //!
-//! [`read`] sorts such a line into words for clap and words for ssh. Case counts. A long option may be abbreviated only
-//! after two dashes and to at least two letters. An option that rove passes to ssh means the same as with ssh. Source:
-//! ssh(1), OpenSSH 9.2; the names come from the clap definition.
+//! [`read`] sorts such a line into words for clap and words for ssh. Case matters. A long option may be abbreviated
+//! only after two dashes and to at least two letters. An option that rove passes to ssh means the same as with ssh.
+//! Source: ssh(1), OpenSSH 9.2; the names come from the clap definition.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

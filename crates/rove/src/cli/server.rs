@@ -193,7 +193,7 @@ pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ServerCall
     Ok(ServerCall::Run { options, complaints })
 }
 
-/// Reads the options `-l NAME=VALUE` at the beginning. Returns the words after them, and the values that `attach` uses.
+/// Reads the options `-l NAME=VALUE` at the beginning. Returns the other words, and the values that `attach` uses.
 fn asked(mut words: &[OsString]) -> (&[OsString], Asked) {
     let mut asked = Asked::default();
     while let [option, variable, rest @ ..] = words

@@ -86,7 +86,7 @@ enum State {
     Asked(Opening),
     /// An ssh is logging in, or has logged in. The stream tells the host the path of that ssh's agent socket.
     Lent(StreamId, Box<Login>),
-    /// The host listens for a relay, or the client asks it to.
+    /// The host listens for the relay's connections, or the client is asking the host to listen.
     Relayed(Box<Relay>),
     /// The loan has ended for good.
     Over,

@@ -32,7 +32,7 @@ const BROKEN: u64 = 16;
 const SILENT_END: &str = "the host has ended the stream without a word: either it was cut off, or the host's rove is too old to \
                        take files; rove install copies this one";
 
-/// The sentence about a host that closes the stream after it has begun to read the file.
+/// The sentence about a host that closes the stream after the host has begun to read the file.
 const CUT: &str = "the host has ended the stream in the middle of the file";
 
 /// Why the client does not copy the files in a line that the user typed, in words for the user.
@@ -145,7 +145,7 @@ impl FileSender {
         *self = Self { session: self.session.take(), ..Self::default() };
     }
 
-    /// Sends the current or next file's bytes while its stream takes them. Returns the file's result, if it is done.
+    /// Sends bytes of the current or next file while its stream takes them. Returns the result when the file is done.
     pub(crate) fn turn(&mut self, now: Instant, mux: &mut Mux) -> Option<Sent> {
         self.has_more = false;
         if self.current.is_none() {
@@ -199,7 +199,7 @@ impl Current {
         Ok(Self { shown: shown(path), file, opening, len, left: len, chunk: Vec::new() })
     }
 
-    /// Writes bytes of the file to the stream, at most [`CHUNKS_PER_TURN`] chunks. Returns whether it may take more.
+    /// Writes at most [`CHUNKS_PER_TURN`] chunks of the file to the stream. Returns whether the stream may take more.
     fn write(&mut self, mux: &mut Mux) -> io::Result<bool> {
         for _ in 0..CHUNKS_PER_TURN {
             if self.chunk.is_empty() && !self.read()? {

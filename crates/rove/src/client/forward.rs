@@ -38,7 +38,7 @@ use crate::{doctor, entropy, hardening, logging, threads};
 /// The signals that end the session, and SIGPIPE, which a closed pipe raises.
 const SIGNALS: [i32; 5] = [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE];
 
-/// Longest wait for the server to confirm the session's end. Chosen: a user who ends an ssh over `rove -W` waits, too.
+/// Longest wait of `rove -W` and others for the server to confirm the session's end. Chosen: a user waits for it, too.
 const FAREWELL_MAX: Duration = Duration::from_secs(2);
 
 pub(super) mod connection;
@@ -139,7 +139,7 @@ enum Contact {
 struct OwnCall {
     /// The call's job, which opens the streams.
     load: Option<Box<dyn Load>>,
-    /// Reports the state of the network to `rove exec --json`, if that started this process.
+    /// Reports the state of the network to `rove exec --json`, if that command started this process.
     channel: Option<Channel>,
     /// The splices, which copy bytes between the job's streams and descriptors.
     splices: Vec<Splice>,

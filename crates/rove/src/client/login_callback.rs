@@ -37,7 +37,7 @@ pub(super) enum CallbackError {
     /// The port is open for an earlier login.
     #[error("port {0} is open here already")]
     Open(u16),
-    /// [`OPEN_MAX`] ports are open.
+    /// [`OPEN_MAX`] ports are open for earlier logins.
     #[error("{OPEN_MAX} ports are open for logins; each closes in time")]
     Full,
     /// Another socket already listens at the port.

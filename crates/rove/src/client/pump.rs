@@ -134,7 +134,7 @@ impl Pump {
                 keeper.note_refusals(memory);
             }
             if let Some(outcome) = self.session.outcome() {
-                // If this client never reached the server, the record stays, because a next client may reach it.
+                // The record of a client that never reached the server stays, because a later client may reach it.
                 let record =
                     self.record.as_mut().filter(|_| outcome != ClientOutcome::NeverConnected);
                 record.into_iter().for_each(RecordKeeper::remove);
@@ -249,8 +249,8 @@ impl Pump {
         outlives && self.signal == Some(SIGHUP)
     }
 
-    /// Called when the terminal is gone: after SIGHUP, or after a read or write that failed earlier. Returns whether
-    /// the session outlives the terminal. If it does, this client leaves the session as after SIGHUP.
+    /// Handles the loss of the terminal, after SIGHUP or after a read or write that failed earlier. Returns whether the
+    /// session outlives the terminal. If so, this client leaves the session as after SIGHUP.
     fn outlives_hangup(&mut self) -> bool {
         let outlives = self.record.as_ref().is_some_and(RecordKeeper::outlives_terminal);
         if outlives {

@@ -108,7 +108,7 @@ impl RemoteForwards {
         })
     }
 
-    /// Adds a listener during the session, in place of an equal one that the host has refused.
+    /// Adds a listener during the session, in place of an equal listener that the host has refused.
     pub(super) fn add(&mut self, forward: RemoteForward, purpose: Purpose) {
         self.entries.retain(|_, it| !it.is_refused() || it.forward != forward);
         let former = self.entries.insert(self.next_number, Entry::new(forward, purpose));
@@ -363,7 +363,7 @@ fn is_elsewhere(address: IpAddr) -> bool {
     !is_local && !is_metadata && !is_here
 }
 
-/// Returns whether `address` is this computer's own, so that the system does not refuse to bind a socket to it.
+/// Returns whether `address` is this computer's own: the system then lets a socket bind to the address.
 fn is_own(address: IpAddr) -> bool {
     let refusal = UdpSocket::bind((address, 0)).err().map(|error| error.kind());
     refusal != Some(ErrorKind::AddrNotAvailable)
@@ -593,14 +593,14 @@ mod tests {
 
     #[test]
     fn an_address_of_this_computers_own_network_card_is_not_elsewhere() {
-        // A computer without a network has no such address. The connected socket sends nothing.
+        // Connecting a UDP socket sends nothing, but fails if the computer has no network.
         let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
         if socket.connect(("198.51.100.1", 1)).is_ok() {
             let own = socket.local_addr().unwrap().ip();
             assert!(is_own(own) && !is_elsewhere(own), "{own}");
         }
         assert!(is_own(IpAddr::from([127, 0, 0, 1])) && !is_own(IpAddr::from([198, 51, 100, 1])));
-        // As for each further address of a card, Linux reaches this one from the card's first.
+        // Linux counts 127.0.0.2 as this computer's, although it sends to that address from 127.0.0.1.
         assert!(cfg!(not(target_os = "linux")) || is_own(IpAddr::from([127, 0, 0, 2])));
     }
 }

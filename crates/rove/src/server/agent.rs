@@ -1,6 +1,6 @@
 //! The host's end of a lent ssh agent. The session's programs connect to a socket at a constant path. The server joins
 //! each connection to a second socket, which leads to the client's agent. sshd made the second socket for another ssh
-//! (`ssh -A`) of the client. Without that ssh, the server makes it, and passes connections to the client in streams.
+//! (`ssh -A`) of the client. Without that ssh, the server makes the socket, and reaches the client by streams.
 //!
 //! While the client is away or has named no second socket, the server closes a connection to the constant path at once.
 //! A program thus goes on without an agent instead of waiting.
@@ -23,10 +23,10 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// The reason for refusing a client's agent if the session was started without `-A`.
 const NO_PATH: &str = "the session was started without -A";
 
-/// The session's socket for the agent, and its connections.
+/// The socket that serves the session's programs, and their connections to it.
 #[derive(Debug, Default)]
 pub(super) struct Agent {
-    /// The socket at the session's path. `None` without `-A`, or if the socket could not be opened.
+    /// The socket that the session's programs use. `None` without `-A`, or if the socket could not be opened.
     socket: Option<PrivateSocket>,
     /// The stream on which the client names the socket that leads to its agent. `None` if the client lends no agent.
     lent: Option<Lent>,
@@ -43,7 +43,7 @@ struct Lent {
 }
 
 impl Agent {
-    /// Opens a session's socket. If that fails, the session has no agent.
+    /// Opens the socket that the session's programs use. If that fails, the session has no agent.
     pub(super) fn open() -> Self {
         let socket = PrivateSocket::open("agent");
         let socket =
@@ -51,7 +51,7 @@ impl Agent {
         Self { socket, ..Self::default() }
     }
 
-    /// Returns the path of the session's socket.
+    /// Returns the path of the socket that the session's programs use.
     pub(super) fn path(&self) -> Option<&Path> {
         self.socket.as_ref().map(PrivateSocket::path)
     }

@@ -52,7 +52,7 @@ enum Progress {
 }
 
 impl Drops {
-    /// Begins to receive a file, or refuses it.
+    /// Begins to receive a file, or tells the client why the file is refused.
     pub(super) fn begin(
         &mut self,
         mux: &mut Mux,

@@ -140,7 +140,7 @@ impl Forwards {
         layer.streams.poll_transmit(now, session.carriage()?)
     }
 
-    /// Called when no more packets can be sent now, because the kernel's send queue is full.
+    /// Notes that no packet can be sent at present, because the kernel's send queue is full.
     pub(super) fn handle_blocked(&mut self, now: Instant) {
         self.layer.iter_mut().for_each(|layer| layer.streams.mux.handle_blocked(now));
     }

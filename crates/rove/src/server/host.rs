@@ -14,7 +14,7 @@ pub(super) struct Host {
     pub(super) content: Content,
     /// Whether the program's output waits for the client.
     pub(super) hold: Hold,
-    /// The session's entry among the logged-in users. `None` if it is not listed.
+    /// The session's entry among the logged-in users. `None` if the session is not listed.
     pub(super) entry: Option<Entry>,
     /// The control socket, for `rove list`, `rove kill` and others. `None` if the session is not listed. The field is
     /// the last, so that the socket closes after all other resources are released. Only a lingering server's port is

@@ -24,7 +24,7 @@ use crate::opening::Opening;
 use crate::server::policy::{Policy, PolicyError};
 use crate::splice::{Splice, reset};
 
-/// Most listeners on the host that a session has. Source: the wire contract, docs/wire.md.
+/// Most listeners (`-R`) that a session has on the host. Source: the wire contract, docs/wire.md.
 const LISTENERS_MAX: usize = 32;
 
 /// Time for which the listeners of a replaced client stay bound. Source: the wire contract, docs/wire.md.
@@ -94,7 +94,7 @@ enum Holder {
 }
 
 impl HostListeners {
-    /// Opens a listener for the client, or gives an existing one to the stream `id`, and answers on that stream.
+    /// Opens a listener for the client, or gives an existing listener to the stream `id`. Answers on that stream.
     pub(super) fn begin(
         &mut self,
         mux: &mut Mux,
@@ -146,18 +146,18 @@ impl HostListeners {
         }
     }
 
-    /// Cuts the waiting connections of the former client, and keeps that client's listeners for the new one.
+    /// Cuts the waiting connections of the former client. Keeps that client's listeners for the new client.
     pub(super) fn handle_takeover(&mut self, now: Instant) {
         self.cut_waiting();
         self.all.iter_mut().for_each(|it| it.holder = Holder::Next(now + KEPT));
-        // Without a client that accepts connections, nothing would end the pause.
+        // Nothing would end the pause before the new client uses streams.
         self.paused_until = None;
         debug_assert!(self.waiting.is_empty() && !self.all.iter().any(Held::is_held));
     }
 
     /// While the client is away, closes the sockets, so that connections fail at once and another session can take the
-    /// ports. Opens them again once the client is there. If a port is taken, resets the listener's stream, so that the
-    /// client learns of it.
+    /// ports. Opens the sockets again once the client is there. If a port is taken, resets the listener's stream, which
+    /// tells the client.
     pub(super) fn handle_presence(&mut self, mux: &mut Mux, is_client_there: bool) {
         if !is_client_there {
             self.all.iter_mut().filter(|it| it.is_held()).for_each(|it| it.sockets = None);
@@ -241,7 +241,7 @@ impl HostListeners {
         ends.chain(self.paused_until).min()
     }
 
-    /// Returns the descriptors to wait for. When one is ready, call [`HostListeners::turn`]. `open` streams are open.
+    /// Returns the descriptors to wait for. When one is ready, call [`HostListeners::turn`]. `open` streams are in use.
     pub(super) fn interests(&self, open: usize) -> impl Iterator<Item = Interest<'_>> {
         let accepts = self.paused_until.is_none() && self.has_room(open);
         let held = self.all.iter().filter(move |it| accepts && it.is_held());

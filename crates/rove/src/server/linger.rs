@@ -12,7 +12,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::server::wire::Wire;
 
-/// Serves the session's clients until `session` wants no more, SIGTERM or SIGINT arrives, or another server asks for
+/// Serves the session's clients until `session` need not linger, SIGTERM or SIGINT arrives, or another server asks for
 /// the port. `child` is the session's program, which may still be running.
 pub(super) fn linger(
     events: &mut EventLoop,

@@ -13,7 +13,7 @@ use crate::server::typing::TypingError;
 use crate::sessions::choice::{describe_silent, means, silent};
 use crate::sessions::computer::Computer;
 
-/// Longest wait for another session's server. Chosen: a running server answers within a turn of its loop.
+/// Longest wait for another session's server to answer. Chosen: a running server answers within a turn of its loop.
 const ANSWER_MAX: Duration = Duration::from_secs(2);
 
 /// Another session on this computer, or the search for it.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::exposure::{self, Exposure};
 use crate::own_file;
 
-/// Most bytes of the rules' file; with more, sessions carry no streams. Chosen: many times a file with every key.
+/// Most bytes of the administrator's file; with more, sessions carry no streams. Chosen: many times every key.
 const FILE_BYTES_MAX: u64 = 65_536;
 
 /// The mode bits by which a group or everybody may write.
@@ -201,7 +201,7 @@ mod tests {
         assert!(matches!(Policy::at(&path, user + 1), Err(PolicyError::Exposed)));
         fs::write(&path, "gateway-ports = 1").unwrap();
         assert!(matches!(read(), Err(PolicyError::Toml { .. })));
-        // A rule beyond the bound must not be left out in silence.
+        // A rule after the limit of bytes must not be ignored without an error.
         let long = "# rules of this host\n".repeat(4_000) + "streams = false\n";
         fs::write(&path, long).unwrap();
         assert!(matches!(read(), Err(PolicyError::Long)));
@@ -218,7 +218,7 @@ mod tests {
             fs::write(&path, mistake).unwrap();
             let fault = Policy::at(&path, user).expect_err("a mistake");
             let rules = fault.rules();
-            // A running session checks only the lists.
+            // A running session checks only `permit_open` and `permit_listen`.
             let place = Place::Port(None, 80);
             let is_permitted = rules.permits_open(&place) || rules.permits_listen(&place);
             assert!(!rules.streams && !is_permitted, "{mistake:.20}: {fault}");

@@ -24,9 +24,9 @@ use crate::syslog;
 
 /// The signals that wake the loop.
 pub(super) const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGUSR1, SIGCHLD];
-/// Most work for output of the pty in one turn of the loop, in cells of the screen. Ctrl-C then reaches a program whose
-/// output is much work. Chosen: 16 KiB of one-letter lines at 500x200 cost 10 million. A turn then takes up to 12 ms,
-/// and the longest sequence (REP in insert mode) 13 ms more.
+/// Most work that one turn of the loop does for output of the pty, in cells of the screen. The limit lets Ctrl-C reach
+/// a program whose output takes much work. Chosen: 16 KiB of one-letter lines at 500x200 cost 10 million. A turn then
+/// takes up to 12 ms, and the longest sequence (REP in insert mode) 13 ms more.
 const HOST_EFFORT_PER_TURN: u64 = 12_000_000;
 /// Most bytes read from the pty after the program's end. The program's own last output is shorter, because it fits into
 /// the pty's buffer. More output comes from a child process that the program left running, which must not keep the
@@ -282,7 +282,7 @@ impl Pump {
         }
         tracing::info!("asked to end");
         self.session.shutdown(now, Outside::Kill);
-        // Without an attached client, nobody acknowledges the end. After this, only joined clients are waited for.
+        // Without an attached client, nobody confirms the end. After this, the session waits only for joined clients.
         if self.state(now) != State::Attached {
             self.session.shutdown(now, Outside::Kill);
         }
@@ -415,7 +415,7 @@ impl Pump {
         }
         let waits = !self.output.waiting().is_empty();
         if waits {
-            // The pty reports its end again after the session has handled the rest.
+            // The pty reports its end again after the session has handled the waiting output.
             found = Found::More;
         }
         self.program = match (self.program, found) {
@@ -477,7 +477,7 @@ impl Program {
     const fn deadline(self) -> Option<Instant> {
         match self {
             Self::HungUp { until } => Some(until),
-            // The pty may hold more of the output already, so the loop does not wait.
+            // The pty may already hold more of the last output, so the loop does not wait.
             Self::Ended { .. } => Some(Instant::ZERO),
             Self::Absent | Self::Running | Self::Closed => None,
         }

@@ -46,8 +46,8 @@ pub(super) enum Refusal {
 
 /// Invites another client to take over (`way` is `None`), view or share the session. `former` is the client that the
 /// new one resumes (`rove resume`), if any. `is_attached` says whether the session's own client is alive. Returns the
-/// new client's key, or `None` if the system gives no random bytes. Also returns how many keys of the former client the
-/// server has taken, if it knows that client.
+/// new client's session key, or `None` if the system gives no random bytes. Also returns how many keystrokes of the
+/// former client the server has taken, if it knows that client.
 ///
 /// # Errors
 ///

@@ -22,8 +22,8 @@ const WAYS_MAX: usize = JOINED_MAX + 3;
 /// The server's UDP socket, with the local address for answers to each client.
 pub(super) struct Wire {
     socket: ServerSocket,
-    /// The socket at which another server can ask for the port while this server lingers. `None` at other times. It
-    /// closes after `socket`, because fields are dropped in order.
+    /// The socket at which another server can ask for the port while this server lingers. `None` at other times. The
+    /// handover closes after `socket`, because fields are dropped in order.
     pub(super) handover: Option<Handover>,
     /// The name for the handover socket. `None` if the session is not listed, or the server has begun to linger.
     name: Option<SessionName>,

@@ -13,7 +13,7 @@ use super::agent_socket::AgentSocket;
 use crate::agent::socket::PrivateSocket;
 use crate::ssh_process::{SshProcess, split_lines};
 
-/// Most bytes of ssh's output that are read at a time. Chosen: several times a path.
+/// Most bytes of ssh's output that are read at a time. Chosen: several times the length of a path.
 const READ_LEN: usize = 4096;
 
 /// Most characters of ssh's last message that the user sees. Chosen: the room that rove's own words leave in the notice
@@ -37,7 +37,7 @@ pub(crate) struct AgentCall {
     /// The argument vector of an ssh that asks the user nothing. Its remote command prints the path of ssh's agent
     /// socket on the host.
     pub(crate) words: Vec<String>,
-    /// The beginning of the line in which the remote command prints its socket's path.
+    /// The beginning of the line in which the remote command prints the path of ssh's agent socket.
     pub(crate) mark: String,
     /// The agent to lend.
     pub(crate) agent: LentAgent,

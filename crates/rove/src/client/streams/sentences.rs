@@ -15,7 +15,7 @@ pub(super) fn carries_nothing(session: &Client) -> String {
     format!("the server at {} carries no connections", session.server())
 }
 
-/// Returns the sentence about a listener that the user wants to end: its option, or `None` if nothing listens there.
+/// Returns the answer to a line that removes a listener. `option` is the removed listener's, or `None` without one.
 pub(super) fn ended(place: &Place, option: Option<String>) -> String {
     match option {
         Some(option) => format!("{option}: ended; open connections go on"),
