@@ -258,8 +258,8 @@ fn run_session(speaker: &str, invocation: &Invocation, call: Result<HostCall, Us
     }
 }
 
-/// Returns the end of the error about an unknown host, which asks whether the user meant the rove command with a
-/// similar name. The text is empty for other errors, and if no command has a similar name.
+/// Returns the end of the error about an unknown host. It asks whether the user meant the rove command with a similar
+/// name. The text is empty for other errors, and if no command has a similar name.
 fn meant_command(options: &HostOptions, error: &BootstrapError) -> String {
     let BootstrapError::NoSession(NoSession::NotConnected { failure }) = error else {
         return String::new();

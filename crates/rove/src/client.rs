@@ -391,7 +391,7 @@ fn tell(name: ProgramName, sentence: &str) {
 }
 
 /// Returns whether the client prints at its end that it exits. Under the name `rove`, a client of a command prints no
-/// such line, because the command's output stays on the terminal, like a local command's.
+/// such line, because the command's output stays on the terminal.
 fn says_end(name: ProgramName, command: Option<&str>) -> bool {
     running(name, command) != Running::Command
 }

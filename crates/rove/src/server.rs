@@ -108,12 +108,12 @@ pub(crate) struct ServerOptions {
     /// The name under which the program was called.
     pub(crate) name: ProgramName,
     /// The session's label (`-n NAME`), if the user has chosen one. If a session with this label exists, no server
-    /// starts, and rove prints a key for the next client of that session.
+    /// starts. In that case, rove prints a key for that session's next client.
     pub(crate) session: Option<SessionLabel>,
 }
 
 /// Runs a server: announces it on standard output, detaches, and serves in a child process. If the user wants a session
-/// that already runs, starts no server, and prints that session's port and key or a list of sessions. Returns the exit
+/// that already runs, starts no server. Prints that session's port and key, or a list of sessions. Returns the exit
 /// code: in the parent after printing, in the child at the session's end.
 ///
 /// # Errors

@@ -27,8 +27,8 @@ impl Invocation {
         if (called == Some(OsStr::new(EXEC_NAME)) || self.name == ProgramName::Rove)
             && let Ok(own) = env::current_exe()
         {
-            // `argv[0]` may name another program, or the link `rove-exec`, under which every word would be an argument
-            // of `rove exec`. On macOS, `current_exe` returns the link, which must be resolved.
+            // `argv[0]` may name another program. It may also name the link `rove-exec`, under which every word is an
+            // argument of `rove exec`. On macOS, `current_exe` returns the link, which must be resolved.
             return own.canonicalize().unwrap_or(own).into();
         }
         if self.program.as_encoded_bytes().contains(&b'/') {

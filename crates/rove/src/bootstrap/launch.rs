@@ -80,8 +80,8 @@ impl Waiting {
     }
 }
 
-/// Runs the plan's `command` (ssh, or the server on this computer) until it ends, carries datagrams, or waits because
-/// the host has no server program. The user sees its output until the server has announced itself.
+/// Runs the plan's `command` (ssh, or the server on this computer) until it ends or carries datagrams. Also returns if
+/// the command waits because the host has no server program. The user sees its output up to the server's announcement.
 ///
 /// # Errors
 ///

@@ -169,9 +169,9 @@ fn connecting(config: &SshConfig) -> RemoteIp {
     if address::is_found_here(name) { RemoteIp::Proxy } else { RemoteIp::Remote }
 }
 
-/// Returns the addresses, in the order to try, of a host to which rove's proxy command must not connect, because ssh
-/// has an open connection or must use a local address or interface that the user chose. The list is empty for other
-/// hosts, and if the name has no address. In the latter case, the login itself reports why.
+/// Returns the addresses, in the order to try, of a host to which rove's proxy command must not connect. For such a
+/// host, ssh has an open connection, or must use a local address or interface of the user's choice. The list is empty
+/// for other hosts. It is also empty if the name has no address. The login itself then reports why.
 fn direct_addresses(options: &HostOptions, config: &SshConfig) -> Vec<String> {
     let is_direct = config.sharing.has_master() || config.connecting.is_bound;
     let Some(name) = config.host_name.as_deref().filter(|_| is_direct) else {

@@ -1,5 +1,5 @@
-//! Runs a rove command or a script on a host, by the same ssh command as a session's login, but without a terminal on
-//! the host. The command's output is separated from that of start-up files.
+//! Runs a rove command or a script on a host, by the same ssh command as a session's login. The command gets no
+//! terminal on the host. Its output is separated from that of start-up files.
 //!
 //! ssh connects as its configuration says, and may use an open master connection. Here rove need not learn the host's
 //! address, so it gives ssh no proxy command.

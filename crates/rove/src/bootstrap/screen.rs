@@ -11,8 +11,8 @@ use rove_bootstrap::{HostOptions, Printable, ProgramName};
 
 use crate::messages::{FarLines, columns, wrapped_for};
 
-/// Shows both output streams of ssh to the user: unchanged under the name `mosh`, as stock does, and without escape
-/// sequences under the name `rove`.
+/// Shows both output streams of ssh to the user. Under the name `mosh`, the output is unchanged, as with stock. Under
+/// the name `rove`, it is without escape sequences.
 pub(crate) struct Screen {
     /// A filter for each stream, so that an escape sequence that begins on one stream cannot end on the other. `None`
     /// under the name `mosh`.

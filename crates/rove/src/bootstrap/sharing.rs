@@ -1,12 +1,12 @@
 //! Decides whether a new ssh may use an open connection of ssh (`ControlMaster`).
 //!
-//! ssh does not check who owns the control socket: whatever process listens there, ssh sends it the commands and prints
-//! its answers. Each ssh that rove starts therefore gets its sharing options from this module.
+//! ssh does not check who owns the control socket. It sends the commands to any process that listens there, and prints
+//! the answers. Each ssh that rove starts therefore gets its sharing options from this module.
 //!
 //! A socket is trusted if it belongs to the user and no other user can change the path to it. A new ssh then finds the
 //! socket that was checked. If there is no socket, no other user can create one. The sockets for a jump host
-//! (`ProxyJump`) need no check, because a false connection there carries only ciphertext that nobody but the host can
-//! decrypt, as any network does.
+//! (`ProxyJump`) need no check. A false connection there carries only ciphertext, as any network does, and nobody but
+//! the host can decrypt it.
 
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
@@ -28,7 +28,7 @@ pub(crate) fn judge(control_path: &str) -> Sharing {
 fn judge_with(control_path: &str, home: Option<&Path>, user: u32) -> Sharing {
     let refused = |reason: String| Sharing::Refused(format!("{NOT_USED}: {reason}"));
     let path = Path::new(control_path);
-    // ssh would use another path than the checked one if the path has a token that ssh expands, or is not UTF-8.
+    // ssh may use another path than the checked one if the path has a token to expand, or is not UTF-8.
     let is_final = !control_path.contains(['%', '$', char::REPLACEMENT_CHARACTER]);
     if !path.is_absolute() || !is_final {
         return refused(format!("{path:?} is no plain path from the root"));

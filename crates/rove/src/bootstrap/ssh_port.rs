@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const IDENTIFICATION: &[u8] = b"SSH-";
 
 /// Explains after a failed login that `-p` is not ssh's port. If an ssh server answers at this port and the user
-/// agrees, returns options with the port for ssh; otherwise `None`.
+/// agrees, returns options with the port for ssh. `None` in other cases.
 pub(crate) fn offer(options: &HostOptions, error: &BootstrapError) -> Option<HostOptions> {
     let is_login = matches!(
         error,

@@ -1,5 +1,5 @@
-//! Makes the command lines of further ssh processes. They lend the user's agent, start a forwarder (a relay of
-//! datagrams) on a jump host, or carry a session's datagrams, as a fallback for UDP or after the login's ssh has ended.
+//! Makes the command lines of further ssh processes. An ssh may lend the user's agent, or start a forwarder (a relay of
+//! datagrams) on a jump host. It may also carry a session's datagrams in place of UDP or the login's ssh.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -56,13 +56,13 @@ impl JumpQuestion {
         let (ssh, family) = (options.ssh.clone(), options.family.clone());
         Self(jump.map(|jump| {
             let (answer, answers) = mpsc::sync_channel(1);
-            // A thread that is not done when this process becomes the client by exec ends with the exec.
+            // A thread that is late ends when this process becomes the client by exec.
             thread::spawn(move || answer.send(jump_call(&jump, &ssh, &family, remote)));
             answers
         }))
     }
 
-    /// Waits for the lookup's result, which is usually there after the login, because both ask the same name servers.
+    /// Waits for the lookup's result. It is usually there after the login, because both ask the same name servers.
     /// `None` if no jump host can have a forwarder, or if the result is late. The session then never tries a forwarder.
     pub(super) fn answer(self) -> Option<JumpCall> {
         self.0?.recv_timeout(address::RESOLVER_PATIENCE).ok().flatten()

@@ -172,7 +172,7 @@ fn server_address(address: &str, port: &str) -> Result<SocketAddr, ClientLineErr
 ///
 /// # Errors
 ///
-/// Returns an error for a missing or wrong key, a wrong value of a variable that it reads, and if other threads run.
+/// Returns an error for a missing or wrong key, a wrong value of a variable, and if other threads run.
 pub(crate) fn options(
     name: ProgramName,
     server: SocketAddr,

@@ -1,7 +1,7 @@
 //! Names of hosts and sessions, for the completion of command lines.
 //!
-//! The shell waits for the completion. The searches for hosts and for sessions each end within about [`PATIENCE`],
-//! whatever ssh's files contain and even if a server does not answer.
+//! The shell waits for the completion. The searches for hosts and for sessions each end within about [`PATIENCE`]. This
+//! also holds for huge ssh files, and for a server that does not answer.
 
 use std::collections::BTreeSet;
 use std::env;

@@ -161,8 +161,8 @@ impl Config {
         (config, lines.into_values().map(|(_, _, fault)| fault).collect())
     }
 
-    /// Returns the settings for a host. `host` is the user's own spelling, with `user@` if given, or a URI. Each key has the
-    /// value of the last section that matches the host and sets the key, else the value outside of all sections.
+    /// Returns the settings for a host. `host` is the user's own spelling, with `user@` if given, or a URI. Each key
+    /// has the value of the last matching section that sets it, else the value outside of all sections.
     pub(crate) fn for_host(&self, host: &OsStr) -> Settings {
         let host = without_uri(&host.to_string_lossy());
         let mut settings = self.defaults.clone();

@@ -24,8 +24,8 @@ pub(crate) enum Permutation {
 /// with stock could become ambiguous.
 const OURS: [&str; 5] = ["escape-key", "strict", "no-strict", "quiet", "verbose"];
 
-/// The option that must be written in full after the host name. In `mosh host -l me` the user means ssh's `-l`, so rove
-/// does not read `-l` as `--local`, but refuses it.
+/// The option that must be written in full after the host name. In `mosh host -l me` the user means ssh's `-l`. So rove
+/// refuses this `-l`, and does not read it as `--local`.
 const NEVER_ABBREVIATED_BEHIND_HOST: &str = "local";
 
 /// A way to write an option.

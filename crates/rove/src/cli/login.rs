@@ -87,7 +87,7 @@ impl Login {
     }
 
     /// Removes each `-p`, which is ssh's port here but the UDP port on a session's command line. Returns the value of
-    /// the first `-p`, or `None` if there is no `-p` or an `-o Port` before it prevails, as with ssh.
+    /// the first `-p`. `None` without `-p`, or if an `-o Port` before it prevails, as with ssh.
     pub(super) fn take_port(&mut self) -> Option<String> {
         let (mut port, mut is_set) = (None, false);
         let mut words = core::mem::take(&mut self.words).into_iter();

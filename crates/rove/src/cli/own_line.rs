@@ -126,8 +126,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the name of the long option `written`, where `noX` counts as `no-X`. If no option has this name,
-    /// `written` may also be the first two or more letters of exactly one option in the help.
+    /// Returns the name of the long option `written`, where `noX` counts as `no-X`. Otherwise, `written` may be the
+    /// first two or more letters of exactly one option in the help.
     fn named(&self, written: &str) -> Result<&'a str, Complaint> {
         let longs = || self.command.get_arguments().filter_map(|arg| Some((arg, arg.get_long()?)));
         let exact = longs().find(|(_, name)| {

@@ -43,7 +43,7 @@ struct ProxyConfigArgs {
     gate: OsString,
 }
 
-/// Reads the words after `proxy-config`. Returns the section for ssh's configuration. `load` reads the user's own.
+/// Reads the words after `proxy-config`, and returns the section for ssh. `load` reads rove's configuration.
 ///
 /// # Errors
 ///

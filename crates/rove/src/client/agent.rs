@@ -28,8 +28,8 @@ pub(crate) use login::AgentCall;
 use login::{Login, Look};
 use relay::Relay;
 
-/// Pause between the end of an ssh that had logged in and the start of the next one, at first. Chosen: the host's sshd
-/// may be restarting.
+/// Pause between the end of an ssh that had logged in and the next start, at first. Chosen: the host's sshd may be
+/// restarting.
 const PAUSE_MIN: Duration = Duration::from_secs(2);
 
 /// Longest pause between the end of an ssh that lent the agent and the next one. Chosen: few users would wait longer.
@@ -394,7 +394,7 @@ mod tests {
             loan.question.as_ref().map(|it| it.joint)
         };
         assert_eq!(turn(&mut loan), Some(0));
-        // A child process of another test may hold a copy of the socket, so dropping the socket might not close it.
+        // A child process of another test may hold a copy of the socket. Dropping the socket might not close it.
         ends[0][0].shutdown(Shutdown::Both).unwrap();
         assert_eq!(turn(&mut loan), Some(1));
         ends[1][0].shutdown(Shutdown::Both).unwrap();

@@ -89,9 +89,9 @@ pub(super) fn stock_silence(server: SocketAddr) -> String {
     )
 }
 
-/// Returns the exit code. Under the name `rove`, the code is that of the session's exit status, if known, or else of
-/// the signal that ended this client. In all other cases, and under the name `mosh`, the code is 0 after an orderly
-/// end, else [`FAILURE`].
+/// Returns the exit code. Under the name `rove`, the code is that of the session's exit status, if known. Otherwise, it
+/// is that of the signal that ended this client. In all other cases, and under the name `mosh`, the code is 0 after an
+/// orderly end, else [`FAILURE`].
 pub(super) fn exit_code(outcome: ClientOutcome, name: ProgramName, signal: Option<i32>) -> u8 {
     let by_signal = signal.and_then(|signal| u8::try_from(signal).ok()).map(ExitStatus::Signal);
     match (outcome, name) {

@@ -228,7 +228,7 @@ impl Current {
         Ok(count > 0)
     }
 
-    /// Returns whether the host has read from the stream: an unread stream takes at most twice the first credit.
+    /// Returns whether the host must have read from the stream. An unread stream takes at most twice the first credit.
     fn is_known(&self) -> bool {
         self.written() > 2 * FIRST_CREDIT
     }
@@ -359,7 +359,7 @@ mod tests {
             mux.reset(id, REFUSED).unwrap();
             mux.stop(id, REFUSED).unwrap();
         };
-        // The client cannot tell a host that is too old for files from a host that has read little of the file.
+        // The client cannot tell a host that is too old for files from one that has read little of the file.
         let reason = reason_after(1, end);
         assert!(reason.contains("ended the stream") && reason.contains("too old"), "{reason}");
         assert_eq!(reason_after(100_000, end), CUT);

@@ -314,7 +314,7 @@ impl Forward {
         self.lender.iter_mut().for_each(|lender| lender.handle_silence(is_dark));
     }
 
-    /// Ends this process's own call with this result, and ends the session if no other call uses it.
+    /// Ends this process's own call with this result. Ends the session if no other call uses it.
     fn finish(&mut self, now: Instant, carried: Carried) {
         self.end.get_or_insert((carried, now + FAREWELL_MAX));
         if !self.lends() {

@@ -73,7 +73,7 @@ impl LoginCallbacks {
         Self { host: plain(host.unwrap_or_default()), ..Self::default() }
     }
 
-    /// Asks the host for its foreground program, and plans a question about the login in place of an earlier question.
+    /// Asks the host for its foreground program. Plans a question about the login, in place of an earlier question.
     ///
     /// # Errors
     ///

@@ -134,7 +134,7 @@ impl Pump {
                 keeper.note_refusals(memory);
             }
             if let Some(outcome) = self.session.outcome() {
-                // The record of a client that never reached the server stays, because a later client may reach it.
+                // The record of a client that never reached the server stays, because a later client may succeed.
                 let record =
                     self.record.as_mut().filter(|_| outcome != ClientOutcome::NeverConnected);
                 record.into_iter().for_each(RecordKeeper::remove);
@@ -403,7 +403,7 @@ impl Pump {
                 Ok(0) => return false,
                 Ok(len) => self.written += len,
                 Err(error) => {
-                    // The session ends, unless it outlives its terminal: the user could not see the effect of keys.
+                    // The session ends unless it outlives its terminal, because the user could see no effect of keys.
                     tracing::debug!(%error, "cannot draw");
                     self.output_error = Some(reason(&error.to_string()));
                     let is_gone = Errno::from_io_error(&error) == Some(Errno::IO);

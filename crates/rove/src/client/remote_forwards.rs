@@ -363,7 +363,7 @@ fn is_elsewhere(address: IpAddr) -> bool {
     !is_local && !is_metadata && !is_here
 }
 
-/// Returns whether `address` is this computer's own: the system then lets a socket bind to the address.
+/// Returns whether `address` is this computer's own. The system refuses to bind a socket to others.
 fn is_own(address: IpAddr) -> bool {
     let refusal = UdpSocket::bind((address, 0)).err().map(|error| error.kind());
     refusal != Some(ErrorKind::AddrNotAvailable)

@@ -145,8 +145,7 @@ impl Forwards {
         self.layer.iter_mut().for_each(|layer| layer.streams.mux.handle_blocked(now));
     }
 
-    /// Ends the agent, listeners, files and programs at the session's end, because no client is left to lend an agent,
-    /// to accept a connection, to send a file or to read a program's output.
+    /// Ends the agent, listeners, files and programs at the session's end, because no client is left to use them.
     pub(super) fn release(&mut self) {
         self.agent = Agent::default();
         self.listeners.close();

@@ -2,8 +2,8 @@
 //! client in a stream of its own.
 //!
 //! Only the client knows the targets of the connections. A listener lives as long as the client's stream that asked for
-//! it, but its sockets are closed while the client is away. After another client has taken the session over, the
-//! listeners stay for a minute, in which the new client can ask for the same ports.
+//! it. Its sockets are closed while the client is away. After another client has taken the session over, the listeners
+//! stay for a minute. In this time, the new client can ask for the same ports.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -31,7 +31,7 @@ const LISTENERS_MAX: usize = 32;
 const KEPT: Duration = Duration::from_secs(60);
 
 /// Most connections that a session's listeners on the host accept in a second. Chosen: half of the streams that a
-/// client accepts in a second, because two such bursts may fall into a second of the client.
+/// client accepts in a second, because two such bursts may fall into a client's second.
 const ACCEPTED_MAX: u32 = 50;
 
 /// The period of [`ACCEPTED_MAX`], and the pause after `accept` has failed for lack of a descriptor.
@@ -155,7 +155,7 @@ impl HostListeners {
         debug_assert!(self.waiting.is_empty() && !self.all.iter().any(Held::is_held));
     }
 
-    /// While the client is away, closes the sockets, so that connections fail at once and another session can take the
+    /// Closes the sockets while the client is away. Connections then fail at once, and another session can take the
     /// ports. Opens the sockets again once the client is there. If a port is taken, resets the listener's stream, which
     /// tells the client.
     pub(super) fn handle_presence(&mut self, mux: &mut Mux, is_client_there: bool) {
@@ -291,7 +291,7 @@ impl HostListeners {
     }
 
     /// Accepts a waiting connection. Returns it with its listener's number. The search begins after the listener of the
-    /// last accepted connection, so that a busy listener does not delay the others.
+    /// last accepted connection. A busy listener thus does not delay the others.
     fn accept_next(&mut self) -> Option<io::Result<(OwnedFd, u64)>> {
         for at in (self.next..self.next + self.all.len()).map(|at| at % self.all.len()) {
             let held = &self.all[at];

@@ -7,8 +7,8 @@ use std::ops::Range;
 /// that never stops writing. Source: Mosh 1.4.0 as observed.
 const HOST_OUTPUT_PER_TURN: usize = 16_384;
 /// Free space in the buffer, in bytes, below which a turn stops reading from the pty. A read into less space would cost
-/// as much as a full read, and would end in the middle of a program's write. Under `yes`, each turn would then end in
-/// the middle of a line, and a frame with half a line would be sent. Source: Linux, whose pty holds 4095 bytes for its
+/// as much as a full read. It would end in the middle of a program's write. Under `yes`, each turn would then end in
+/// the middle of a line. A frame with half a line would be sent. Source: Linux, whose pty holds 4095 bytes for its
 /// reader.
 const HOST_READ_MAX: usize = 4096;
 const _: () = assert!(HOST_READ_MAX <= HOST_OUTPUT_PER_TURN);

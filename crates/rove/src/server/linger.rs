@@ -1,7 +1,7 @@
 //! Keeps a server running after its session's end, to acknowledge the end again if the first acknowledgment was lost.
 //!
-//! The session's resources are already released: its terminal, so that programs get SIGHUP, its listeners, and its
-//! entries in `rove list` and utmp. Another server of the same user that finds no free port may ask for the port of this server.
+//! The session's terminal is already released, so that programs get SIGHUP. So are its listeners, and its entries in
+//! `rove list` and utmp. Another server of the same user that finds no free port may ask for this server's port.
 
 use std::os::fd::AsFd;
 

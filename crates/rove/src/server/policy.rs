@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::exposure::{self, Exposure};
 use crate::own_file;
 
-/// Most bytes of the administrator's file; with more, sessions carry no streams. Chosen: many times every key.
+/// Most bytes of the administrator's file; with more, sessions carry no streams. Chosen: many times a file of all keys.
 const FILE_BYTES_MAX: u64 = 65_536;
 
 /// The mode bits by which a group or everybody may write.
@@ -98,7 +98,7 @@ impl Policy {
     ///
     /// # Errors
     ///
-    /// Returns the fault because of which the file's rules do not apply.
+    /// Returns why the file's rules do not apply.
     pub(crate) fn find() -> Result<Self, PolicyError> {
         Self::at(Path::new(Self::PATH), 0)
     }

@@ -29,8 +29,8 @@ pub(super) const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGUSR1, SIGCHLD];
 /// takes up to 12 ms, and the longest sequence (REP in insert mode) 13 ms more.
 const HOST_EFFORT_PER_TURN: u64 = 12_000_000;
 /// Most bytes read from the pty after the program's end. The program's own last output is shorter, because it fits into
-/// the pty's buffer. More output comes from a child process that the program left running, which must not keep the
-/// session open. Chosen: four times the most that a pty buffers on Linux.
+/// the pty's buffer. A child process that the program left running may print more. It must not keep the session open.
+/// Chosen: four times the most that a pty buffers on Linux.
 const LAST_OUTPUT_MAX: usize = 262_144;
 /// Longest wait for the program's end after the last descriptor of its terminal was closed. Then the session ends
 /// without an exit status. Chosen: longer than a busy computer delays a program's exit. Only a program that closes its
@@ -318,8 +318,8 @@ impl Pump {
         }
     }
 
-    /// Passes the modes of the pty to the session. The modes must be at least as new as the output that was read, and
-    /// the session must have them before it sends that output.
+    /// Passes the modes of the pty to the session. The modes must be at least as new as the output that was read. The
+    /// session must have them before it sends that output.
     fn look_at_tty(&mut self, now: Instant) {
         let is_due = self.tty_watch.look(now);
         if self.program.has_terminal()

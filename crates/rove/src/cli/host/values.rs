@@ -160,7 +160,7 @@ pub(super) const fn no_host(name: ProgramName) -> &'static str {
 }
 
 /// Refuses an empty host, and a host that ssh would read as an option. ssh's command line has no `--` in front of the
-/// host. Under the name `rove`, also refuses `@host`, and `user@`, with which ssh would run rove's proxy command
+/// host. Under the name `rove`, also refuses `@host` and `user@`. With `user@`, ssh would run rove's proxy command
 /// without a host. Under that name, the host may also contain no characters that a shell interprets. ssh older than
 /// OpenSSH 9.6 passes them to the shell that runs the proxy command.
 pub(super) fn check_host(name: ProgramName, host: &OsStr) -> Result<(), UsageError> {
@@ -245,7 +245,7 @@ pub(super) fn target(args: &HostArgs, command: &[OsString]) -> Result<Option<Pla
     target::parse(text).map(Some).map_err(|error| UsageError::without_usage(format!("-W: {error}")))
 }
 
-/// Returns the ssh command with ssh's options from the command line (`letters`), which prevail over the options of a
+/// Returns the ssh command with ssh's options from the command line (`letters`). They prevail over the options of a
 /// command from the configuration (`set`). Refuses forwardings that this session could not carry.
 pub(super) fn ssh(
     args: &HostArgs,

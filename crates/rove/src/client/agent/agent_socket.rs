@@ -38,7 +38,7 @@ impl AgentSocket {
     }
 
     /// Accepts a connection from the host, connects to the user's agent for it, and returns both. Closes a connection
-    /// if `has_room` is false, or if the agent does not accept at once, perhaps because it waits for its user.
+    /// if `has_room` is false. Also closes it if the agent, perhaps waiting for its user, does not accept at once.
     pub(super) fn accept(&mut self, has_room: bool) -> Option<(OwnedFd, OwnedFd)> {
         self.socket.unmute();
         loop {

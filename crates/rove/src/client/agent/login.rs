@@ -55,7 +55,7 @@ pub(super) struct Login {
     /// The beginning of the line with the socket's path. `None` after that line was read.
     mark: Option<String>,
     line: Vec<u8>,
-    /// The socket at which the proxy command of ssh connects to the client, and so reaches the host.
+    /// The socket at which ssh's proxy command connects to the client. By it, ssh reaches the host.
     way: PrivateSocket,
     /// The agent socket that ssh forwards.
     pub(super) agent: AgentSocket,
@@ -74,7 +74,7 @@ pub(super) enum Look {
 }
 
 impl Login {
-    /// Opens the agent socket that ssh forwards and the socket by which ssh reaches the host, and starts ssh.
+    /// Opens the agent socket that ssh forwards, and the socket by which ssh reaches the host. Then starts ssh.
     ///
     /// # Errors
     ///

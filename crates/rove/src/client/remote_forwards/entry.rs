@@ -1,5 +1,5 @@
-//! A listener that the client wants on the host. If the host refuses the listener, for example because a killed
-//! client's session still has the port, the client asks again from time to time.
+//! A listener that the client wants on the host. The host may refuse it, for example because a killed client's session
+//! still has the port. The client then asks again from time to time.
 
 use rove_bootstrap::{Place, RemoteForward};
 use rove_streams::{Listen, Mux, Read, StreamId, Target, UNREACHED};

@@ -7,7 +7,7 @@ use rove_session::Client;
 pub(super) const NO_CALLBACK: &str =
     "the screen shows no login that comes back to a port from 1024 on of localhost";
 
-/// Returns the message about a client that has no streams, because it has joined a session or its server has none.
+/// Returns the message about a client without streams, because it joined a session or its server has none.
 pub(super) fn carries_nothing(session: &Client) -> String {
     if session.has_joined() {
         return "this client has joined; only the session's own one copies and forwards".to_owned();
