@@ -54,7 +54,7 @@ impl From<io::Error> for AskError {
 pub fn tell(port: u16, request: &Request) {
     let sockets = directory::existing().0.into_iter().flat_map(|it| it.sockets());
     for (_, path) in sockets.filter(|(name, _)| name.port == port) {
-        // Errors are ignored: a socket that an ended server of the same port has left refuses the connection.
+        // Errors are ignored, because an ended server may have left a socket, which refuses the connection.
         let _ = Conversation::start(Clock::start(), &path, request.clone());
     }
 }
@@ -77,7 +77,7 @@ impl Conversation {
         if !is_peer(&stream, |user| user == geteuid()) {
             return Err(AskError::Foreign);
         }
-        // The send buffer of a new socket has room for the whole request, so this does not block.
+        // The send buffer of a new socket has room for the whole request, so the write does not block.
         stream.write_all(encode_request(request).as_bytes())?;
         Ok(Self { stream, clock })
     }
@@ -89,7 +89,7 @@ impl Conversation {
     /// Returns why there is no answer.
     pub fn reply(&mut self, deadline: Instant) -> Result<Answer, AskError> {
         let mut buffer = Zeroizing::new([0; 4096]);
-        // `reply` has its full capacity from the start, because growing would leave a copy of the key in memory.
+        // `reply` gets its full capacity at once, because growth would leave a copy of the session key in memory.
         let mut reply = Zeroizing::new(Vec::with_capacity(REPLY_LEN_MAX + buffer.len()));
         while !reply.ends_with(b"\n") {
             if reply.len() > REPLY_LEN_MAX {

@@ -21,13 +21,13 @@ use socket2::{Domain, SockAddr, Socket, Type};
 const DIRECTORY_VARIABLE: &str = "ROVE_RUNTIME_DIR";
 /// Environment variable that names the user's runtime directory (XDG Base Directory Specification).
 const XDG_VARIABLE: &str = "XDG_RUNTIME_DIR";
-/// Most directory entries that are read. Chosen: four for each of the 999 UDP ports in a server's default range.
+/// Most entries read from a directory of control sockets. Chosen: four for each of a server's 999 default UDP ports.
 const ENTRIES_MAX: usize = 4096;
-/// Mode of the directory: only its owner may enter.
+/// Mode of a directory of control sockets, which only its owner may enter.
 const PRIVATE: u32 = 0o700;
 /// The longest file name of a control socket. Source: the largest process number of Linux (proc(5)).
 const LONGEST_NAME: &str = ".4194304-65535";
-/// The end of the name of a symbolic link whose target is a session's label, the name that the user gave the session.
+/// Suffix of the symbolic link that stores a session's label (the user's name for the session) as its target.
 const LABEL_SUFFIX: &str = ".label";
 
 /// The file name of a session's control socket, which identifies the session on this computer.
@@ -56,7 +56,7 @@ impl FromStr for SessionName {
     }
 }
 
-/// Why a directory is not used.
+/// The reason why a directory is not used for control sockets.
 #[derive(Debug, thiserror::Error)]
 pub enum DirectoryError {
     /// The directory belongs to another user, who could have put files there.
@@ -140,8 +140,8 @@ impl Directory {
         self.0.join(name.to_string())
     }
 
-    /// Returns the path of a session's socket while it serves no requests: until it accepts connections, and after the
-    /// session, while the server only lingers ([`crate::Handover`]).
+    /// Returns the path that a session's socket has while it serves no requests: until it accepts connections, and
+    /// after the session, while the server only lingers ([`crate::Handover`]).
     pub(crate) fn unready_socket(&self, name: SessionName) -> PathBuf {
         self.0.join(format!(".{name}"))
     }
@@ -152,8 +152,8 @@ impl Directory {
         self.named(|text| text.parse().ok())
     }
 
-    /// Removes sockets and labels of dead processes. Connects only to their sockets, so it wakes no running server. A
-    /// process outside this container has no number here, but its socket takes connections.
+    /// Removes the sockets and labels of dead processes. Connects only to sockets whose process number does not exist
+    /// here, so it wakes no server here. If such a socket accepts, its server runs outside this container.
     pub(crate) fn remove_leftovers(&self) {
         for entry in self.entries() {
             let name = entry.file_name();
@@ -163,7 +163,7 @@ impl Directory {
                 Ok(kind) if kind.is_symlink() => session_of(name),
                 _ => continue,
             };
-            // A label without a socket is left, too.
+            // A label whose socket is missing also counts as left over.
             let is_left = || {
                 connect(&self.0.join(socket)).is_err_and(|error| {
                     matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotFound)
@@ -194,7 +194,7 @@ impl Directory {
     }
 }
 
-/// Returns the number of the process that made the socket or label of this name. `None` for other names.
+/// Returns the process number in the file name of a socket or label. `None` for other names.
 fn owner(file_name: &str) -> Option<u32> {
     let name = session_of(file_name);
     match name.parse() {
@@ -203,13 +203,13 @@ fn owner(file_name: &str) -> Option<u32> {
     }
 }
 
-/// Returns the file name of the control socket that a label of this name is for, or that a socket will get.
+/// Returns the file name of a session's control socket, from the file name of its label or its unready socket.
 fn session_of(file_name: &str) -> &str {
     let name = file_name.strip_prefix('.').unwrap_or(file_name);
     name.strip_suffix(LABEL_SUFFIX).unwrap_or(name)
 }
 
-/// Writes a session's label beside its control socket, to be read if the server does not answer. `None` removes it.
+/// Writes the label that others read beside a control socket if the server does not answer. `None` removes the label.
 pub(crate) fn write_label(socket: &Path, label: Option<&str>) {
     let path = label_path(socket);
     // A dead server with the same process number and port may have left a label.
@@ -219,7 +219,7 @@ pub(crate) fn write_label(socket: &Path, label: Option<&str>) {
     }
 }
 
-/// Reads the label of the session with this control socket. `None` if the session or its server's version has none.
+/// Reads a session's label beside its control socket. `None` if it has no label, or its older server writes none.
 pub(crate) fn label(socket: &Path) -> Option<String> {
     std::fs::read_link(label_path(socket)).ok()?.into_os_string().into_string().ok()
 }
@@ -248,8 +248,8 @@ pub fn runtime_directory() -> Result<Directory, DirectoryError> {
     Err(refusal.expect("there is always a directory to try"))
 }
 
-/// Waits for the lock that keeps two processes of this user from doing the same at once. `name` is the name of its file.
-/// Closing the returned file releases the lock.
+/// Waits for a lock, which only one process of this user can hold at a time. `name` is the lock file's name. Closing
+/// the returned file releases the lock.
 ///
 /// # Errors
 ///
@@ -263,8 +263,8 @@ pub fn lock(name: &str) -> Result<OwnedFd, DirectoryError> {
     locked.map_err(|error| DirectoryError::Io(path, error.into()))
 }
 
-/// Returns a path, in the directory of the control sockets, for a socket that only this process uses. `purpose` begins
-/// its file name. `None` if no directory can be used. Removes sockets and labels of dead processes.
+/// Returns a path in the directory of control sockets for a socket that only this process opens. The file name begins
+/// with `purpose`. `None` if no directory can be used. Removes sockets and labels of dead processes.
 pub fn private_socket(purpose: &str) -> Option<PathBuf> {
     let directory = runtime_directory().ok()?;
     directory.remove_leftovers();
@@ -274,7 +274,7 @@ pub fn private_socket(purpose: &str) -> Option<PathBuf> {
 }
 
 /// Returns the sockets whose file names begin with `purpose` and `-`, as [`private_socket`] forms them, the newest
-/// first. The processes that made them may have ended.
+/// first. The processes that made the sockets may have ended.
 pub fn sockets_of(purpose: &str) -> Vec<PathBuf> {
     let prefix = format!("{purpose}-");
     let mut found = Vec::new();
@@ -329,8 +329,8 @@ pub(crate) fn is_peer(stream: &UnixStream, counts: impl Fn(Uid) -> bool) -> bool
     user.is_some_and(counts)
 }
 
-/// Connects to a socket without blocking, because the process that listens there may be stopped. The connection does not
-/// block either.
+/// Connects to a socket without blocking, because the process that listens there may be stopped. Reads and writes on
+/// the connection do not block either.
 ///
 /// # Errors
 ///
@@ -359,7 +359,7 @@ fn paths() -> Vec<PathBuf> {
 }
 
 /// Returns the possible directories of control sockets, in order of preference. A server may have started with another
-/// environment than the process that looks for it. So all usual paths are included, unless `chosen` names one.
+/// environment than the process that looks for it. So if `chosen` names no directory, all usual paths are included.
 fn candidates(
     chosen: Option<OsString>,
     runtime: Option<OsString>,
@@ -371,11 +371,11 @@ fn candidates(
     if let Some(chosen) = absolute(chosen) {
         return vec![chosen];
     }
-    // After `su`, the variable may still name the former user's directory.
+    // After `su`, `XDG_RUNTIME_DIR` may still name the former user's directory.
     let is_mine = |it: Metadata| it.uid() == user || it.uid() == 0 && it.mode() & 0o001 != 0;
     let is_own = |path: &PathBuf| path.metadata().map_or(true, is_mine);
     let runtime = absolute(runtime).filter(is_own).map(|path| path.join("rove"));
-    // No socket can be bound at a path that is too long for its address.
+    // No socket can be bound at a path that is too long for a socket address.
     let has_room = |path: &PathBuf| SockAddr::unix(path.join(LONGEST_NAME)).is_ok();
     let mut paths: Vec<PathBuf> = runtime.filter(has_room).into_iter().collect();
     paths.extend(termux.map(|prefix| prefix.join(format!("tmp/rove-{user}"))));
@@ -473,7 +473,7 @@ mod tests {
         let found = |user| candidates(None, Some(theirs.clone().into()), None, user);
         assert_eq!(found(7), candidates(None, None, None, 7));
         assert_eq!(found(12_345)[0], theirs.join("rove"));
-        // Another user's link leads to a directory that would itself be accepted.
+        // This link stands for another user's. It leads to a directory that would itself be accepted.
         let (good, link) = (scratch.path("good"), scratch.path("link"));
         Directory::create(&good).unwrap();
         symlink(&good, &link).unwrap();
@@ -511,7 +511,7 @@ mod tests {
         assert_eq!(are_there, [false, true, false, true, true, false, true]);
         let labels = [&paths[0], &paths[1]].map(|socket| label(socket));
         assert_eq!(labels, [None, Some("mail".to_owned())]);
-        // A server that listens runs where this process does not see it, such as outside its container.
+        // This listener stands for a server outside the container, whose process number does not exist inside.
         let _unseen = UnixListener::bind(&paths[0]).unwrap();
         write_label(&paths[0], Some("work"));
         assert_eq!(directory.sockets().len(), 2);

@@ -52,7 +52,7 @@ impl Drop for Handover {
 }
 
 /// Asks this user's lingering servers whose ports satisfy `is_wanted` to release them, and waits until they have ended.
-/// Returns whether any may have ended: a server that is still starting closes the connection too, but keeps its port.
+/// Returns whether any server may have ended. A starting server also closes the connection, but keeps its port.
 pub fn ask_for_port(is_wanted: impl Fn(u16) -> bool) -> bool {
     let clock = Clock::start();
     let deadline = clock.now() + PATIENCE;

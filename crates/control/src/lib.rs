@@ -7,7 +7,7 @@
 //!
 //! # Modules, from the bottom up
 //!
-//! - `directory` decides where the sockets are and who may reach them. `protocol` is the bytes on them.
+//! - `directory` decides where the sockets are and who may reach them. `protocol` defines the requests and replies.
 //! - `listener` is the server's side, and `ask` the client's. `survey` asks all servers at once.
 //! - `handover` lets a new server take the UDP port of a server that only lingers after its session.
 

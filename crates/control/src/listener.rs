@@ -1,7 +1,7 @@
 //! The server's side of a control socket: a few non-blocking connections that the session's loop serves.
 //!
 //! A silent connection takes a descriptor and a short buffer, and causes no timers and no wake-ups. There are at most
-//! [`CONNECTIONS_MAX`]. A new connection replaces the oldest, so that silent peers cannot lock others out.
+//! [`CONNECTIONS_MAX`] connections. A new connection replaces the oldest, so that silent peers cannot lock others out.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -20,7 +20,7 @@ use crate::protocol::{
     Answer, REQUEST_LEN_MAX, Request, RequestError, decode_request, encode_reply,
 };
 
-/// Most connections at once. Chosen: more than the programs that usually ask at the same time.
+/// Most connections to a control socket at once. Chosen: more than the programs that usually ask at the same time.
 const CONNECTIONS_MAX: usize = 8;
 /// Most connections accepted in one turn of the server's loop, so that a flood of connections does not stop the
 /// session. Chosen: as many as may be open.
@@ -40,10 +40,10 @@ pub struct Listener {
 struct BoundSocket {
     listener: UnixListener,
     path: PathBuf,
-    /// Device and inode of the socket file. If the file at `path` has others, another process has replaced it.
+    /// Device and inode of the socket file. If those at `path` differ, another process has replaced the file.
     identity: (u64, u64),
-    /// True after `accept` has failed, for example because the process has no free descriptor. The loop then does not
-    /// wait for the socket until its next turn. An immediate retry would keep a processor busy.
+    /// True after `accept` has failed, for example because the process has no free descriptor. The event loop then
+    /// ignores the socket until its next turn, because an immediate retry would keep a processor busy.
     is_muted: bool,
 }
 
@@ -121,8 +121,8 @@ impl BoundSocket {
     fn bind(name: SessionName, label: Option<&str>) -> io::Result<Self> {
         let directory = directory::runtime_directory().map_err(io::Error::other)?;
         directory.remove_leftovers();
-        // The socket file is moved to its final name after `listen`. A socket at that name that refuses connections
-        // counts as a dead server's, and is removed.
+        // The socket file gets its final name only after `listen`, because other processes remove a socket with such a
+        // name that refuses connections.
         let (unready, path) = (directory.unready_socket(name), directory.socket(name));
         let listener = listen(&unready)?;
         directory::write_label(&path, label);
@@ -170,9 +170,9 @@ struct Connection {
 enum Phase {
     /// The peer is sending its request; these bytes have been read.
     Asking(Vec<u8>),
-    /// The answer is being sent; `rest` is left. If `is_end`, the connection then stays open until the server's exit.
+    /// `rest` is the unsent part of the answer. If `is_end`, the connection then stays open until the server exits.
     Told { rest: Zeroizing<Vec<u8>>, is_end: bool },
-    /// The whole answer is sent. The end of the server's process closes the connection.
+    /// The whole answer to a request to end the session is sent. The server's exit closes the connection.
     Waiting,
 }
 
@@ -232,7 +232,7 @@ impl Connection {
     }
 }
 
-/// Reads more of a request. `None` if its line is not complete yet.
+/// Reads more bytes of a request. `None` if the request's line is not complete yet.
 ///
 /// # Errors
 ///
@@ -283,7 +283,7 @@ mod tests {
 
     fn all_of(mut stream: UnixStream) -> Vec<u8> {
         let mut text = Vec::new();
-        // A connection that is closed with unread bytes is reset. Bytes received before that count.
+        // Closing a connection with unread bytes resets it. Only the bytes received before the reset count.
         let _ = stream.read_to_end(&mut text);
         text
     }

@@ -1,7 +1,7 @@
 //! The protocol of a control socket: a line of text is the request, and a line of JSON the answer.
 //!
-//! An answer has the form `{"protocol":1,"session":{...}}`, with further members that this list names. A refusal is
-//! `{"protocol":1,"error":"..."}`. ADDRESS is the IP address from which the user asks.
+//! An answer has the form `{"protocol":1,"session":{...}}`, with further members that this list names. If the server
+//! refuses, the answer is `{"protocol":1,"error":"..."}`. ADDRESS is the IP address from which the user asks.
 //!
 //! - `rove/1 status` asks for the session's description.
 //! - `rove/1 end` ends the session. The exit of the server then closes the connection.
@@ -24,10 +24,10 @@ use zeroize::Zeroizing;
 
 /// The protocol number of this version.
 const PROTOCOL: u32 = 1;
-/// Longest request in bytes, with its line end. Chosen: more than `drop` with the longest name, 113 bytes.
+/// Longest request to a server, in bytes with its line end. Chosen: more than `drop` with the longest name, 113 bytes.
 pub(crate) const REQUEST_LEN_MAX: usize = 128;
-/// Longest reply in bytes, with its line end. Chosen: room for the largest [`SessionStatus`], whose every byte may
-/// become six in JSON, and for fields of later versions.
+/// Longest reply of a session's server, in bytes with its line end. Chosen: room for the largest [`SessionStatus`],
+/// whose every byte may become six in JSON, and for fields of later versions.
 pub(crate) const REPLY_LEN_MAX: usize = 32_768;
 /// Most bytes of the session's command in a reply. Chosen: more than a line shows.
 const COMMAND_BYTES_MAX: usize = 1024;
@@ -35,13 +35,13 @@ const COMMAND_BYTES_MAX: usize = 1024;
 const COMMAND_WORDS_MAX: usize = 64;
 /// Most bytes of any other text in a reply, such as the window title. Chosen: more than a line shows.
 const TEXT_BYTES_MAX: usize = 256;
-/// Most bytes of a joined client in a reply. Chosen: room for an address, a process and a mode.
+/// Most bytes that describe a joined client in a reply. Chosen: room for an address, a process and a mode.
 const JOINED_BYTES_MAX: usize = 72;
-/// Most joined clients in a reply. Source: as many as a session accepts.
+/// Most joined clients that a reply describes. Source: as many as a session accepts.
 const JOINED_MAX: usize = 16;
-/// Most bytes of all places at which the server listens in a reply. Chosen: enough for 32 ports.
+/// Most bytes of a reply's list of addresses at which the server listens for its client. Chosen: enough for 32 ports.
 const LISTENERS_BYTES_MAX: usize = 704;
-/// Most places at which the server listens in a reply. Source: as many as a server opens for its client.
+/// Most listening addresses that a reply lists. Source: as many as a server opens for its client.
 const LISTENERS_MAX: usize = 32;
 /// Number of texts in a reply besides the command: name, version, client, title, terminal, session, word.
 const TEXTS: usize = 7;
@@ -54,7 +54,7 @@ const _: () = assert!(
         < REPLY_LEN_MAX / 8 * 7
 );
 
-/// How long a datagram of the client is overdue until its session counts as detached. Chosen: three heartbeats.
+/// How long a client's datagram may be overdue before the session counts as detached. Chosen: three heartbeats.
 const ATTACHED_MAX: Duration = Duration::from_secs(9);
 
 /// A request to a session's server.
@@ -73,7 +73,7 @@ pub enum Request {
     Tunnel(u16),
     /// Names the address from which the forwarder on a jump host sends the client's datagrams.
     Forwarder(SocketAddr),
-    /// Asks the server to type the path of the file of this name in the user's drop folder.
+    /// Asks the server to type the path of the file with this name in the user's drop folder.
     Drop(String),
 }
 
@@ -100,7 +100,7 @@ pub enum State {
     /// No client has connected yet.
     #[default]
     Waiting,
-    /// Less than 9 s have passed since a datagram was due from the client, or none is overdue.
+    /// No datagram of the client is overdue, or it is overdue by less than 9 s.
     Attached,
     /// A datagram of the client is overdue by at least 9 s: the client is unreachable, asleep or gone.
     Detached,
@@ -141,7 +141,7 @@ pub struct Window {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Attachment {
-    /// The name that the user gave the session. `None` if it has none.
+    /// The name that the user gave the session. `None` if the session has no name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// A random word in the environment of the session's programs. A client that finds it in its own environment runs
@@ -184,20 +184,20 @@ impl Carrier {
     }
 }
 
-/// The path of a session's client, and how long the client is silent. Empty if no client ever connected.
+/// The path of a session's client, and how long the client has been silent. Empty if no client ever connected.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClientPath {
-    /// The client's last known address and port. Through ssh, those of `rove tunnel` on this computer.
+    /// The client's last known address and port. If ssh carries the datagrams, those of `rove tunnel` on this computer.
     pub client: Option<String>,
-    /// The carrier of the client's datagrams. `None` also from a server of a version that does not state it.
+    /// The carrier of the client's datagrams. `None` without a client, or from a server that does not state it.
     pub path: Option<Carrier>,
     /// Seconds since the client changed to this path.
     pub path_age_seconds: Option<u64>,
-    /// Whether a forwarder on a jump host sends the datagrams.
+    /// Whether a forwarder on a jump host sends the client's datagrams to the server.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub by_jump_host: bool,
-    /// Seconds for which a datagram of the client has been overdue. 0 if none is, and from an older server.
+    /// Seconds for which a datagram of the client has been overdue. 0 if none is overdue, or if the server is older.
     #[serde(skip_serializing_if = "is_zero")]
     pub missed_seconds: u64,
 }
@@ -252,7 +252,7 @@ pub struct SessionStatus {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Forwarding {
-    /// Where the server listens on behalf of its client: `host:port`, or the path of a socket.
+    /// The addresses at which the server listens for its client: `host:port`, or the path of a socket.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub listeners: Vec<String>,
     /// Number of open streams: forwarded connections, and programs other than the session's own.
@@ -319,10 +319,10 @@ pub(crate) fn encode_request(request: Request) -> String {
     }
 }
 
-/// The modes in which a further client may ask for a session key. `None` means that it takes the session over.
+/// The modes in which a further client may ask for a session key. `None` means that the client takes the session over.
 const ATTACH_MODES: [Option<JoinMode>; 3] = [None, Some(JoinMode::View), Some(JoinMode::Share)];
 
-/// Returns the protocol's word for a request of a session key.
+/// Returns the first word of a request for a session key in this mode.
 const fn attach_word(mode: Option<JoinMode>) -> &'static str {
     match mode {
         None => "attach",

@@ -15,8 +15,8 @@ const AT_ONCE: usize = 64;
 /// Least time for the replies of a group of servers, even if servers of earlier groups have used up the deadline.
 /// Chosen: far longer than a server needs.
 const GRACE: Duration = Duration::from_millis(200);
-/// How often a server that has closed a connection is asked again. Chosen: a server keeps eight connections, and few
-/// processes survey at the same time.
+/// How many times a server that has closed a connection is asked again. Chosen: a server keeps eight connections, and
+/// few processes ask at the same time.
 const TRIES_AGAIN: usize = 3;
 
 /// A session whose server answered.
@@ -35,7 +35,7 @@ pub struct Silent {
     pub name: SessionName,
     /// The name that the user gave the session. `None` if it has no name, or its server's version records none.
     pub label: Option<String>,
-    /// Why there is no answer.
+    /// Why the server gave no usable answer.
     pub error: AskError,
 }
 
@@ -51,7 +51,7 @@ pub struct Survey {
 }
 
 /// Asks every other server of this user for its status, and waits for the replies until `deadline`. After the deadline,
-/// each further group of servers has only 200 ms. Removes the sockets of servers that have ended.
+/// each further group of 64 servers has only 200 ms. Removes the sockets of servers that have ended.
 pub fn survey(clock: Clock, deadline: Instant) -> Survey {
     let (directories, errors) = directory::existing();
     let sockets = directories.iter().flat_map(|directory| directory.sockets());
@@ -91,7 +91,7 @@ fn ask(clock: Clock, sockets: &[(SessionName, PathBuf)], deadline: Instant) -> S
 }
 
 /// Asks a server that has closed a connection for its status. Fails with [`AskError::Gone`] only if the server no
-/// longer accepts connections. A server with too many of them closes the oldest.
+/// longer accepts connections, because a server with too many connections closes the oldest.
 fn ask_again(clock: Clock, path: &Path, deadline: Instant) -> Result<Answer, AskError> {
     for _ in 0..TRIES_AGAIN {
         match Conversation::start(clock, path, Request::Status)?.reply(deadline) {
@@ -125,7 +125,7 @@ mod tests {
         };
         let (mute, _mute) = bind(1);
         let mut sockets = vec![mute];
-        // The last servers answer once all of them are asked.
+        // The last servers answer only after all of them have been asked.
         let are_asked = Arc::new(Barrier::new(10));
         let answering = (2..).take(AT_ONCE + 9).map(bind).map(|(socket, listener)| {
             sockets.push(socket);

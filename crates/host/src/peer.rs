@@ -2,12 +2,12 @@
 
 use std::os::unix::net::UnixStream;
 
-/// Returns the process number of the peer. `None` if the system does not tell it, or if this process sees no number of
-/// it because the peer is outside this container.
+/// Returns the process number of the peer. `None` if the system does not tell it, or if the peer is outside this
+/// container and so has no number inside.
 #[cfg(all(any(target_os = "linux", target_os = "android"), not(rove_portable)))]
 pub fn process_of(stream: &UnixStream) -> Option<u32> {
     use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
-    // The number is 0 in the second case, which rustix's type cannot hold.
+    // A peer outside this container has the number 0, which rustix's type cannot hold.
     let peer = getsockopt(stream, PeerCredentials).ok()?;
     u32::try_from(peer.pid()).ok().filter(|pid| *pid != 0)
 }

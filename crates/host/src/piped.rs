@@ -19,11 +19,11 @@ pub struct PipedChild(Child);
 /// This process's ends of a program's pipes.
 #[derive(Debug)]
 pub struct Pipes {
-    /// The end that feeds the program's standard input.
+    /// The write end of the pipe to the program's standard input.
     pub input: OwnedFd,
-    /// The end of the program's standard output.
+    /// The read end of the pipe from the program's standard output.
     pub output: OwnedFd,
-    /// The end of the program's standard error.
+    /// The read end of the pipe from the program's standard error.
     pub errors: OwnedFd,
 }
 
@@ -32,7 +32,7 @@ impl PipedChild {
     ///
     /// # Errors
     ///
-    /// Returns the error of the system call for a pipe or the process.
+    /// Returns the error of the system call that makes a pipe or forks the process.
     pub fn spawn(program: &Program) -> io::Result<(Self, Pipes)> {
         let (stdin, input) = io::pipe()?;
         let (output, stdout) = io::pipe()?;
@@ -56,7 +56,7 @@ impl PipedChild {
     pub fn hang_up(&mut self) {
         // Once `try_wait` has reaped the program, another process may have got its number.
         if self.try_wait().is_none() {
-            // Without a group, the child has not begun the program, and may still ignore SIGHUP.
+            // A child without a process group has not begun the program, and may still ignore SIGHUP.
             if kill_process_group(self.0.pid, Signal::HUP) == Err(Errno::SRCH) {
                 let _ = kill_process(self.0.pid, Signal::KILL);
             }
@@ -94,7 +94,7 @@ mod tests {
         }
     }
 
-    /// Runs a script with this input to its end. Returns its output, its errors and its status.
+    /// Runs a program with this input to its end. Returns its output, its error output and its exit status.
     fn run(program: &Program, input: &[u8]) -> (String, String, ExitStatus) {
         let (mut child, pipes) = PipedChild::spawn(program).unwrap();
         let _ = File::from(pipes.input).write_all(input);

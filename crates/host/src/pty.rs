@@ -81,7 +81,7 @@ impl Pty {
     ///
     /// # Errors
     ///
-    /// Returns the error of the system call for the process.
+    /// Returns the error of the system call fork.
     pub fn spawn(self, program: &Program) -> io::Result<(Master, Child)> {
         let Self { master, terminal, gate, opener } = self;
         let pid = sys::spawn_gated(program, Standard::Terminal(&terminal), &gate)?;
@@ -135,8 +135,8 @@ impl Master {
         }
     }
 
-    /// Returns the terminal's modes for typed keys. `None` after the terminal is gone. A mode that a program sets shows
-    /// at once, but no event reports it.
+    /// Returns the terminal's modes for typed keys. `None` after the terminal is gone. A mode that a program sets is
+    /// returned from then on, but no event reports the change.
     pub fn modes(&self) -> Option<Tty> {
         tcgetattr(&self.0).ok().map(|found| modes::tty(&found))
     }
@@ -168,7 +168,7 @@ impl AsFd for Master {
     }
 }
 
-/// A process that is or becomes a program. If the value is dropped before [`Child::release`], the program never starts.
+/// A child process. If the value is dropped before [`Child::release`], the child ends and never starts its program.
 #[derive(Debug)]
 pub struct Child {
     pub(crate) pid: Pid,
@@ -249,7 +249,7 @@ mod tests {
             if let Some(status) = child.try_wait() {
                 break status;
             }
-            // Another test's loop may take the signal, so look again after 5 ms.
+            // Another test's event loop may receive SIGCHLD instead, so this loop checks again after 5 ms.
             let soon = events.now() + rove_units::Duration::from_millis(5);
             events.wait(&mut [], Some(soon)).unwrap();
         };

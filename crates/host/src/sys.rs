@@ -19,23 +19,23 @@ use rustix::thread::Timespec;
 
 use crate::program::{Failure, Program};
 
-/// How long the message of a failed start stays on the screen, if the screen disappears with the session. Source: Mosh
+/// How long the message of a failed start stays visible, if the end of the session clears the screen. Source: Mosh
 /// 1.4.0 as observed.
 const FAILURE_PAUSE: Timespec = Timespec { tv_sec: 3, tv_nsec: 0 };
 
 /// The program that runs a script without an interpreter line. Source: POSIX.1-2024, exec.
 const SHELL: &CStr = c"/bin/sh";
 
-/// Exit codes of a program that does not exist, and of one that cannot be started. Source: POSIX.1-2024, Shell Command
-/// Language, 2.8.2.
+/// Exit codes for a program that does not exist, and for a program that exists but cannot be started. Source:
+/// POSIX.1-2024, Shell Command Language, 2.8.2.
 const NOT_FOUND: c_int = 127;
 const NOT_EXECUTABLE: c_int = 126;
 
 /// The highest signal number. Source: signal.h of FreeBSD and of Linux on MIPS; other systems have fewer.
 const LAST_SIGNAL: c_int = 128;
 
-/// More descriptors than a server opens. The system gives the lowest free number, so none is higher. Chosen: macOS lets
-/// a process open 10,240 by default (`OPEN_MAX`), and closing this many numbers took 1.3 ms on Linux.
+/// Bound of the descriptors that a child closes before its program starts; a server opens fewer. Chosen: macOS lets a
+/// process open 10,240 by default (`OPEN_MAX`), and closing this many numbers took 1.3 ms on Linux.
 #[cfg(not(target_os = "freebsd"))]
 const DESCRIPTORS_MAX: c_int = 10_240;
 
@@ -48,7 +48,7 @@ pub(crate) enum Standard<'a> {
     Pipes(&'a [OwnedFd; 3]),
 }
 
-/// Evidence that this process is the child between fork and exec, where it owns every descriptor and signal handler.
+/// Evidence that this process is the child between fork and exec, which owns its descriptors and signal handlers.
 struct Forked(());
 
 /// The arrays that exec needs. Each of them ends in null, and points to strings of the program.
@@ -71,7 +71,7 @@ impl<'a> Arrays<'a> {
         Self { program, arguments, environment: pointers(&program.environment), script }
     }
 
-    /// Executes the first of the program's files that can be executed. If none can, returns whether any exists. As with
+    /// Executes the first candidate that can be executed. If no candidate can, returns whether any exists. As with
     /// execvp(3), a shell runs a script without an interpreter line.
     fn execute(&mut self) -> bool {
         let mut is_there = false;
@@ -85,16 +85,16 @@ impl<'a> Arrays<'a> {
                     break;
                 }
             }
-            // The error of execve does not tell whether the file is there: it is the same if a script's interpreter is
-            // missing.
+            // The error of execve does not tell whether the file exists, because a missing interpreter of a script
+            // gives the same error.
             is_there |= rustix::fs::access(candidate, Access::EXISTS).is_ok();
         }
         is_there
     }
 }
 
-/// Forks a child that leads its own session, with `standard` as its standard descriptors. It executes `program` after a
-/// byte can be read from `gate`, and exits if the other end of `gate` is closed instead.
+/// Forks a child that leads its own session, with `standard` as its standard descriptors. The child executes `program`
+/// after it has read a byte from `gate`, and exits if the write end is closed instead.
 ///
 /// # Errors
 ///
@@ -131,7 +131,7 @@ fn run_child(
     if !matches!(rustix::io::retry_on_intr(|| rustix::io::read(gate, &mut byte)), Ok(1)) {
         exit(0);
     }
-    // The limit is lifted as late as possible, because this memory holds the session key until exec.
+    // The limit on core dumps is lifted as late as possible: this memory holds the session key until exec.
     let _ = rustix::process::setrlimit(Resource::Core, program.core_limit);
     write_all(&program.greeting);
     let (text, code) = match arrays.execute() {
@@ -145,7 +145,7 @@ fn run_child(
     exit(code)
 }
 
-/// Starts a session of this process's own, with these standard descriptors.
+/// Makes this process the leader of a new session, with these standard descriptors.
 fn lead_session(standard: Standard<'_>) -> rustix::io::Result<()> {
     rustix::process::setsid()?;
     let [input, output, errors] = match standard {
@@ -170,7 +170,7 @@ fn exit(code: c_int) -> ! {
 /// sockets and files open.
 fn close_others(_: &Forked, gate: &OwnedFd) {
     let gate = gate.as_raw_fd();
-    // SAFETY: nothing of this process uses another descriptor until exec. An empty range or a number without a
+    // SAFETY: no code of this process uses another descriptor until exec. An empty range or a number without a
     // descriptor is refused, and does no harm.
     unsafe {
         #[cfg(all(target_os = "linux", not(rove_portable)))]
@@ -210,7 +210,7 @@ fn default_signals(_: &Forked) {
     signals::unblock_all();
 }
 
-/// Writes a text with its lines broken between words, for the terminal's width.
+/// Writes a text whose lines break between words to fit the terminal's width.
 fn write_words(text: &[u8]) {
     let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout());
     let columns = size.map_or(0, |size| usize::from(size.ws_col));
@@ -241,7 +241,7 @@ fn write_all(mut bytes: &[u8]) {
 /// does not tell.
 #[cfg(target_os = "freebsd")]
 pub(crate) fn peer_process(socket: BorrowedFd<'_>) -> Option<u32> {
-    /// The level of the option. Source: FreeBSD, unix(4), LOCAL_PEERCRED.
+    /// The level of this socket option. Source: FreeBSD, unix(4), LOCAL_PEERCRED.
     const SOL_LOCAL: c_int = 0;
     let mut peer = MaybeUninit::<libc::xucred>::zeroed();
     let mut len = libc::socklen_t::try_from(size_of_val(&peer)).ok()?;

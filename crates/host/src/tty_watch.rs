@@ -6,15 +6,16 @@ use rove_units::{Duration, Instant};
 /// loop. No system reports that a program has changed the modes. Chosen: half of the time for which a server collects
 /// output, so that a change directly after a prompt is known before the prompt is sent.
 const FIRST_LOOK: Duration = Duration::from_millis(4);
-/// Longest wait between two checks; each wait is twice the last. Chosen: `stty -echo` after a prompt was seen to take
-/// up to 25 ms on a busy computer. A program that writes nothing for a hundred times as long is taken to be idle.
+/// Longest wait between two checks of the modes; each is twice the last. Chosen: `stty -echo` after a prompt was seen
+/// to take up to 25 ms on a busy computer. A program that writes nothing for a hundred times as long is taken to be
+/// idle.
 const LAST_WAIT: Duration = Duration::from_millis(2048);
 const _: () = assert!(FIRST_LOOK.as_nanos() < LAST_WAIT.as_nanos());
 
 /// When to check the terminal's modes although nothing is read or written.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TtyWatch {
-    /// The time of the next check, and the wait before it. `None` if no check is due.
+    /// The time of the next check, and the wait before it. `None` if no check is planned.
     next: Option<(Instant, Duration)>,
     /// Whether something was read or written since the last check.
     is_stirred: bool,

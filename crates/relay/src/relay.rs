@@ -17,7 +17,7 @@ use rustix::net::sockopt;
 
 use crate::bell;
 
-/// Room for any UDP datagram, so that the relay never cuts one.
+/// Size of the relay's read buffer in bytes: room for any UDP datagram, so that the relay cuts no datagram.
 const DATAGRAM_BYTES_MAX: usize = 65_536;
 
 /// Most datagrams taken from one socket until the relay reads the other. Chosen: far above what a session sends in a
@@ -31,7 +31,7 @@ const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
 /// The addresses of a relay, and the links that datagrams pass.
 #[derive(Clone, Debug)]
 pub struct RelayConfig {
-    /// The address the client sends to; port 0 lets the kernel choose one.
+    /// The address to which the client sends. Port 0 lets the kernel choose a port.
     pub listen: SocketAddr,
     /// The server's address.
     pub server: SocketAddr,
@@ -43,7 +43,7 @@ pub struct RelayConfig {
     pub seed: Seed,
 }
 
-/// Counts of the datagrams of a direction.
+/// Counts of the datagrams in a direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// How many datagrams the relay has received.
@@ -52,7 +52,7 @@ pub struct Traffic {
     pub bytes: Bytes,
     /// The largest payload of a received datagram.
     pub largest: Bytes,
-    /// How many datagrams the relay has passed on. Lost ones do not count, and duplicated ones count twice.
+    /// How many datagrams the relay has passed on. Lost datagrams do not count, and duplicated datagrams count twice.
     pub delivered: u64,
 }
 
@@ -202,7 +202,7 @@ struct Pump {
     listener: UdpSocket,
     upstream: UdpSocket,
     server: SocketAddr,
-    /// The source of the client's newest datagram. The relay sends there, because a client may change its port.
+    /// The source of the client's newest datagram. The server's datagrams go there, as a client may change its port.
     client: Option<SocketAddr>,
     uplink: Link<Vec<u8>>,
     downlink: Link<Vec<u8>>,
@@ -244,8 +244,8 @@ impl Pump {
         }
     }
 
-    /// Reads waiting datagrams and puts them on the links. An order that the owner gave when a datagram was not yet
-    /// sent must apply to that datagram. So the relay looks for orders after each read.
+    /// Reads waiting datagrams and puts them on the links. An order must apply to every datagram that was sent after
+    /// the owner gave the order. So the relay looks for orders after each read.
     fn take_in(&mut self, buffer: &mut [u8]) -> ControlFlow<()> {
         for _ in 0..BATCH {
             let Ok((len, source)) = self.listener.recv_from(buffer) else { break };

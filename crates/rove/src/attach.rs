@@ -22,7 +22,7 @@ use crate::sessions::choice::{describe_silent, silent};
 use crate::sessions::computer::Computer;
 use crate::sessions::{describe_running, means};
 
-/// How long the servers have to answer. Chosen: as for `rove list`.
+/// How long the servers may take to answer. Chosen: as for `rove list`.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The facts that `rove attach` tells the host's rove with the option `-l`.
@@ -39,7 +39,7 @@ pub(crate) struct Asked {
 ///
 /// # Errors
 ///
-/// Returns why no session fits, or why its server gives no key. It is no error if several fit: they are printed.
+/// Returns why no session fits, or why its server gives no key. If several fit, they are printed, which is no error.
 pub(crate) fn run(
     session: Option<&SessionRef>,
     way: Option<JoinMode>,
@@ -63,7 +63,7 @@ pub(crate) fn run(
         None => found.status.state == State::Attached,
     };
     let mut meant: Vec<&Found> = sessions.iter().filter(is_meant).collect();
-    // A server may still count a client that has just ended as attached.
+    // A client that has just ended may still count as attached.
     if meant.is_empty() && session.is_none() {
         meant = sessions.iter().collect();
     }
@@ -139,8 +139,8 @@ fn offer(sessions: &[&Found]) -> u8 {
     1
 }
 
-/// Returns an error if this process runs inside the session: attaching would end the client that shows it, or make the
-/// session show itself.
+/// Returns an error if this process runs inside the session, because attaching would end the client that shows it, or
+/// make the session show itself.
 fn check_outside(found: &Found, inside: Option<&str>) -> anyhow::Result<()> {
     let SessionStatus { port, attachment, .. } = &found.status;
     if inside.is_some() && inside == attachment.word.as_deref() {

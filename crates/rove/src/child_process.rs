@@ -1,4 +1,4 @@
-//! A child process that a fork of this process can end, too, although the fork is not its parent.
+//! A child process that a fork of this process can also signal, although the fork is not its parent.
 
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
@@ -7,28 +7,28 @@ use std::rc::Rc;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
-/// A child of this process, or of the process from which this one was forked.
+/// A child of this process, or of the process from which this process was forked.
 #[derive(Clone, Debug)]
 pub(crate) struct ChildProcess {
     pid: Pid,
-    /// Refers to the process even if its number was given to another. `None` where the system has no such descriptor.
+    /// A descriptor of the child, valid even after its number is reused. `None` where the system has none.
     handle: Option<Rc<OwnedFd>>,
 }
 
 impl ChildProcess {
-    /// Names a child of this process that nobody has waited for.
+    /// Creates the value for a child of this process that nobody has waited for.
     pub(crate) fn new(pid: Pid) -> Self {
         Self { pid, handle: open(pid).map(Rc::new) }
     }
 
-    /// Sends the process a signal, if one is given. Returns `false` after its end.
+    /// Sends `signal` to the child, if a signal is given. Returns `false` after the child has ended.
     pub(crate) fn signal(&self, signal: Option<Signal>) -> bool {
         match (waitpid(Some(self.pid), WaitOptions::NOHANG), signal) {
             // The system does not reuse the process number until this process has waited for the process.
             (Ok(None), Some(signal)) => kill_process(self.pid, signal).is_ok(),
             (Ok(None), None) => true,
             (Ok(Some(_)), _) => false,
-            // Another process is its parent.
+            // Another process is the child's parent.
             (Err(_), signal) => self.handle.as_ref().is_some_and(|it| send(it, signal)),
         }
     }

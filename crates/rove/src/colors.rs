@@ -4,7 +4,7 @@ use std::env;
 
 use crate::terminfo;
 
-/// Colours of a terminal without a terminfo entry. Each terminal like xterm has at least these.
+/// Number of colours of a terminal without a terminfo entry. Each terminal like xterm has at least as many.
 const XTERM_COLORS: i32 = 8;
 
 /// Why the number of colours is unknown. Source of the texts: Mosh 1.4.0 as observed.

@@ -19,7 +19,7 @@ use crate::bootstrap::address::{self, AddressError};
 use crate::errand::{Errand, Errands};
 use crate::listeners;
 
-/// Longest time for making a connection. Chosen: a SYN is then sent five times.
+/// Longest time for making a connection. Chosen: in this time the system sends a SYN five times.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Time after which the next address is tried in parallel with the former one. Source: RFC 8305, section 5.
@@ -134,7 +134,7 @@ impl Connect {
         self.tried.is_empty().then(|| Err(self.error.into()))
     }
 
-    /// Notes the addresses that the lookup has found.
+    /// Records the addresses that the lookup has found.
     fn handle_addresses(&mut self, mut addresses: Vec<SocketAddr>) {
         self.lookup = None;
         addresses.retain(|it| (self.may_try)(it.ip()));
@@ -193,7 +193,7 @@ fn connect_tcp(address: SocketAddr) -> Result<OwnedFd, Errno> {
     }
 }
 
-/// Returns the peer's address of a connected socket (empty for Unix), or `None` while the connection is pending.
+/// Returns the address of a socket's peer (empty for a Unix socket), or `None` while the connection is pending.
 fn peer(socket: &OwnedFd) -> Result<Option<String>, Errno> {
     match getpeername(socket) {
         Ok(address) => {

@@ -14,7 +14,7 @@ use crate::utmp;
 /// Longest wait for the servers' answers, which delays the login. Chosen: a hundred times the usual time, and less than
 /// a person notices.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// Most sessions named in the notice. Chosen: the notice leaves room on the screen.
+/// Most sessions that the notice at a login names. Chosen: the notice leaves room on the screen.
 const NAMED_MAX: usize = 5;
 /// The escape sequence of the notice's colours: white on blue, as in the notice bar.
 const COLORS: &str = "\x1b[37;44m";
@@ -29,7 +29,7 @@ struct Detached {
     is_ours: bool,
 }
 
-/// Returns the notice for this user; empty if no session is without a client.
+/// Returns the notice for this user. The text is empty if each session has a client.
 pub(crate) fn notice(user: &OsStr) -> String {
     let clock = Clock::start();
     let survey = survey(clock, clock.now() + PATIENCE);
@@ -55,7 +55,7 @@ pub(crate) fn notice(user: &OsStr) -> String {
     text(&sessions, has_rove)
 }
 
-/// Returns the notice that names these sessions; empty if there are none.
+/// Returns the notice that names these sessions. The text is empty without a session.
 fn text(sessions: &[Detached], has_rove: bool) -> String {
     let Some(first) = sessions.first() else { return String::new() };
     let is_one = sessions.len() == 1;

@@ -20,22 +20,23 @@ use rustix::io::Errno;
 use crate::messages::reason;
 use crate::xdg::Folder;
 
-/// Most bytes of a file. Chosen: pictures and logs are smaller. For larger files, `rsync -e 'rove exec'` resumes.
+/// Most bytes of a file of `rove put`. Chosen: pictures and logs are smaller. `rsync -e 'rove exec'` copies larger
+/// files.
 const FILE_BYTES_MAX: u64 = 1 << 30;
 
-/// Most bytes of a file's final name. Chosen: the name fits into a request at a control socket.
+/// Most bytes of a file's final name in the drop folder. Chosen: the name fits into a request at a control socket.
 const NAME_MAX: usize = 100;
 
 /// Longest ending of a name, in bytes, that is kept when the name is shortened. Chosen: longer than `.tar.zst`.
 const ENDING_MAX: usize = 16;
 
-/// Most files whose names differ only in their number. Chosen: more than a user makes.
+/// Most files in the drop folder whose names differ only in their number. Chosen: more than a user makes.
 const NUMBER_MAX: u32 = 1_000;
 
 /// The beginning of a temporary name.
 const PART: &str = ".part-";
 
-/// Why a file is not kept.
+/// Why a file is not kept in the drop folder.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DropError {
     /// The folder cannot be made or used.
@@ -58,7 +59,7 @@ impl From<Errno> for DropError {
     }
 }
 
-/// The open folder.
+/// The open drop folder.
 #[derive(Debug)]
 pub(crate) struct DropFolder {
     folder: OwnedFd,
@@ -235,7 +236,7 @@ fn kept_name(name: &[u8]) -> String {
     let name = String::from_utf8_lossy(name);
     let shown = |c: char| if c == '/' || c.is_control() || c == '\u{fffd}' { '_' } else { c };
     let name = name.chars().map(shown).collect::<String>();
-    // A mark after nothing but spaces goes with them.
+    // A combining mark that follows only spaces is removed with them.
     let begins = |c: char| !c.is_whitespace() && Plain::default().admits(c);
     let name = plain(name.trim_start_matches(|c| !begins(c)));
     let name = name.trim_end();

@@ -18,7 +18,7 @@ use rustix::process::{Uid, geteuid};
 
 use crate::getent;
 
-/// Most symbolic links that are followed. Source: Linux's own limit, path_resolution(7).
+/// Most symbolic links that are followed on the way to a file. Source: Linux's own limit, path_resolution(7).
 const LINKS_MAX: usize = 40;
 /// The mode bit of a folder in which only owners may rename and remove entries.
 const STICKY: u32 = 0o1000;
@@ -105,7 +105,7 @@ impl Evidence {
     }
 
     /// Fails if anybody except `user` and root can change the entry. `is_private` returns whether the owner is the only
-    /// member of its group.
+    /// member of the entry's group.
     fn judge(self, user: u32, is_private: impl FnOnce() -> bool) -> Result<(), Flaw> {
         let Self { kind, owner, mode, .. } = self;
         if owner != user && owner != Uid::ROOT.as_raw() {
@@ -206,7 +206,7 @@ pub(crate) fn way_of(user: u32, path: &Path, home: Option<&Path>) -> Result<Path
 ///
 /// Returns why somebody else can change the file.
 pub(crate) fn file(path: &Path, found: &std::fs::Metadata) -> Result<(), Exposure> {
-    // The mode of a device does not matter: everybody may write /dev/null, but its readers do not get those bytes.
+    // The mode of a device does not matter: everybody may write /dev/null, but nobody can read those bytes there.
     let kind = if found.file_type().is_char_device() { Kind::Link } else { Kind::File };
     Evidence::new(kind, found).check(geteuid().as_raw(), path, has_access_list(path))
 }

@@ -100,7 +100,7 @@ pub fn bootstrap_takes_anything(data: &[u8]) {
     }
 }
 
-/// Asserts that each announced fact comes from a line in which it may stand.
+/// Asserts that each announced fact comes from a line that the plan's rules permit for it.
 fn assert_announced(plan: &Plan, announced: &Announced, output: &[u8], errors: &[u8]) {
     let lines = |stream: &[u8]| {
         let lines = stream.split(|&byte| byte == b'\n');
@@ -117,7 +117,7 @@ fn assert_announced(plan: &Plan, announced: &Announced, output: &[u8], errors: &
     }
     if let Some(connect) = &announced.connect {
         assert!(has(&host, format!("MOSH CONNECT {} {}", connect.port, connect.key)));
-        // Four bits of the last character belong to no key: the client refuses a text that sets them.
+        // Four bits of the last character belong to no key, so the client refuses a text that sets them.
         let key = Key::from_text(&connect.key);
         assert!(key.is_err() || *key.expect("a key").to_text() == connect.key);
     }

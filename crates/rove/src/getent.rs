@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use crate::answer;
 
-/// Most bytes that are read of an answer of getent. Chosen: a thousand addresses.
+/// Most bytes of an answer of `getent` that are read. Chosen: a thousand addresses.
 const ANSWER_BYTES_MAX: u64 = 64 * 1024;
 
 /// Whether this program is statically linked with musl, so that it must ask getent.
@@ -24,8 +24,8 @@ pub(crate) struct User {
     pub(crate) shell: PathBuf,
 }
 
-/// Returns the user of this process. `None` if neither the C library nor getent knows the user. A found user is kept. A
-/// server makes the first call before its event loop begins, because a slow directory would stop the loop.
+/// Returns the user of this process. `None` if neither the C library nor getent knows the user. Later calls return the
+/// same user. A server makes the first call before its event loop begins, because a slow directory would stop the loop.
 pub(crate) fn own_user() -> Option<User> {
     static OWN: OnceLock<User> = OnceLock::new();
     let uid = nix::unistd::getuid();

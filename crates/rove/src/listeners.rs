@@ -22,7 +22,8 @@ use rustix::net::{
 
 use crate::messages::reason;
 
-/// Most listeners of a session. Chosen: several times as many as in a long section of ssh's configuration.
+/// Most ports and sockets at which a session listens. Chosen: several times as many as in a long section of ssh's
+/// configuration.
 const LISTENERS_MAX: usize = 32;
 
 /// Most connections that the kernel queues until they are accepted. Source: OpenSSH 9.2 as observed.
@@ -63,7 +64,7 @@ struct Listener {
     option: String,
 }
 
-/// The sockets that listen at a place: at a port, one for each address family.
+/// The sockets that listen at a port (a socket for each address family) or at a path.
 #[derive(Debug)]
 pub(crate) struct Sockets {
     all: Vec<OwnedFd>,
@@ -91,7 +92,7 @@ impl Listeners {
         }
     }
 
-    /// Opens the listeners. Also returns the error of each one that failed.
+    /// Opens the listeners. Also returns the error of each listener that failed.
     ///
     /// # Errors
     ///
@@ -117,7 +118,7 @@ impl Listeners {
         Ok((listeners, failures))
     }
 
-    /// Opens another listener while the session runs. Refuses a name, whose lookup would stop the session.
+    /// Opens another listener while the session runs. Refuses a host name, whose lookup would block the session.
     pub(crate) fn add(&mut self, forward: &Forward, rules: &Forwards) -> Result<(), ListenerError> {
         match &forward.listen {
             Place::Port(Some(host), _)
@@ -242,7 +243,7 @@ impl Sockets {
     }
 }
 
-/// Returns a place as the target of a connection.
+/// Returns a port or path as the target of a connection.
 pub(crate) fn target(place: &Place) -> Target {
     match place {
         Place::Port(host, port) => {
@@ -303,7 +304,7 @@ pub(crate) fn listen_at_path(path: &Path, rules: &Forwards) -> io::Result<(Owned
     }
     let address = SocketAddrUnix::new(path)?;
     let listener = open(AddressFamily::UNIX)?;
-    // Another rove's socket refuses connections until it listens, and would be taken for a dead process's.
+    // Without the lock, a socket at which another rove does not listen yet would be taken for a dead process's.
     let _lock = rove_control::lock("paths.lock");
     let mut bound = bind(&listener, &address);
     if bound == Err(Errno::ADDRINUSE) && may_replace(path, rules.replaces) {
@@ -334,7 +335,7 @@ fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
 
 #[cfg(any(rove_portable, not(target_os = "linux")))]
 fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
-    // Another user may put a link there between these two calls.
+    // Another user may put a link at the path between these two calls.
     if !fs::symlink_metadata(path)?.file_type().is_socket() {
         return Err(Errno::EXIST.into());
     }

@@ -1,4 +1,4 @@
-//! Names the peer of a socket.
+//! Tests that the process at the other end of a socket is found.
 
 use super::*;
 

@@ -1,13 +1,13 @@
-//! Tells whether the session's own shell, or a known program that it has started, waits at its own prompt, from facts
+//! Tells whether the session's own shell, or a known program that it has started, waits at its own prompt, from `/proc`
 //! of Linux.
 //!
 //! The foreground process group and the terminal's modes are not enough evidence. They are the same during `read -es`
 //! of bash and `read -s` of fish. But a shell waits at its prompt with the same stack pointer every time, and a command
-//! that reads a key has another. This module learns that pointer once for each start of a shell. The pointer of the
-//! first wait counts if the shell waits with it again after a job had the terminal. Start-up files of bash cannot cause
-//! such a second wait, because bash gives the terminal to no job before it has read them. Other programs run no jobs,
-//! so a program's first wait counts as its prompt. If the prompt ends in no sign such as `$`, the client believes this
-//! module only after the user entered a line there. Field 3 in docs/wire.md lists its errors.
+//! that reads a key waits with another. This module learns that pointer once for each start of a shell. The pointer of
+//! the first wait counts if the shell waits with it again after a job had the terminal. Start-up files of bash cannot
+//! cause such a second wait, because bash gives the terminal to no job before it has read them. Other programs run no
+//! jobs, so a program's first wait counts as its prompt. If the prompt ends in no sign such as `$`, the client believes
+//! this module only after the user entered a line at this prompt. Field 3 in docs/wire.md lists this module's errors.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -23,8 +23,8 @@ use super::{Child, Master, open_terminal};
 /// A program with a line editor, whose prompt can be recognised.
 #[derive(Debug, PartialEq, Eq)]
 struct Editor {
-    /// The name of the program's executable file. That of a program other than a shell lacks the version. The name of
-    /// the process is no evidence, because a program can change it.
+    /// The name of the program's executable file, for a program other than a shell without the version. The name of the
+    /// process is no evidence, because a program can change it.
     name: &'static str,
     is_shell: bool,
     /// Whether the program may wait for a key in read(2), and not only in poll or select. If this is false, a shell in
@@ -54,7 +54,7 @@ const POLLS: [libc::c_long; 4] =
     [libc::SYS_poll, libc::SYS_select, libc::SYS_ppoll, libc::SYS_pselect6];
 #[cfg(not(target_arch = "x86_64"))]
 const POLLS: [libc::c_long; 2] = [libc::SYS_ppoll, libc::SYS_pselect6];
-/// Most child processes that are examined. Chosen: more background jobs than a person starts.
+/// Most children with which a shell's prompt is recognised. Chosen: more background jobs than a person starts.
 const CHILDREN_MAX: usize = 32;
 
 /// Learns the stack pointer with which the session's shell waits at its prompt, and recognises the prompt by it.
@@ -81,8 +81,8 @@ struct Wait {
 
 impl PromptWatch {
     /// Returns whether `child` is a shell that waits at its own prompt, or has started a program that waits at its own.
-    /// The waiting process has then read all that was written to `master`, and no output of it is unread there. `tty`
-    /// is the terminal's state. Call this after every read and write, because jobs are seen only while they run.
+    /// The waiting process has then read all that was written to `master`, and all of its output was read from there.
+    /// `tty` is the terminal's state. Call this after every read and write, because jobs are seen only while they run.
     pub fn look(&mut self, master: &Master, child: &Child, tty: Tty) -> bool {
         let Ok(foreground) = tcgetpgrp(&master.0) else { return false };
         let is_job = foreground != child.pid;
@@ -90,8 +90,8 @@ impl PromptWatch {
         if tty.modes.contains(TtyModes::ECHO) || tty.modes.contains(TtyModes::CANONICAL) {
             return false;
         }
-        // A key written to the master reaches the terminal a moment later, and a poll of the terminal waits for it. So
-        // if the shell still sleeps after the poll, no key is on its way to it.
+        // A key written to the master reaches the terminal a moment later, and a poll of the terminal waits until then.
+        // So if the shell still sleeps after the poll, no key is on its way to the shell.
         let has_keys = open_terminal(&master.0).map_or(true, |terminal| is_readable(&terminal));
         !has_keys
             && Wait::read(Path::new("/proc"), number(foreground), is_job.then(|| number(child.pid)))
@@ -127,8 +127,8 @@ impl PromptWatch {
 }
 
 impl Wait {
-    /// Reads from `proc`, the directory `/proc`, how the process `pid` waits. With `shell`, the process number of a
-    /// shell, `pid` has to be a program of that shell. `None` if `pid` runs no [`Editor`] that waits for a key.
+    /// Reads from `proc`, the directory `/proc`, how the process `pid` waits. If `shell` is given, this shell must have
+    /// started `pid`. `None` if `pid` runs no [`Editor`] that waits for a key.
     fn read(proc: &Path, pid: i32, shell: Option<i32>) -> Option<Self> {
         let directory = proc.join(pid.to_string());
         let text = |name: &str| fs::read(directory.join(name)).ok();
@@ -140,7 +140,7 @@ impl Wait {
         if !editor.is_shell && !editor.nests && !is_bare() {
             return None;
         }
-        // Field 1 is the state, field 2 the parent, field 3 the group, and field 26 the start of the stack.
+        // Counted after the name, field 1 is the state, 2 the parent, 3 the group, and 26 the start of the stack.
         let stat = text("stat")?;
         let stat: Vec<&str> = fields(&stat)?.collect();
         let is_asleep = stat.first() == Some(&"S");
@@ -161,7 +161,7 @@ impl Wait {
         (self.editor, self.stack_start) == (other.editor, other.stack_start)
     }
 
-    /// Returns whether `other` was no prompt, because this wait of a program that nests has a higher stack pointer.
+    /// Returns whether this wait has a higher stack pointer in a program that nests, so that `other` was no prompt.
     const fn is_shallower_than(&self, other: &Self) -> bool {
         self.editor.nests && self.stack_pointer > other.stack_pointer
     }
@@ -170,7 +170,7 @@ impl Wait {
 impl Editor {
     /// Returns the shell (if `is_shell`) or the other program whose executable file has this name.
     fn of(file: &[u8], is_shell: bool) -> Option<&'static Self> {
-        // An upgrade may replace the file of a running program.
+        // Linux adds these words after an upgrade has replaced the file of a running program.
         let file = file.strip_suffix(b" (deleted)").unwrap_or(file);
         let is_version = |rest: &[u8]| rest.iter().all(|b| b.is_ascii_digit() || *b == b'.');
         EDITORS.iter().filter(|editor| editor.is_shell == is_shell).find(|editor| {
@@ -180,7 +180,7 @@ impl Editor {
     }
 }
 
-/// Returns whether no child of `parent` is in the group of `leader`, except the leader.
+/// Returns whether no child of `parent`, except `leader` itself, is in the process group of `leader`.
 fn is_alone(proc: &Path, parent: i32, leader: i32) -> bool {
     let Ok(children) = fs::read_to_string(proc.join(format!("{parent}/task/{parent}/children")))
     else {
@@ -203,8 +203,8 @@ fn fields(stat: &[u8]) -> Option<impl Iterator<Item = &str>> {
 }
 
 /// Returns the stack pointer of a process that waits for input, from `/proc/PID/syscall` (proc(5)). That file holds the
-/// number of the system call, six arguments, the stack pointer and the program counter. `None` if it waits for
-/// something else.
+/// number of the system call, six arguments, the stack pointer and the program counter. `None` if the process waits for
+/// something else than input.
 fn stack_pointer(syscall: &[u8], reads: bool) -> Option<u64> {
     let fields: Vec<&str> = str::from_utf8(syscall).ok()?.split_whitespace().collect();
     let [number, _, _, _, _, _, _, stack_pointer, _] = fields[..] else { return None };

@@ -7,21 +7,21 @@
 
 use std::fmt::{self, Display};
 
-/// Most bytes of a message. Source: OpenSSH 9.2 as observed: its agent closes the connection at more.
+/// Most bytes of a message to or from an ssh agent. Source: OpenSSH 9.2 as observed; its agent hangs up at more.
 const MESSAGE_MAX: usize = 262_144;
 
-/// Most keys whose names are stored. Chosen: more than an ssh server lets a login try.
+/// Most keys of an ssh agent whose names are stored. Chosen: more than an ssh server lets a login try.
 const NAMES_MAX: usize = 64;
 
-/// Most characters of a name that the host or a key's owner chose. Chosen: several fit into the notice bar.
+/// Most characters shown of a name that the host or a key's owner chose. Chosen: a notice has room for several.
 const NAME_CHARS_MAX: usize = 40;
 
-/// Types of requests. Source: draft-ietf-sshm-ssh-agent, section 6.1.
+/// Type numbers of requests to an agent. Source: draft-ietf-sshm-ssh-agent, section 6.1.
 const LIST: u8 = 11;
 const SIGN: u8 = 13;
 const EXTENSION: u8 = 27;
 
-/// Types of answers. Source: draft-ietf-sshm-ssh-agent, section 6.1.
+/// Type numbers of an agent's answers. Source: draft-ietf-sshm-ssh-agent, section 6.1.
 const FAILURE: u8 = 5;
 const SUCCESS: u8 = 6;
 const KEYS: u8 = 12;
@@ -36,7 +36,7 @@ const EXTENSIONS: [&[u8]; 2] = [b"session-bind@openssh.com", b"query"];
 /// section 7.
 const LOGIN: u8 = 50;
 
-/// The method of a login whose data hold the key of the host. Source: OpenSSH 9.2, PROTOCOL, section 1.8.
+/// The login method whose signed data contain the host's key. Source: OpenSSH 9.2, PROTOCOL, section 1.8.
 const HOST_BOUND: &[u8] = b"publickey-hostbound-v00@openssh.com";
 
 /// The beginning of the data that `ssh-keygen -Y` and git sign. Source: OpenSSH 9.2, PROTOCOL.sshsig.
@@ -98,7 +98,7 @@ enum Purpose {
     Unknown,
 }
 
-/// The reason why a connection is closed.
+/// The reason why a connection to the agent is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Fault {
     /// The message is empty or longer than [`MESSAGE_MAX`].
@@ -138,12 +138,12 @@ impl Filter {
         }
     }
 
-    /// Returns whether a request would be incomplete or undecided if the host sent nothing more.
+    /// Returns whether a request from the host is incomplete, or waits for the user's decision.
     pub(crate) fn is_cut(&self) -> bool {
         !matches!(self.state, State::Asked(_)) && !self.request.is_empty()
     }
 
-    /// Handles bytes from the host. Appends a request that may pass to `to_agent`, and refusals to `to_host`.
+    /// Handles bytes from the host. Appends permitted requests to `to_agent`, and refusals to `to_host`.
     ///
     /// # Errors
     ///
@@ -255,7 +255,7 @@ impl Filter {
         }
     }
 
-    /// Answers the complete request in the agent's place.
+    /// Refuses the complete request in the agent's place.
     fn refuse(&mut self, to_host: &mut Vec<u8>) {
         if let Ok(Some(message)) = complete(&self.request) {
             let len = message.len();
@@ -264,7 +264,7 @@ impl Filter {
         }
     }
 
-    /// Returns which key a request for a signature uses, and for what.
+    /// Returns which key a request for a signature uses, and for which purpose.
     fn use_of(&self, body: &[u8]) -> Use {
         debug_assert_eq!(body.first(), Some(&SIGN));
         let rest = &mut &body[1..];
@@ -279,7 +279,7 @@ impl Filter {
 }
 
 impl Use {
-    /// Returns the key of the only host that accepts the signature, if that is known.
+    /// Returns the key of the only host that accepts the signature, if the signed data contain it.
     pub(crate) fn host_key(&self) -> Option<&[u8]> {
         match &self.purpose {
             Purpose::Login { host_key, .. } => host_key.as_deref(),

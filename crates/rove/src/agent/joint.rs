@@ -1,4 +1,4 @@
-//! Copies bytes between two connected sockets: that of a program which asks, and that of the agent which answers.
+//! Copies bytes between the socket of a program that asks and the socket of the agent that answers.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -8,10 +8,10 @@ use rustix::net::{Shutdown, shutdown};
 
 use super::filter::{Fault, Filter, Use};
 
-/// Most bytes read at a time. Chosen: the usual request and answer are far shorter.
+/// Most bytes read from a socket at a time. Chosen: the usual request and answer are far shorter.
 const CHUNK: usize = 4096;
 
-/// While at least this many bytes wait to be written to a socket, the other socket is not read. Chosen: one chunk.
+/// While this many bytes wait to be written to an agent or to its asker, the other is not read. Chosen: one chunk.
 const WAITING_MAX: usize = CHUNK;
 
 /// Two sockets between which bytes are copied. Both close when this value is dropped.

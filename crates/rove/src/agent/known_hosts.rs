@@ -12,10 +12,10 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::filter::shown;
 
-/// Most bytes of a file that are read. The rest is ignored. Chosen: ten thousand hosts.
+/// Most bytes of a `known_hosts` file that are read. The rest is ignored. Chosen: ten thousand hosts.
 const FILE_BYTES_MAX: u64 = 2 * 1024 * 1024;
 
-/// Most files that are read. Further ones are ignored. Chosen: twice as many as ssh reads by default.
+/// Most `known_hosts` files that are read. Further files are ignored. Chosen: twice as many as ssh reads by default.
 const FILES_MAX: usize = 8;
 
 /// The entry of the `known_hosts` files for a host's key.
@@ -31,7 +31,7 @@ pub(crate) enum KnownHost {
 }
 
 impl KnownHost {
-    /// Looks a key up in these files. A file that cannot be read counts as empty.
+    /// Looks a key up in these `known_hosts` files. A file that cannot be read counts as empty.
     pub(crate) fn find(files: &[String], key: &[u8]) -> Self {
         let texts: Vec<String> = files.iter().take(FILES_MAX).filter_map(|it| read(it)).collect();
         Self::find_in(texts.iter().flat_map(|text| text.lines()), key)

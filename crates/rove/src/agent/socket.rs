@@ -44,7 +44,7 @@ impl PrivateSocket {
         &self.path
     }
 
-    /// Makes the socket again if its file is gone. The system removes the runtime directory when the last login ends.
+    /// Makes the socket again if its file is gone. The system removes the directory when the user's last login ends.
     pub(crate) fn restore(&mut self) {
         if self.file.is_in_place() {
             return;
@@ -78,7 +78,7 @@ impl PrivateSocket {
         }
     }
 
-    /// Lets the event loop wait again after `accept` has failed. Call this when a descriptor may have become free.
+    /// Lets the event loop wait for the socket again after `accept` failed. Call this when a descriptor may be free.
     pub(crate) const fn unmute(&mut self) {
         self.is_muted = false;
     }

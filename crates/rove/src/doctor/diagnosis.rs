@@ -1,7 +1,7 @@
 //! The decision tree: it derives from the observations which steps work, which fail, and the user's remedy.
 //!
 //! Each step (leg) on the way to a session has one check, in the order in which a session takes the steps. A step that
-//! needs a failed one is not checked, so the first problem is the verdict.
+//! needs a failed step is not checked, so the first problem is the verdict.
 
 use crate::doctor::facts::{Facts, Here, Host, Loan, Noise, Server, Sessions, Ssh};
 use crate::doctor::survey::printable;
@@ -13,8 +13,8 @@ mod ssh_words;
 
 pub(crate) use path::no_answer;
 
-/// Largest difference between the two computers' clocks without a note, in seconds. Chosen: the limit of Kerberos, the
-/// strictest use of a host's clock in a login. Sessions themselves compare no clocks.
+/// Largest difference between the two computers' clocks that the doctor does not note, in seconds. Chosen: the limit of
+/// Kerberos, the strictest use of a host's clock in a login. Sessions themselves compare no clocks.
 const CLOCK_SKEW_SECONDS: u64 = 300;
 
 /// The remedy for a host that lacks this version of rove.
@@ -62,7 +62,7 @@ pub(crate) struct Diagnosis {
 }
 
 impl Diagnosis {
-    /// Returns the first leg with a problem, which is the verdict. `None` if there is none.
+    /// Returns the first leg with a problem, which is the verdict. `None` if no leg has a problem.
     pub(crate) fn problem(&self) -> Option<&Check> {
         self.checks.iter().find(|check| check.status == Status::Problem)
     }
@@ -245,7 +245,7 @@ fn start(host: &Host, diagnosis: &mut Diagnosis) {
     diagnosis.push("server-start", server_start(host));
 }
 
-/// Checks the agent. `None` if a session would lend none, or the host did not answer the survey.
+/// Checks the agent that a session lends to the host. `None` if it would lend none, or the survey was not answered.
 fn agent(host: &Host) -> Option<Finding> {
     let far = host.far.as_ref()?;
     Some(match far.loan? {
@@ -270,7 +270,7 @@ fn agent(host: &Host) -> Option<Finding> {
     })
 }
 
-/// Returns why the rules of the host's administrator do not apply. `None` if they apply, or the host reports nothing.
+/// Returns why the host administrator's rules do not apply. `None` if they apply, or the host reports nothing.
 fn rules(host: &Host) -> Option<Finding> {
     let Sessions::Listed(listing) = &host.far.as_ref()?.sessions else { return None };
     let reason = printable(listing.rules_ignored.as_ref()?);

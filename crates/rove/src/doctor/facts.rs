@@ -22,7 +22,7 @@ pub(crate) struct Here {
     pub(crate) locale: Option<(String, String)>,
     /// Why the terminal's type cannot be used, in a sentence. `None` if it can.
     pub(crate) terminal_type: Option<String>,
-    /// Why no UDP socket can be opened. `None` if one can be.
+    /// Why no UDP socket can be opened. `None` if a socket can be opened.
     pub(crate) no_socket: Option<String>,
     /// Whether UDP works between two sockets of this computer.
     pub(crate) loopback_works: bool,
@@ -44,7 +44,7 @@ pub(crate) struct Host {
     pub(crate) noise: Noise,
     /// The host's answers to the doctor's survey. `None` if it gave none.
     pub(crate) far: Option<Far>,
-    /// Whether `rove install` can put a server program on the host. `None` unless the host lacks one.
+    /// Whether `rove install` can copy a server program to the host. Set only if the host lacks the program.
     pub(crate) no_server_program: Option<Remedy>,
     /// Whether the server runs but its address is unknown.
     pub(crate) no_address: bool,
@@ -106,7 +106,7 @@ pub(crate) struct Far {
     /// The character set of the locale in a login without a terminal.
     pub(crate) charset: String,
     pub(crate) locale: String,
-    /// The state of the agent that a session would lend. `None` if it would lend none.
+    /// The state of the agent that a session would lend to the host. `None` if it would lend none.
     pub(crate) loan: Option<Loan>,
     /// The connections that a session with the user's options would forward.
     pub(crate) forwards: Forwards,
@@ -114,16 +114,16 @@ pub(crate) struct Far {
     pub(crate) agent: String,
     /// The path of the server program.
     pub(crate) server: String,
-    /// The server program's first line of `--version`.
+    /// The first line that the server program prints for `--version`.
     pub(crate) version: String,
     /// How many seconds the host's clock is ahead of this computer's. `None` if unknown.
     pub(crate) ahead_seconds: Option<i64>,
-    /// The fate of processes that the user leaves running at logout. `None` if unknown.
+    /// Whether processes that the user leaves running survive the logout. `None` if unknown.
     pub(crate) logout: Option<Logout>,
     pub(crate) sessions: Sessions,
 }
 
-/// The user's sessions on the host, by its `rove list --json`.
+/// The user's sessions on the host, as `rove list --json` prints them there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Sessions {
     /// The host's rove did not answer, or was not asked.
@@ -141,7 +141,7 @@ pub(crate) enum Logout {
     Leaves,
     /// The processes end, and so do those of the user's service manager.
     Ends,
-    /// The processes end. The user's service manager stays, and can give rove's server a scope.
+    /// The processes end. The user's service manager stays, and can keep rove's server alive in a scope.
     EndsThoughLingering,
 }
 
@@ -188,9 +188,9 @@ pub(crate) struct Path {
 pub(crate) enum Large {
     #[default]
     Unknown,
-    /// Large datagrams pass; this is the size of the largest, in bytes.
+    /// Large datagrams pass. The number is the size of the largest, in bytes.
     Pass(usize),
-    /// Large datagrams do not pass, but smaller ones do; sizes in bytes.
+    /// Datagrams of `refused` bytes do not pass, but datagrams of `passed` bytes do.
     Only { refused: usize, passed: usize },
     /// After a large datagram nothing passed any more. The number is the datagram's size in bytes, if known.
     Stuck(Option<usize>),

@@ -28,7 +28,7 @@ use crate::{colors, entropy};
 const LOGIN_PATIENCE: Duration = Duration::from_secs(60);
 /// Longest time for ssh to end after the server's announcement. Chosen: well above any round trip.
 const END_PATIENCE: Duration = Duration::from_secs(8);
-/// Longest time for a second login. Chosen: half of that for the first.
+/// Longest time for a second login. Chosen: half of the time for the first login.
 const SECOND_PATIENCE: Duration = Duration::from_secs(30);
 /// Longest line that is read from ssh, in bytes; the rest of a line is dropped. Chosen: a list of a hundred sessions.
 const LINE_LEN_MAX: usize = 65_536;
@@ -80,7 +80,7 @@ pub(crate) fn open(
     host: &mut Host,
 ) -> Result<Option<(Opening, Door)>, Stop> {
     options.command = session;
-    // The trial ends its session. So it must neither attach to a running session nor start one without its program.
+    // The trial ends its session. So it must neither attach to a running session nor start a session without a program.
     (options.session, options.no_program) = (WantedSession::New, false);
     // The doctor examines UDP, so no tunnel is used.
     options.tunnel = TunnelUse::Never;
@@ -145,7 +145,7 @@ fn log_in(
 ///
 /// # Errors
 ///
-/// Returns only [`Stop::Interrupted`]: a login that fails is not an error.
+/// Returns only [`Stop::Interrupted`], because a login that fails is no error.
 pub(crate) fn look_again(
     door: &Door,
     mark: &str,
@@ -187,7 +187,8 @@ struct Listener {
     is_announced: bool,
     noise: Noise,
     far: Far,
-    /// Messages of ssh and of start-up files. Once the survey has begun, messages of the server until its announcement.
+    /// Messages of ssh and of start-up files. When the survey begins, messages of the server until its announcement
+    /// replace them.
     said: Vec<String>,
     pid: Option<u32>,
     locale_refused: bool,
@@ -214,7 +215,7 @@ impl Listener {
         let mut text = Vec::new();
         for byte in bytes.chunks(1) {
             // `startup` removes lines with a key, so they are never shown. Reading byte by byte separates the output
-            // before the announcement from that after it.
+            // before the announcement from the output after it.
             let read = self.startup.read(stream, byte, &mut text);
             debug_assert!(read.is_ok(), "only stock's rules refuse a line");
             self.is_announced |= read == Ok(Progress::Announced);
@@ -301,7 +302,7 @@ impl Listener {
         }
     }
 
-    /// Records the facts in the output in `host`. Returns the server that announced itself, or `None`.
+    /// Records the facts from the output in `host`. Returns the server that announced itself, or `None`.
     fn conclude(
         mut self,
         plan: &Plan,

@@ -15,7 +15,8 @@ use crate::sessions;
 /// Beginning of the lines that the survey prints.
 const MARKER: &str = "ROVE DOCTOR ";
 
-/// The first line of the survey, followed by this run's random word (challenge). Start-up files print lines before it.
+/// The first line of the survey, followed by this run's random word (challenge). Earlier lines come from start-up
+/// files.
 const BEGIN: &str = "ROVE DOCTOR begin";
 
 /// An sh function that prints a line of the survey: a name and a value without line breaks.
@@ -113,10 +114,10 @@ const SESSION: &str = r#"
         *) t="$t$l";;
     esac; done"#;
 
-/// sh code that enters the folder of the mark. Android has no `/tmp`.
+/// sh code that enters the folder of the mark: `/tmp`, or the home directory where that is missing (Android).
 const TO_MARK: &str = "cd /tmp 2>/dev/null || cd; ";
 
-/// Returns the command of the trial session; `mark` is the name of the file that it creates on the host.
+/// Returns the command of the trial session; `mark` is the name of the file that the command creates on the host.
 pub(crate) fn session_command(mark: &str) -> Vec<OsString> {
     // The script is a single line, because a line break cannot be quoted for every login shell.
     let script = TO_MARK.to_owned() + &SESSION.split_whitespace().collect::<Vec<_>>().join(" ");

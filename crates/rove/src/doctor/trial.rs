@@ -35,13 +35,13 @@ const STEP_ROUND_TRIPS: u32 = 16;
 /// Longest time of a datagram within this computer. Chosen: ten thousand times the usual time.
 const LOOPBACK_PATIENCE: Duration = Duration::from_secs(1);
 
-/// Number of lines of the large text, each of `LINE_LEN` characters. Together they fill a datagram even when
-/// compressed. No line exceeds what a terminal's line discipline accepts (255 in POSIX).
+/// Number of lines that the trial types to make datagrams large, each of `LINE_LEN` characters. Together they fill a
+/// datagram even when compressed. No line exceeds what a terminal's line discipline accepts (255 in POSIX).
 const LINES: u64 = 16;
 const LINE_LEN: u64 = 160;
-/// The characters of the large text. Chosen: 64 different ones, so that compression removes only a quarter.
+/// The characters of the lines that make datagrams large. Chosen: with 64, compression removes only a quarter.
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-/// Width of the trial session's screen, in columns; all of the large text fits.
+/// Width of the trial session's screen, in columns. All lines of the trial fit on the screen.
 const COLUMNS: u16 = 200;
 const ROWS: u16 = 50;
 const _: () = assert!(LINES * LINE_LEN < 200 * 40);
@@ -301,7 +301,7 @@ impl Trial {
                 *sent_max = len.max(*sent_max);
             });
             self.note_refusal(refusal);
-            // The trial ignores the session's requests: it opens ports by itself, and has no terminal.
+            // The trial ignores the session's requests, because it opens ports by itself and has no terminal.
             while self.client.poll_event().is_some() {}
             if done(self) {
                 return Ok(true);
@@ -340,7 +340,8 @@ impl Trial {
         Ok(())
     }
 
-    /// Records an error about datagrams to the first address. The others are guesses, so their errors mean nothing.
+    /// Records an error about datagrams to the first address. The other addresses are guesses, so their errors mean
+    /// nothing.
     fn note_refusal(&mut self, refusal: Option<Refusal>) {
         if self.path.answered.is_none() && !self.client.candidates().is_probing() {
             self.path.refusal = refusal.or(self.path.refusal.take());

@@ -56,12 +56,12 @@ fn a_group_is_private_only_by_name_number_and_members() {
         ("root:x:0:\n", 0, 0, true),
         ("me:x:1000:me,you\n", 1000, 1000, false),
         ("me:x:1000:you\n", 1000, 1000, false),
-        // The name is another's, or the number is another group's.
+        // The group's name is not the user's, or its number is not the expected number.
         ("users:x:1000:\n", 1000, 1000, false),
         ("me:x:1000:\nstaff:x:50:\n", 1000, 50, false),
         ("you:x:1001:\n", 1000, 1001, false),
         ("me:x:1000:\n", 1000, 100, false),
-        // Two groups of one number, of which one has members.
+        // Two groups have the same number, and another user is a member of the second.
         ("me:x:1000:\nshared:x:1000:you\n", 1000, 1000, false),
         ("", 1000, 1000, false),
         ("me:x:1000:\n", 4000, 1000, false),

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use crate::install::version::Version;
 use crate::xdg::Folder;
 
-/// Largest program that is copied, in bytes. Chosen: ten times the size of rove.
+/// Largest program that `rove install` copies, in bytes. Chosen: ten times the size of rove.
 const BUILD_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// The path of the folder of builds, below the user's data folder.
@@ -57,7 +57,7 @@ impl Build {
     ///
     /// # Errors
     ///
-    /// Returns why there is none.
+    /// Returns why there is no program to copy.
     pub(crate) fn find(platform: &Platform, named: Option<&Path>) -> Result<Self, BuildError> {
         if let Some(path) = named {
             return Self::read(path, platform);

@@ -1,5 +1,5 @@
 //! The sh script that runs on the host while a program is copied there. It prints facts about the host, reads the
-//! program from its standard input, and renames it to its final name once it is complete.
+//! program from its standard input, and renames the complete program to its final name.
 //!
 //! ```text
 //! host                                            here
@@ -32,8 +32,8 @@ g=$(sum "$r"); say "sum ${g%% *}"; fi;
 o=$(command -v rove); if [ -n "$o" ] && [ "$o" != "$r" ]; then say "other $o"; fi;
 say ready; read -r size wanted version || exit 0;"#;
 
-/// The part of the script that writes the program to a file with another name until it is complete. However the script
-/// ends, it removes that file.
+/// The part of the script that writes the program to a file with a temporary name. The script removes that file,
+/// however the script ends.
 ///
 /// The subshell that reports the progress starts before the traps are set. A shell that was just forked may lose a
 /// signal for which its parent has a trap, and `wait` would then never return.
@@ -57,7 +57,7 @@ if [ -z "$g" ]; then g=$("$t" install --own-sum </dev/null 2>/dev/null);
 if [ "$g" != "$wanted" ]; then fail "sum $g"; fi; fi;
 if e=$(mv -f "$t" "$r" 2>&1); then say done; else fail "write $e"; fi"#;
 
-/// Returns the script on one line: a line break cannot be quoted for csh and other shells alike.
+/// Returns the script on one line, because a line break cannot be quoted for csh and other shells alike.
 pub(super) fn script() -> String {
     let says = format!(
         "umask 022; say() {{ echo \"{MARKER} $*\"; }}; fail() {{ say \"failed $*\"; exit 1; }};"

@@ -23,7 +23,7 @@ impl Progress {
         Self { title, is_drawn: false }
     }
 
-    /// Draws the bar for `done` of `all` bytes, and `more` after it.
+    /// Draws the bar for `done` of `all` bytes, and the text `more` after the bar.
     pub(crate) fn draw(&mut self, done: usize, all: usize, more: &str) {
         let Some(title) = &self.title else { return };
         self.is_drawn = true;

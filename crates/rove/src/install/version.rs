@@ -7,7 +7,7 @@ use core::hint::black_box;
 /// mark from this text, because the linker drops unused text.
 static MARK: &str = concat!("\u{1}rove-build ", env!("CARGO_PKG_VERSION"), "\u{1}");
 
-/// Longest version that is read from a file, in bytes. Chosen: three numbers of ten digits.
+/// Longest version number that is read from a program's file, in bytes. Chosen: three numbers of ten digits.
 const VERSION_BYTES_MAX: usize = 32;
 
 /// A version of three numbers. The first number is the most significant.
@@ -33,7 +33,7 @@ impl Version {
         Self::parse(line.strip_prefix("rove ")?.trim_ascii_end())
     }
 
-    /// Finds the version in the contents of a program's file. `None` if it has none.
+    /// Finds the version in the contents of a program's file. `None` if the file has no version.
     pub(crate) fn in_file(bytes: &[u8]) -> Option<Self> {
         let (start, _) = black_box(MARK).split_once(' ')?;
         let start = format!("{start} ").into_bytes();

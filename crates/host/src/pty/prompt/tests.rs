@@ -131,7 +131,7 @@ impl Shell {
         is_line_editor.then(|| Wait::read(Path::new("/proc"), number(pid), None))?
     }
 
-    /// Reads output until `is_so` returns true. Panics with the name `what` after a minute.
+    /// Reads output until `is_so` returns true. After a minute, panics with a message that names `what`.
     fn wait_for(&mut self, what: &str, mut is_so: impl FnMut(&mut Self) -> bool) {
         let end = self.events.now() + Duration::from_secs(60);
         let mut buffer = [0; 4096];
@@ -244,7 +244,7 @@ fn other_programs_and_other_shells_are_no_prompt() {
     ] {
         assert_eq!(shell.ask(command, end, false), None, "{command}");
     }
-    // This program replaces the shell, with its name, process group and modes.
+    // This program replaces the shell, and keeps its name, process group and modes.
     let imitation = "import os, sys, tty; tty.setraw(0); os.write(1, b'A' + b'SK'); os.read(0, 9)";
     shell.type_text(&format!("exec -a bash python3 -c \"{imitation}\"\r"));
     shell.wait_for("another program", |shell| shell.output.contains("ASK"));
@@ -281,7 +281,7 @@ fn a_question_of_a_start_up_file_is_never_taken_for_the_prompt() {
     shell.wait_for("the prompt", |shell| shell.output.contains("@ ") && shell.waits().is_some());
     shell.run_job();
     shell.wait_for("the prompt", |shell| shell.output.contains("@ ") && shell.waits().is_some());
-    // The price: the watch never recognises this shell's prompt.
+    // The price of this caution is that the watch never recognises this shell's prompt.
     assert!(!shell.look());
 
     let home = Directory::new("start-up-fish");
@@ -416,7 +416,7 @@ fn a_program_counts_only_as_the_shells_own_and_python_only_without_a_script() {
     }
 }
 
-/// Creates a `/proc` with process 10, a bash, whose child 11 is in another group.
+/// Creates a directory like `/proc` with process 10, a bash, whose child 11 is in another group.
 fn made_up_proc(name: &str) -> Directory {
     let proc = Directory::new(name);
     proc.write("10/stat", &stat("bash", "S", 10));

@@ -202,7 +202,7 @@ fn a_login_that_is_good_for_one_host_alone_has_its_key_and_is_told_with_its_name
 
 #[test]
 fn a_security_key_is_named_and_its_answer_may_come_late_and_be_longer() {
-    // Names and parts. Source: OpenSSH 9.2, PROTOCOL.u2f.
+    // The parts of a security key's blob and signature. Source: OpenSSH 9.2, PROTOCOL.u2f.
     let name = b"sk-ssh-ed25519@openssh.com";
     let blob = [text(name), text(&[9; 32]), text(b"ssh:")].concat();
     let mut line = Line::new(false);

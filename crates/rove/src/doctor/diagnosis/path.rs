@@ -31,7 +31,7 @@ pub(super) fn check(host: &Host, diagnosis: &mut Diagnosis) {
     diagnosis.push("forwarding", forwarding(host, path));
 }
 
-/// Returns whether a session can forward connections, or why not, which is a problem if the user's options forward any.
+/// Returns whether a session can forward connections. If not, that is a problem only if the user's options forward any.
 fn forwarding(host: &Host, path: &Path) -> Finding {
     match path.forwards {
         None => unchecked("the server has not said what it can"),
@@ -47,7 +47,7 @@ fn forwarding(host: &Host, path: &Path) -> Finding {
     }
 }
 
-/// Returns why a server that answers carries no streams, and the remedy.
+/// Returns why a server that answers cannot forward connections, and the remedy.
 pub(super) fn lack(host: &Host) -> (&'static str, &'static str) {
     if host.far.as_ref().is_some_and(|far| far.version.starts_with("rove ")) {
         (
@@ -59,7 +59,7 @@ pub(super) fn lack(host: &Host) -> (&'static str, &'static str) {
     }
 }
 
-/// Returns the first forward that the user asks for and the host's administrator does not permit.
+/// Returns a finding about the first forward of the user's options that the host's administrator does not permit.
 fn refused(host: &Host) -> Option<Finding> {
     let far = host.far.as_ref()?;
     let Sessions::Listed(listing) = &far.sessions else { return None };
@@ -169,7 +169,7 @@ fn silence(host: &Host, server: &Server, path: &Path) -> [Finding; 3] {
 }
 
 /// Returns the finding about a server that answers after its ssh has ended. A shared ssh connection may have kept the
-/// login alive. The host's logout rule has then not yet taken effect.
+/// login alive, so that the host's logout rule has not taken effect yet.
 fn alive(host: &Host) -> Finding {
     match logout(host) {
         Some(Logout::Ends) => note(format!(
