@@ -22,8 +22,7 @@ use rustix::net::{
 
 use crate::messages::reason;
 
-/// Most ports and sockets at which a session listens. Chosen: several times as many as in a long section of ssh's
-/// configuration.
+/// Most listeners of a session. Chosen: several times as many as in a long section of ssh's configuration.
 const LISTENERS_MAX: usize = 32;
 
 /// Most connections that the kernel queues until they are accepted. Source: OpenSSH 9.2 as observed.

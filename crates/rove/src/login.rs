@@ -21,11 +21,11 @@ mod scrub;
 
 /// Number of colours from which programs get `TERM=xterm-256color` instead of `TERM=xterm`.
 const MANY_COLORS: u32 = 256;
-/// Files of messages of the day. The first dynamic one that can be read is shown, then the static one.
-/// Source: Mosh 1.4.0 as observed.
+/// Files of messages of the day. The first dynamic file that can be read is shown, and then the static file. Source:
+/// Mosh 1.4.0 as observed.
 const DYNAMIC_MESSAGES: [&str; 2] = ["/run/motd.dynamic", "/var/run/motd.dynamic"];
 const STATIC_MESSAGE: &str = "/etc/motd";
-/// Most bytes shown of one message. Chosen: several screens.
+/// Most bytes shown of a message of the day. Chosen: several screens.
 const MESSAGE_MAX: u64 = 65_536;
 
 type Environment = BTreeMap<OsString, OsString>;
@@ -38,7 +38,7 @@ pub(crate) struct Login<'a> {
     pub(crate) word: &'a str,
     /// How many colours the user's terminal has.
     pub(crate) colors: Option<u32>,
-    /// The locale variables of the user's computer, for a host whose own are not UTF-8, and `COLORTERM`.
+    /// The locale variables of the user's computer, for a host whose own locale is not UTF-8, and `COLORTERM`.
     pub(crate) offered: &'a [(String, String)],
     /// The user's entry in the user database, if there is one.
     pub(crate) user: Option<User>,
@@ -78,7 +78,7 @@ impl Login<'_> {
         }
     }
 
-    /// Returns a warning about the user's locale. `None` if nothing is missing.
+    /// Returns a warning that the user's locale is not installed here. `None` if no locale is missing.
     pub(crate) fn locale_warning(
         &self,
         inherited: impl Iterator<Item = (OsString, OsString)>,
@@ -221,7 +221,7 @@ fn greeting() -> Vec<u8> {
     greeting
 }
 
-/// Reads a message of the day; `None` where there is none.
+/// Reads a message of the day. `None` if its file cannot be opened.
 fn message(path: &str) -> Option<Vec<u8>> {
     let mut message = Vec::new();
     let file = std::fs::File::open(path).ok()?;
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn programs_always_find_a_utf8_locale() {
-        // Environment, offered by the client, and what programs find.
+        // Each case has the host's variables, the client's variables, and the variables that programs get.
         type Variables<'a> = &'a [(&'a str, &'a str)];
         let cases: [(Variables, Variables, Variables); 7] = [
             (&[("LANG", "xx.UTF-8")], &[("LANG", "yy.UTF-8")], &[("LANG", "xx.UTF-8")]),

@@ -1,6 +1,6 @@
 //! Reads the list of logged-in users (utmp). On Linux, it is read from its file, because musl's functions for the list
-//! always return an empty one. On macOS and FreeBSD, the format of the file is private to the C library, so the program
-//! `who` is run.
+//! always return an empty list. On macOS and FreeBSD, the format of the file is private to the C library, so the
+//! program `who` is run.
 
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 mod file;

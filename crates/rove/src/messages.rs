@@ -99,7 +99,7 @@ pub(crate) fn wrapped(text: &str, columns: usize) -> String {
 
 /// Prints a text with exactly one line break at its end.
 pub(crate) fn say(stream: impl Write, text: &str) {
-    // An error is ignored: the reader may be gone.
+    // An error is ignored, because the reader may be gone.
     let _ = print(stream, text);
 }
 
@@ -107,15 +107,15 @@ pub(crate) fn say(stream: impl Write, text: &str) {
 ///
 /// # Errors
 ///
-/// Returns the system's refusal.
+/// Returns the error of the write.
 pub(crate) fn print(mut stream: impl Write, text: &str) -> io::Result<()> {
     let text = format!("{}\n", text.trim_end_matches('\n'));
     stream.write_all(text.as_bytes())?;
     stream.flush()
 }
 
-/// Returns a JSON text that is safe to show on a terminal: JSON escapes replace control characters and those that hide
-/// or reorder text.
+/// Returns a JSON text that is safe to show on a terminal: JSON escapes replace control characters and characters that
+/// hide or reorder text.
 pub(crate) fn escaped(json: &str) -> String {
     let lines: Vec<_> = json.split('\n').map(rove_terminal::escaped).collect();
     lines.join("\n")

@@ -20,8 +20,8 @@ pub(crate) enum Answered {
     Refused(String),
     /// The program has ended, with this status.
     Exited(Exit),
-    /// The peer keeps the file. The first text is its path. The second says why the peer did not type the path, or is
-    /// empty if it did.
+    /// The peer has stored the file. The first text is the file's path. The second text says why the peer did not type
+    /// the path, or is empty.
     Kept(String, String),
     /// The peer has ended the stream without an answer, as it does for a kind of target that it does not know.
     Unknown,
@@ -76,7 +76,7 @@ impl Opening {
 }
 
 impl Answered {
-    /// Returns why the stream is not connected. `None` if it is.
+    /// Returns why the stream is not connected. `None` if the stream is connected.
     pub(crate) fn into_refusal(self) -> Option<String> {
         match self {
             Self::Opened(_) => None,

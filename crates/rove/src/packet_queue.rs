@@ -6,12 +6,12 @@ use rove_units::{Duration, Instant};
 
 use crate::sys;
 
-/// Most bytes in the kernel's send queue for another packet to be sent. Chosen: the size of a packet as Linux counts
-/// it, so that at most two wait.
+/// Most unsent bytes in the kernel's queue at which another stream packet is sent. Chosen: the size of a packet as
+/// Linux counts it, so that at most two wait.
 const UNSENT_BYTES_MAX: usize = 2_560;
 
-/// Most packets sent in one call. Chosen: full packets together fit into the longest IP packet, the limit of Linux for
-/// a call.
+/// Most stream packets sent in one call. Chosen: full packets together fit into the longest IP packet, the limit of
+/// Linux for a call.
 const BURST_MAX: usize = 44;
 
 /// First and longest pause until a full queue is checked again. Chosen: the time of two packets at 100 Mbit/s; and less

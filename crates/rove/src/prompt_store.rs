@@ -3,8 +3,8 @@
 //! once and known prompts at its end.
 //!
 //! [`file`](mod@file) is the file on the disk, shared with other clients, and [`format`](mod@format) its bytes. All
-//! hosts are in one file. So their number is limited, no file name reveals a host, and each change is a single rename.
-//! After an error, a session goes on without remembered prompts.
+//! hosts are in one file. So the number of hosts is limited, no file name reveals a host, and each change is a single
+//! rename. After an error, a session goes on without remembered prompts.
 
 use std::io;
 

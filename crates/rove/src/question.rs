@@ -4,7 +4,7 @@ use std::io::{self, BufRead, IsTerminal, Read as _, Write};
 
 use crate::messages::wrapped_for;
 
-/// Longest answer that is read, in bytes. Chosen: many times the length of a yes.
+/// Longest answer of a user that is read, in bytes. Chosen: many times the length of a yes.
 const ANSWER_BYTES_MAX: u64 = 1024;
 
 /// Returns whether standard input and standard error are terminals, so that a user may answer.
@@ -12,7 +12,7 @@ pub(crate) fn can_be_asked() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Asks a question, and returns whether the answer is yes. Enter alone means `is_usual`. Any other answer is a no.
+/// Asks a question, and returns whether the answer is yes. Only Enter means `is_usual`. Any other answer means no.
 /// Without a terminal the result is `false`.
 pub(crate) fn ask(question: &str, is_usual: bool) -> bool {
     if !can_be_asked() {
@@ -31,7 +31,7 @@ pub(crate) fn choose(question: &str, count: usize) -> Option<usize> {
     number(&answer_to(&format!("{question} [1-{count}] "))?, count)
 }
 
-/// Asks like [`choose`], but Enter alone is also an answer, for which this returns `Some(None)`.
+/// Asks like [`choose`], but also accepts only Enter as an answer, for which it returns `Some(None)`.
 pub(crate) fn choose_or_enter(question: &str, count: usize) -> Option<Option<usize>> {
     let answer = answer_to(question)?;
     let is_enter = matches!(answer.as_slice(), b"\n" | b"\r\n");

@@ -188,12 +188,12 @@ impl RecordKeeper {
         self.remove();
     }
 
-    /// Returns whether the session waits for another client if this one's terminal is closed.
+    /// Returns whether the session waits for another client if this client's terminal is closed.
     pub(crate) const fn outlives_terminal(&self) -> bool {
         self.outlives_terminal && matches!(self.stage, Stage::Written(_))
     }
 
-    /// Removes the record for good.
+    /// Removes the record, so that the session cannot be resumed.
     pub(crate) fn remove(&mut self) {
         if let Stage::Written(store) = core::mem::replace(&mut self.stage, Stage::Off) {
             store.remove();
@@ -201,7 +201,7 @@ impl RecordKeeper {
     }
 }
 
-/// Creates the files of a session. For a rove server, they replace those of a former client of the same session.
+/// Creates the files of a session. For a rove server, also removes the files of a former client of that session.
 fn create(
     facts: &SessionFacts,
     secret: Secret,

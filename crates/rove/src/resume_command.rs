@@ -57,8 +57,8 @@ pub(crate) fn run(wanted: Option<&str>) -> anyhow::Result<Step> {
     go_on(folders.open(name).with_context(|| refusal(name))?)
 }
 
-/// Returns the index of the wanted session. If several match, or none does, lists the ones that can be named. If several
-/// match, the user chooses.
+/// Returns the index of the wanted session. If several sessions match, lists them, and the user chooses. If none
+/// matches, lists all, and fails.
 fn choose(sessions: &[Waiting], wanted: Option<&str>) -> anyhow::Result<usize> {
     if sessions.is_empty() {
         bail!(

@@ -59,10 +59,11 @@ pub(crate) struct Listing {
     pub(crate) sessions: Vec<SessionStatus>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     stock: Option<Vec<u32>>,
-    /// Why servers ignore the administrator's rules for this computer. `None` if they obey them, or if there are none.
+    /// Why servers ignore the administrator's rules for this computer. `None` if they obey the rules, or no rules
+    /// exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rules_ignored: Option<String>,
-    /// The administrator's rules in force. Only [`Listing::rules`] parses them, because a later rove may have others.
+    /// The administrator's rules in force. Only [`Listing::rules`] parses them, because later versions may add rules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rules: Option<serde_json::Value>,
 }
@@ -163,7 +164,7 @@ fn kill_here(choice: &Choice) -> u8 {
     u8::from(!all_ended || !missing.is_empty() || has_problems)
 }
 
-/// Ends the sessions, all at once, and prints the results. Returns whether all have ended.
+/// Ends the sessions, all at the same time, and prints the results. Returns whether all have ended.
 fn end(clock: Clock, computer: &Computer, sessions: &[&Found]) -> bool {
     let deadline = clock.now() + END_PATIENCE;
     let asked: Vec<_> = sessions
@@ -205,7 +206,7 @@ fn see_off(
     deadline: Instant,
 ) -> Result<bool, AskError> {
     conversation.reply(deadline)?;
-    // The closed connection alone is no proof, because the server may also have closed it to accept newer ones.
+    // The closed connection alone is no proof, because the server may also have closed it to accept a newer connection.
     Ok(conversation.wait_closed(deadline)
         && Conversation::start(clock, &found.path, Request::Status).is_err())
 }

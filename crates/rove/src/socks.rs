@@ -7,10 +7,10 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use rove_streams::Target;
 use rove_units::Duration;
 
-/// Most bytes of a request. Chosen: more than a SOCKS 4a request whose user and name have 255 bytes each.
+/// Most bytes of a SOCKS request. Chosen: more than a SOCKS 4a request whose user and name have 255 bytes each.
 pub(crate) const REQUEST_MAX: usize = 1_024;
 
-/// Longest wait for a client's request. Chosen: as long as making a connection may take.
+/// Longest wait for the request of a SOCKS client. Chosen: as long as making a connection may take.
 pub(crate) const REQUEST_PATIENCE: Duration = Duration::from_secs(30);
 
 /// The first byte of a request, by version.

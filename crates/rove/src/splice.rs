@@ -26,8 +26,8 @@ const BROKEN: u64 = 16;
 #[derive(Debug)]
 pub(crate) struct Descriptor {
     fd: OwnedFd,
-    /// Exists if this process has ended the descriptor's blocking mode. Descriptors of the same socket or pipe share it,
-    /// and the drop of the last one restores the mode.
+    /// Set if this process has ended the descriptor's blocking mode. Descriptors of the same socket or pipe share this
+    /// value, and dropping the last of them restores the mode.
     changed: Option<Rc<()>>,
 }
 
@@ -35,8 +35,8 @@ pub(crate) struct Descriptor {
 pub(crate) type Changed = (Stat, Weak<()>);
 
 impl Descriptor {
-    /// Makes a copy of a standard descriptor. `others` are the changed ones of this call; a new one is added. Standard
-    /// input and output may be the same socket, and output and errors the same pipe.
+    /// Makes a copy of a standard descriptor. `others` lists the descriptors whose mode was changed, and this one is
+    /// added. Standard input and output may be the same socket, and output and errors the same pipe.
     pub(crate) fn copy_of(standard: BorrowedFd<'_>, others: &mut Vec<Changed>) -> io::Result<Self> {
         let fd = fcntl_dupfd_cloexec(standard, 3)?;
         let found = fstat(&fd)?;
@@ -217,7 +217,7 @@ impl Splice {
         let len = room.min(buffer.len());
         match rustix::io::read(&input.fd, &mut buffer[..len]) {
             Ok(0) => {
-                // After the write to a reset connection has failed, a read only finds an end.
+                // After the write to a reset connection has failed, a read finds only the end of the stream.
                 let _ = match self.write_error {
                     Some(Errno::CONNRESET) => mux.reset(self.id, BROKEN),
                     _ => mux.finish(self.id),

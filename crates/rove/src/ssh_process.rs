@@ -13,10 +13,10 @@ use rustix::process::{Pid, Signal};
 use crate::child_process::ChildProcess;
 use crate::ssh_reaper::SshReaper;
 
-/// Longest line that is kept, in bytes. Chosen: several times a path, and far more than is shown of a message.
+/// Longest line of ssh that is kept, in bytes. Chosen: several times a path, and far more than is shown of a message.
 const LINE_BYTES_MAX: usize = 1024;
 
-/// Most reads of the error output in a turn of the event loop. Chosen: as many bytes as a pipe holds on Linux.
+/// Most reads of ssh's error output in a turn of the event loop. Chosen: as many bytes as a pipe holds on Linux.
 const ERROR_READS_MAX: usize = 16;
 
 /// The beginning of ssh's progress messages (`-v`). Source: OpenSSH 5.4 to 9.9.
@@ -31,7 +31,7 @@ pub(crate) struct Descriptors {
 }
 
 impl Descriptors {
-    /// Removes this process's ends of a child's three pipes from `child`. `None` if one is missing.
+    /// Removes this process's ends of the three pipes from `child`. `None` if a pipe is missing.
     pub(crate) fn of(child: &mut Child) -> Option<Self> {
         Some(Self {
             stdin: child.stdin.take()?.into(),
@@ -89,7 +89,7 @@ impl SshProcess {
         !self.has_output && !self.has_error_output
     }
 
-    /// Sends ssh a signal. After SIGKILL it waits for the end of the process.
+    /// Sends ssh a signal. After SIGKILL, waits for the end of ssh.
     pub(crate) fn signal(&mut self, signal: Signal) {
         self.process = self.process.take().filter(|it| it.signal(Some(signal)));
         if signal == Signal::KILL
@@ -99,13 +99,13 @@ impl SshProcess {
         }
     }
 
-    /// Returns the times of the signals that end the process, for [`SshProcess::signal`]. `None` after its end.
+    /// Returns the schedule of the signals that end ssh, for [`SshProcess::signal`]. `None` after the end of ssh.
     pub(crate) fn reaper(&self, now: Instant) -> Option<SshReaper> {
         self.process.clone().map(|process| SshReaper::new(process, now))
     }
 
-    /// Returns the means to end the process and to wait for it. `None` if [`SshProcess::signal`] has waited for it. When
-    /// this value is dropped, its pipes close, and ssh soon ends.
+    /// Returns the [`SshReaper`] that ends ssh and waits for it. `None` if [`SshProcess::signal`] has waited for ssh.
+    /// When this value is dropped, its pipes close, and ssh soon ends.
     pub(crate) fn release(&mut self, now: Instant) -> Option<SshReaper> {
         self.process.take().map(|process| SshReaper::new(process, now))
     }
@@ -119,7 +119,7 @@ impl SshProcess {
         [output, errors, input].into_iter().flatten()
     }
 
-    /// Reads ssh's output. Returns `None` if there is nothing now, and 0 at its end.
+    /// Reads ssh's output. Returns `None` if no output waits, and 0 at the end of the output.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match rustix::io::read(&self.descriptors.stdout, buffer) {
             Ok(len) => {

@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const ASK_AGAIN: Duration = Duration::from_millis(100);
 const _: () = assert!(ASK_AGAIN.as_millis() < PATIENCE.as_millis());
 
-/// Ends a process by signals that it schedules, and waits for a child of this process.
+/// Ends a process by scheduled signals. If the process is a child, also waits for its end.
 #[derive(Clone, Debug)]
 pub(crate) struct SshReaper {
     process: ChildProcess,
@@ -27,8 +27,8 @@ impl SshReaper {
         Self { process, ask_at: now, kill_at: now + PATIENCE }
     }
 
-    /// Sends the process the signal that is due, if any. Returns `false` after its end. No other part of this
-    /// process may wait for it: the system could give its number to another process.
+    /// Sends the process the signal that is due, if any. Returns `false` after its end. No other part of this process
+    /// may wait for it, because the system could then reuse its number.
     pub(crate) fn reap(&mut self, now: Instant) -> bool {
         let due = self.poll_signal(now);
         self.process.signal(due)
@@ -37,7 +37,7 @@ impl SshReaper {
     /// Returns the signal that is due, if any. [`Signal::KILL`] is the last.
     pub(crate) fn poll_signal(&mut self, now: Instant) -> Option<Signal> {
         if self.kill_at <= now {
-            // A program that waits for a disk or a network file system ends only after that.
+            // A program that waits for a disk or a network file system ends only after this wait.
             (self.ask_at, self.kill_at) = (now + PATIENCE, now + PATIENCE);
             return Some(Signal::KILL);
         }

@@ -73,7 +73,7 @@ pub(crate) fn run(
     Err(exec(command).into())
 }
 
-/// Lets a call without a command run the one in ssh's configuration (`RemoteCommand`), perhaps as a subsystem.
+/// Lets a call without a command run the command in ssh's configuration (`RemoteCommand`), perhaps as a subsystem.
 ///
 /// # Errors
 ///
@@ -96,8 +96,8 @@ pub(crate) fn close_input() {
     }
 }
 
-/// Replaces this process by an ssh that does `joined`, because the session carries no streams for it. `reason` says
-/// why. Returns only if ssh cannot be run, with that error.
+/// Replaces this process by an ssh that does the work of `joined`, because the session carries no streams for it.
+/// `reason` says why. Returns only if ssh cannot be run, with that error.
 pub(crate) fn fall_back(call: &SessionCall, joined: &Joined, reason: &str) -> BootstrapError {
     if !call.quiet {
         tell_of_fallback(joined, reason);

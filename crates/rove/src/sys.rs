@@ -116,7 +116,7 @@ pub(crate) fn take_descriptor(number: RawFd) -> Option<OwnedFd> {
     take(number, |_| true)
 }
 
-/// Closes descriptors that the parent process has left open. All of rove's own have close-on-exec set, these do not.
+/// Closes descriptors that the parent process has left open. All of rove's own close on exec, but these do not.
 pub(crate) fn close_inherited() {
     let names = std::fs::read_dir("/dev/fd").into_iter().flatten().flatten();
     let numbers: Vec<RawFd> =
@@ -145,7 +145,7 @@ fn take(number: RawFd, fits: fn(c_int) -> bool) -> Option<OwnedFd> {
 ///
 /// # Errors
 ///
-/// Returns the system's error, such as a limit.
+/// Returns the system's error, for example if a limit is exceeded.
 pub(crate) fn lock_memory(memory: Range<*const u8>) -> io::Result<()> {
     let len = memory.end.addr() - memory.start.addr();
     // SAFETY: locking changes no memory, and an address that is not mapped makes it fail.

@@ -18,12 +18,13 @@ const SYNCHRONIZED: u8 = 1 << 1;
 const DECORATING: u8 = 1 << 2;
 /// The terminal shows a progress bar (OSC 9;4).
 const PROGRESS: u8 = 1 << 3;
-/// No version of the terminal prints parts of an unknown query. The Linux console, PuTTY and hardware terminals may.
+/// No version of the terminal prints parts of an unknown query. The Linux console, PuTTY and hardware terminals may do
+/// so.
 const ASKABLE: u8 = 1 << 4;
-/// The terminal certainly supports modifyOtherKeys. Others with the name `xterm` may take its sequence for colours.
+/// The terminal certainly supports modifyOtherKeys. Other terminals named `xterm` may take its sequence for colours.
 const MODIFIES_KEYS: u8 = 1 << 5;
 /// The terminal has all capabilities in the entry of [`XTERM`]. Its own entry is installed with the terminal, so a
-/// computer that the user has reached by ssh often lacks it.
+/// computer that the user has reached by ssh often lacks that entry.
 const XTERM_LIKE: u8 = 1 << 6;
 
 /// Beginnings of `TERM` names, and the facts about such terminals. All matching lines apply to a name.
@@ -46,7 +47,7 @@ const TERMINALS: [(&str, u8); 22] = [
     ("screen", TITLED | ASKABLE),
     ("st-", TITLED | ASKABLE),
     ("tmux", TITLED | ASKABLE),
-    ("wezterm", u8::MAX), // all of them
+    ("wezterm", u8::MAX), // all facts
     ("xterm", TITLED | ASKABLE),
     ("xterm-ghostty", SYNCHRONIZED | DECORATING | PROGRESS | MODIFIES_KEYS | XTERM_LIKE),
     ("xterm-kitty", SYNCHRONIZED | DECORATING | XTERM_LIKE),
@@ -56,7 +57,7 @@ const TERMINALS: [(&str, u8); 22] = [
 /// that run in a window ignore unknown OSC sequences.
 const PLAIN_TERMINALS: [&str; 5] = ["ansi", "cons25", "dumb", "linux", "vt"];
 
-/// The entry that is used for an [`XTERM_LIKE`] terminal without its own.
+/// The entry that is used for an [`XTERM_LIKE`] terminal without an entry of its own.
 const XTERM: &str = "xterm-256color";
 
 /// The user's options for drawing a session.
@@ -169,8 +170,8 @@ pub(crate) fn can_be_asked(term: &str) -> bool {
     is(term, ASKABLE)
 }
 
-/// Returns the graphic renditions (SGR) that a terminal supports. It may misread others: an old terminal takes the
-/// sub-parameters of an underline's kind for other attributes.
+/// Returns the graphic renditions (SGR) that a terminal supports. It may misread other renditions: an old terminal
+/// takes the sub-parameters of an underline's kind for other attributes.
 fn repertoire(info: &Terminfo<'_>, term: &str) -> Repertoire {
     let is_decorated = is(term, DECORATING);
     let has = |name| is_decorated || has(info, name);

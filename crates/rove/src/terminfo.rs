@@ -8,10 +8,10 @@ use rove_platform::termux;
 use terminfo_lean::locate::search_directories;
 use terminfo_lean::parse::{Terminfo, parse};
 
-/// Most bytes of an entry. Source: term(5).
+/// Most bytes of a terminfo entry that are read. Source: term(5).
 const ENTRY_MAX: u64 = 32_768;
 
-/// Bytes before the names of an entry. Source: term(5).
+/// Length of a terminfo entry's header, in bytes. Source: term(5).
 const HEADER_LEN: usize = 12;
 
 /// Why a terminfo entry cannot be used.

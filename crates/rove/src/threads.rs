@@ -2,8 +2,8 @@
 //!
 //! An emulator of another processor, such as qemu for a container, may run threads in the same process, which the
 //! system counts. They do no harm, because qemu takes care of them at a fork. Two facts tell such threads from those of
-//! a library or of rove. They ran before rove could start any, and the system reports that this process executes an
-//! emulator.
+//! a library or of rove. An emulator's threads ran before rove could start any, and the system reports that this
+//! process executes an emulator.
 
 use std::env;
 use std::ffi::OsStr;
@@ -15,8 +15,8 @@ use rove_bootstrap::remote::ALLOW_EMULATOR_VARIABLE;
 
 use crate::sys::{self, Alone};
 
-/// The path at which Linux names the program that this thread executes. qemu itself answers for `/proc/self/exe`, with
-/// the emulated program (qemu 11.1), but passes this path on to the system.
+/// The path at which Linux names the program that this thread executes. For `/proc/self/exe`, qemu itself answers with
+/// the emulated program (qemu 11.1), but it passes this path on to the system.
 const EXECUTED: &str = "/proc/thread-self/exe";
 
 /// The beginnings of emulators' file names. Only qemu was observed.

@@ -18,7 +18,7 @@ use crate::login_records;
 /// The file name of FreeBSD's helper. Source: FreeBSD, libexec/ulog-helper.
 const ULOG_HELPER: &str = "ulog-helper";
 
-/// Most bytes that are read of a process's state. Chosen: far more than its few letters.
+/// Most bytes of a process's state in the output of `ps` that are read. Chosen: far more than its few letters.
 #[cfg(any(rove_portable, not(target_os = "linux")))]
 const STATE_BYTES_MAX: u64 = 64;
 

@@ -20,7 +20,7 @@ use crate::received::{MESSAGE_BYTES, Received};
 /// call itself costs a tenth of the time that its datagrams cost.
 const MESSAGES_PER_CALL: usize = 4;
 
-/// Most error reports discarded in one call. Reports that arrive meanwhile are discarded after the next error.
+/// Most queued error reports of a socket that are discarded in one call. Others are discarded after the next error.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 const PATH_ERRORS_MAX: usize = 64;
 
@@ -100,7 +100,8 @@ const fn ecn(class: u8) -> Ecn {
 ///
 /// # Errors
 ///
-/// Returns the system call's error; `WouldBlock` if no datagram waits. An error after a message comes in the next call.
+/// Returns the system call's error; `WouldBlock` if no datagram waits. The next call returns an error that followed a
+/// message.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 pub(crate) fn receive(
     socket: &UdpSocket,
@@ -188,7 +189,7 @@ pub(crate) fn send_slices(
 ) -> io::Result<()> {
     use nix::sys::socket::{ControlMessage, sendmsg};
 
-    // Index 0 lets the system choose the interface. The zone of a link-local destination decides it.
+    // Index 0 lets the system choose the interface. The zone of a link-local destination decides the interface.
     let info = local.map(|local| libc::in6_pktinfo {
         ipi6_addr: libc::in6_addr { s6_addr: local.octets() },
         ipi6_ifindex: 0,
@@ -213,7 +214,7 @@ pub(crate) fn report_path_errors(socket: &UdpSocket, ipv6: bool) -> io::Result<(
 }
 
 /// Sets (`whole`) or clears the don't-fragment bit of datagrams. With the bit, a router drops datagrams that are too
-/// large for the next hop, and the system sends them even if it has learned a smaller path MTU. It refuses only
+/// large for the next hop, and the system sends them even if it has learned a smaller path MTU. The system refuses only
 /// datagrams larger than the MTU of its own interface. Without the bit, routers fragment large datagrams. On an IPv6
 /// socket, this sets the options of both families, because the socket may also send IPv4.
 ///

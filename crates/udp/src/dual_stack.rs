@@ -27,12 +27,12 @@ impl DualStackSockets {
         Ok(Self { families, probe })
     }
 
-    /// Returns the sockets of all families, and the probe's.
+    /// Returns the sockets of all families, and the socket of the probe.
     pub fn iter(&self) -> impl Iterator<Item = &UdpSocket> {
         self.families.iter().flat_map(|(_, sockets)| sockets.iter()).chain(self.probe.socket())
     }
 
-    /// Returns the socket for sending to `destination`. It is opened if the address family has none yet.
+    /// Returns the socket for sending to `destination`. Opens a socket if the address family has none yet.
     ///
     /// # Errors
     ///

@@ -7,8 +7,8 @@ use std::net::UdpSocket;
 use crate::received::Received;
 use crate::socket::receive_waiting;
 
-/// Datagrams that one call of [`receive_waiting`] has read beyond those that the caller could handle. The limits of
-/// that call bound their number.
+/// Datagrams that a call of [`receive_waiting`] has read, but its caller could not handle yet. The limits of that
+/// function bound their number.
 #[derive(Debug, Default)]
 pub struct Inbox {
     waiting: VecDeque<(Received, Vec<u8>)>,

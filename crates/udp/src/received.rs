@@ -9,8 +9,8 @@ use rove_ssp::wire::DATAGRAM_LEN_MAX;
 /// nor the pty. Chosen: at 1.2 kB each, more than a screen's worth of fragments.
 pub const DATAGRAMS_PER_TURN: usize = 32;
 
-/// Most bytes of a message: a datagram, or a batch of one sender and one size (UDP receive offload). Source: the length
-/// of an IP packet.
+/// Most bytes of a message: a datagram, or a batch of datagrams of one sender and one size (UDP receive offload).
+/// Source: the length of an IP packet.
 pub(crate) const MESSAGE_BYTES: usize = 65_536;
 
 const _: () = assert!(MESSAGE_BYTES > DATAGRAM_LEN_MAX, "a longer datagram is seen to be longer");
@@ -29,7 +29,8 @@ pub struct Received {
 }
 
 impl Received {
-    /// Passes each datagram of a message to `handle`, cut to [`DATAGRAM_LEN_MAX`] + 1 bytes. Returns their number.
+    /// Passes each datagram of a message to `handle`, cut to [`DATAGRAM_LEN_MAX`] + 1 bytes. Returns the number of
+    /// datagrams.
     pub(crate) fn split(
         self,
         message: &[u8],

@@ -10,7 +10,7 @@ const IS_NEEDED: bool = cfg!(any(rove_portable, not(target_os = "linux")));
 ///
 /// Every system tells a connected socket that its peer's port is closed. The session's own sockets stay unconnected,
 /// because a server may answer from another address. So this socket sends empty datagrams from a separate port. No
-/// server takes an empty datagram for one of a session.
+/// server takes an empty datagram for a session's datagram.
 #[derive(Debug, Default)]
 pub struct RefusalProbe(Option<UdpSocket>);
 
@@ -30,10 +30,11 @@ impl RefusalProbe {
         self.0 = None;
     }
 
-    /// Sends an empty datagram. If the port is closed, a later read fails. Call this for each datagram that is sent.
+    /// Sends an empty datagram. If the port is closed, a later read fails. Call this for each sent datagram.
     pub fn ask(&self) {
         if let Some(socket) = &self.0 {
-            // The first send fails if no read has returned an earlier refusal. The second then provokes a new refusal.
+            // The first send fails if no read has returned an earlier refusal. The second send then provokes a new
+            // refusal.
             let _ = socket.send(&[]).or_else(|_| socket.send(&[]));
         }
     }

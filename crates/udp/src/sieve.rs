@@ -19,7 +19,8 @@ const STRANGERS_MAX: u32 = 250;
 /// Fewest datagrams of other senders in a [`WINDOW`] that keep the filter from being relaxed. Chosen: a relaxed filter
 /// may let twice as many pass, which is still well below [`STRANGERS_MAX`].
 const STRANGERS_MIN: u32 = STRANGERS_MAX / 4;
-/// Most halvings of the share that passes. Chosen: of a million datagrams in a second, 4000 pass.
+/// Most halvings of the share of other senders' datagrams that passes. Chosen: of a million datagrams in a second, 4000
+/// pass.
 const HALVINGS_MAX: u32 = 8;
 
 /// Counts datagrams of other senders than the client, and decides which share of them passes. At first all pass.
@@ -40,12 +41,12 @@ struct Filter {
 }
 
 impl Sieve {
-    /// Counts a datagram of another sender, or a repeated datagram of the client. Call this for each of them.
+    /// Counts a datagram of another sender, or a repeated datagram of the client. Call this for each such datagram.
     pub const fn handle_stranger(&mut self) {
         self.strangers = self.strangers.saturating_add(1);
     }
 
-    /// Returns when to call [`Sieve::handle_timeout`] even without a datagram. `None` if everything passes.
+    /// Returns when to call [`Sieve::handle_timeout`] even without a datagram. `None` if all datagrams pass.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.filter.client.map(|_| self.counted_since + WINDOW)
     }

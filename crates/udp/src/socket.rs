@@ -15,8 +15,9 @@ use crate::received::{DATAGRAMS_PER_TURN, Received};
 
 /// Most local ports that a client keeps open. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const CLIENT_PORTS_MAX: usize = 10;
-/// DSCP 0 and ECT(0): congested routers may mark the session's datagrams instead of dropping them (RFC 3168). It is set
-/// for IPv4 only, because stock Mosh peers read no marks over IPv6. Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// DSCP 0 and ECT(0): congested routers may mark the session's datagrams instead of dropping them (RFC 3168). The byte
+/// is set for IPv4 only, because stock Mosh peers read no marks over IPv6. Source: Mosh 1.4.0 as observed,
+/// docs/wire.md.
 #[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
 const TYPE_OF_SERVICE: u8 = 0x02;
 /// Size of a socket's receive buffer, in bytes. The system also counts its own memory for each datagram: some 770 bytes
@@ -93,8 +94,8 @@ pub fn send(socket: &UdpSocket, transmit: &Transmit) -> Result<(), SendFailure> 
 }
 
 /// Sends datagrams joined in one system call. The system cuts them apart as late as it can (UDP segmentation offload).
-/// If this returns false, none was sent, and the caller must [`send`] each. All datagrams need the same destination and
-/// the same length; the last may be shorter.
+/// If this function returns false, no datagram was sent, and the caller must [`send`] each. All datagrams need the same
+/// destination and the same length; the last may be shorter.
 pub fn send_segments(socket: &UdpSocket, transmits: &[Transmit], local: Option<Ipv6Addr>) -> bool {
     #[cfg(all(target_os = "linux", not(rove_portable)))]
     if let [first, .., last] = transmits
@@ -161,7 +162,7 @@ const fn is_refusal(kind: io::ErrorKind) -> bool {
     matches!(kind, io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset)
 }
 
-/// Reads the datagrams that wait on `socket`, and passes each to `handle`. It stops after [`DATAGRAMS_PER_TURN`]
+/// Reads the datagrams that wait on `socket`, and passes each to `handle`. Stops after [`DATAGRAMS_PER_TURN`]
 /// datagrams, or some more if the system hands them over in batches.
 ///
 /// # Errors
@@ -236,8 +237,8 @@ impl ServerSocket {
         self.address
     }
 
-    /// Sends a datagram as [`send`] does. On Linux an IPv6 socket sends from `local`, if it is given and this computer
-    /// still has it: a client may accept datagrams only from the address that it has sent to.
+    /// Sends a datagram as [`send`] does. On Linux an IPv6 socket sends from `local`, if this address is given and this
+    /// computer still has it, because a client may accept datagrams only from the address that it has sent to.
     ///
     /// # Errors
     ///
@@ -268,13 +269,13 @@ impl ServerSocket {
     }
 }
 
-/// The sockets of a client, each on its own port. The newest sends and all receive, so that datagrams to an older port
-/// still arrive.
+/// The sockets of a client, each on its own port. The newest socket sends and all sockets receive, so that datagrams to
+/// an older port still arrive.
 #[derive(Debug)]
 pub struct ClientSockets {
     /// The address to bind: any address of the server's family, and port 0 for any port.
     local: SocketAddr,
-    /// The sockets, oldest first. There is always one.
+    /// The sockets, oldest first. There is always at least one.
     sockets: VecDeque<UdpSocket>,
 }
 
@@ -321,8 +322,8 @@ impl ClientSockets {
     }
 }
 
-/// Opens a client's socket, which also reports errors from routers and from the other end. A server's socket reports
-/// none, because clients come and go, and anyone can forge such a report.
+/// Opens a client's socket, which also reports errors from routers and from the other end. A server's socket reports no
+/// such errors, because clients come and go, and anyone can forge such a report.
 fn open_client(local: SocketAddr) -> io::Result<UdpSocket> {
     let socket = open(local)?;
     #[cfg(all(target_os = "linux", not(rove_portable)))]
@@ -332,8 +333,8 @@ fn open_client(local: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket)
 }
 
-/// Opens a non-blocking socket with the options that the protocol needs, bound to `address`. The port is not shared:
-/// with a shared port, another process could bind a more specific address and would get the datagrams to it.
+/// Opens a non-blocking socket with the options that the protocol needs, bound to `address`. The port is not shared,
+/// because with a shared port, another process could bind a more specific address and would get the datagrams to it.
 fn open(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(address), Type::DGRAM, None)?;
     if address.is_ipv6() {
@@ -401,7 +402,7 @@ fn set_options(socket: &Socket, ipv6: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Does nothing: this system has no such options, and ECN marks are optional.
+/// Does nothing, because this system has no such options, and ECN marks are optional.
 #[cfg(not(any(target_os = "linux", target_os = "macos", target_os = "freebsd")))]
 fn set_options(_socket: &Socket, _ipv6: bool) -> io::Result<()> {
     Ok(())

@@ -187,8 +187,7 @@ struct Listener {
     is_announced: bool,
     noise: Noise,
     far: Far,
-    /// Messages of ssh and of start-up files. When the survey begins, messages of the server until its announcement
-    /// replace them.
+    /// Messages of ssh and start-up files; after the survey's first line, the server's up to its announcement.
     said: Vec<String>,
     pid: Option<u32>,
     locale_refused: bool,

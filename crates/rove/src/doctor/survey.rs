@@ -15,8 +15,7 @@ use crate::sessions;
 /// Beginning of the lines that the survey prints.
 const MARKER: &str = "ROVE DOCTOR ";
 
-/// The first line of the survey, followed by this run's random word (challenge). Earlier lines come from start-up
-/// files.
+/// The first line of the survey, followed by this run's random word (challenge). Earlier lines are of start-up files.
 const BEGIN: &str = "ROVE DOCTOR begin";
 
 /// An sh function that prints a line of the survey: a name and a value without line breaks.

@@ -340,8 +340,8 @@ impl Trial {
         Ok(())
     }
 
-    /// Records an error about datagrams to the first address. The other addresses are guesses, so their errors mean
-    /// nothing.
+    /// Records an error about datagrams to the first address. Errors at other addresses, which are guesses, do not
+    /// count.
     fn note_refusal(&mut self, refusal: Option<Refusal>) {
         if self.path.answered.is_none() && !self.client.candidates().is_probing() {
             self.path.refusal = refusal.or(self.path.refusal.take());

@@ -39,7 +39,7 @@ pub(super) fn forget(environment: &mut Environment, terminal: Option<&str>) {
     }
 }
 
-/// Returns whether an agent socket's name is one that an ssh server makes for a connection. Other sockets outlive the
+/// Returns whether an ssh server has made this agent socket for a connection, by its name. Other sockets outlive the
 /// connection. Source: OpenSSH before 10.1 (`/tmp/ssh-XXXXXXXXXX/agent.PID`) and since (`~/.ssh/agent/s.X.sshd.X`),
 /// Dropbear (`/tmp/dropbear-XXXXXXXX/auth-XXXXXXXX-1`).
 fn is_forwarded_agent(path: &OsStr) -> bool {
@@ -55,7 +55,7 @@ fn is_forwarded_agent(path: &OsStr) -> bool {
         || (folder.starts_with("dropbear-") && name.starts_with("auth-"))
 }
 
-/// Returns whether a display is one of forwarded X11: it names a host, and has a high number.
+/// Returns whether a display belongs to forwarded X11, because it names a host and has a high number.
 fn is_forwarded_display(display: &OsStr) -> bool {
     let display = display.to_string_lossy();
     let Some((host, rest)) = display.rsplit_once(':') else { return false };

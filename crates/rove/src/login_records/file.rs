@@ -8,14 +8,14 @@ use super::record::LoginRecord;
 
 const FILE: &str = "/var/run/utmp";
 
-/// Most bytes of the list that are read. Chosen: five thousand logins.
+/// Most bytes of the list of logged-in users that are read. Chosen: five thousand logins.
 const FILE_BYTES_MAX: u64 = 2 * 1024 * 1024;
 
-/// Length of a record. On 64-bit ARM, glibc's header gives a record a long session number and a long time.
+/// Length of a record in bytes. On 64-bit ARM, glibc's header gives a record a long session number and a long time.
 /// Source: glibc, `struct utmp`, as laid out in utmp(5).
 const RECORD_LEN: usize = if cfg!(target_arch = "aarch64") { 400 } else { 384 };
 
-/// The kind of a record that is a login. Source: utmp(5), `USER_PROCESS`.
+/// The type number of a record about a login. Source: utmp(5), `USER_PROCESS`.
 const LOGIN: i16 = 7;
 
 /// The ranges of bytes of the terminal, the user and the host in a record.

@@ -5,7 +5,7 @@ use std::process::Command;
 use super::record::LoginRecord;
 use crate::answer;
 
-/// Most bytes of the list that are read. Chosen: five thousand logins.
+/// Most bytes of the output of `who` that are read. Chosen: five thousand logins.
 const LIST_BYTES_MAX: u64 = 512 * 1024;
 
 /// Returns the logged-in users, or none if `who` fails.

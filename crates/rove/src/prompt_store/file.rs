@@ -87,8 +87,8 @@ impl PromptFile {
         Ok(Hosts::decode(&bytes).unwrap_or_default())
     }
 
-    /// Applies `change` to the contents of the file under its lock, and writes them if they differ. Returns the result
-    /// of `change`.
+    /// Applies `change` to the contents of the file under its lock, and writes the contents if they changed. Returns
+    /// the result of `change`.
     pub(super) fn update<T>(
         &self,
         change: impl FnOnce(&mut Hosts) -> T,
@@ -111,8 +111,8 @@ impl PromptFile {
         Ok(count)
     }
 
-    /// Replaces the file atomically. It is not synced, so a crash of the system may damage it, which only loses the
-    /// remembered prompts.
+    /// Replaces the file atomically. The new file is not synced. If a crash of the system damages it, only the
+    /// remembered prompts are lost.
     fn write(&self, bytes: &[u8]) -> io::Result<()> {
         let next = self.path(".new");
         own_file::open(&next, OpenOptions::new().write(true).create_new(true))?.write_all(bytes)?;

@@ -8,23 +8,24 @@ use rove_bootstrap::Account;
 use rove_session::{PromptHash, PromptMemory};
 use sha2::{Digest, Sha256};
 
-/// The mark, which ends in the number of the format. Increase the number when prompts are hashed in another way.
+/// The file's first bytes, which end in the format's number. Increase that number when prompts are hashed in another
+/// way.
 const MARK: [u8; 16] = *b"rove prompts\n\0\0\x01";
 
 /// Length of the SHA-256 after the mark, in bytes.
 const SUM_BYTES: usize = 32;
 
-/// Most hosts in the file; the least recently written one is dropped first. Chosen: more than a person works on.
+/// Most hosts in the file of prompts; the oldest is dropped first. Chosen: more than a person works on.
 const HOSTS_MAX: usize = 256;
 
-/// Most hashes of a host: all known and refused prompts, and the one refusal that refuses all.
+/// Most prompt hashes of a host: those of known and of refused prompts, and a refusal of all prompts.
 const HASHES_MAX: usize = 129;
 const _: () = assert!(HASHES_MAX == PromptMemory::KNOWN_MAX + PromptMemory::REFUSED_MAX + 1);
 
-/// Most bytes of a host: salt, name, two counts and hashes.
+/// Most bytes of a host in the file of prompts: salt, name, two counts and hashes.
 const HOST_BYTES_MAX: usize = 34 + 8 * HASHES_MAX;
 
-/// Most bytes of the file: the mark, the sum and the hosts.
+/// Most bytes of the file of prompts: the mark, the sum and the hosts.
 pub(super) const FILE_BYTES_MAX: usize = 48 + HOSTS_MAX * HOST_BYTES_MAX;
 const _: () = assert!(MARK.len() + SUM_BYTES == 48);
 
@@ -52,12 +53,12 @@ impl Hosts {
         self.0.len()
     }
 
-    /// Returns the remembered prompts of an account. `None` if it is not in the file.
+    /// Returns the remembered prompts of an account. `None` if the account is not in the file.
     pub(super) fn memory(&self, account: &Account) -> Option<PromptMemory> {
         self.0.iter().find(|host| host.is(account)).map(|host| host.memory.clone())
     }
 
-    /// Stores the prompts of an account, in place of any earlier ones.
+    /// Stores the prompts of an account, in place of its earlier prompts.
     pub(super) fn put(&mut self, account: &Account, memory: PromptMemory) {
         self.remove(account);
         if self.0.len() == HOSTS_MAX {
@@ -113,8 +114,8 @@ impl Hosts {
     }
 }
 
-/// Reads `count` hashes from the bytes, at most `count_max`; also returns the rest. `None` if there are too few bytes
-/// or too many hashes.
+/// Reads `count` hashes, at most `count_max`, and returns them with the remaining bytes. `None` if there are too few
+/// bytes or too many hashes.
 fn hashes(bytes: &[u8], count: usize, count_max: usize) -> Option<(Vec<PromptHash>, &[u8])> {
     let (taken, rest) = bytes.split_at_checked(8 * count).filter(|_| count <= count_max)?;
     let (numbers, _) = taken.as_chunks::<8>();

@@ -10,7 +10,7 @@ pub(crate) trait Disk {
     fn write(&mut self, file: &File, bytes: &[u8], offset: u64) -> io::Result<()>;
     /// Waits until written bytes are on the disk.
     fn sync(&mut self, file: &File) -> io::Result<()>;
-    /// Replaces the file `to` by `from`.
+    /// Renames the file `from` to `to`, in place of an existing file.
     fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()>;
 }
 

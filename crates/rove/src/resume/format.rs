@@ -16,16 +16,16 @@ use super::error::ResumeFileError;
 const KEY_MARK: [u8; 8] = *b"rovekey\x01";
 const RECORD_MARK: [u8; 8] = *b"roverec\x01";
 
-/// Length of the head of a file of records: mark, generation and salt.
+/// Length of the head of a file of records, in bytes: mark, generation and salt.
 const HEAD_LEN: usize = 32;
 
 /// Most bytes of a record in a piece, whose first byte is not part of the record.
 const PIECE_LEN: usize = RecordCipher::PIECE_LEN_MAX - 1;
 
-/// Most bytes of the file of records. Chosen: several times a whole record with the largest window and input.
+/// Most bytes of a session's file of records. Chosen: several times a whole record with the largest window and input.
 pub(super) const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// The place up to which the records were written: a generation, and a number of pieces.
+/// The point up to which the records were written: a generation, and a number of pieces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Progress {
     pub(super) generation: u64,
@@ -95,7 +95,7 @@ impl Sealer {
     }
 }
 
-/// The opened records of a file. The first has the session's facts, and `rest` is all others joined.
+/// The opened records of a file. `first` is the session's facts, and `rest` joins all other records.
 pub(super) struct Opened {
     pub(super) first: Zeroizing<Vec<u8>>,
     pub(super) rest: Zeroizing<Vec<u8>>,

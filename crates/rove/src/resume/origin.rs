@@ -1,5 +1,5 @@
 //! The computer and boot to which a record belongs. A key whose record is missing is removed only if the record was
-//! certainly here: on a shared disk, another computer may still have it.
+//! certainly here, because another computer may still have it on a shared disk.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -16,7 +16,7 @@ pub(super) struct Origin {
     /// The text of `/etc/machine-id`. It is empty on many systems, and the same on copies of a computer.
     pub(super) computer: String,
     host: String,
-    /// Linux's name of the boot. Empty on other systems.
+    /// Linux's identifier of the boot. Empty on other systems.
     pub(super) boot: String,
 }
 
@@ -42,7 +42,7 @@ impl Origin {
     }
 
     /// Returns whether the record at this place is certainly gone: this computer has restarted, or the folder is here
-    /// and lacks the record. Any other text than [`Origin::place`] returns names no place.
+    /// and lacks the record. Returns `false` for a text that [`Origin::place`] cannot return.
     pub(super) fn has_lost(&self, place: &[u8]) -> bool {
         let lines: Vec<&[u8]> = place.splitn(4, |byte| *byte == b'\n').collect();
         let [computer, boot, folder, path] = lines[..] else { return false };
@@ -92,7 +92,7 @@ mod tests {
             assert!(!here.has_lost(&place), "it is another folder");
             fs::remove_dir(scratch.path("run")).unwrap();
             fs::rename(scratch.path("away"), scratch.path("run")).unwrap();
-            // Earlier versions wrote less.
+            // Earlier versions of rove wrote shorter texts.
             for text in [&b""[..], b"/run/record", b"id\n/run/record"] {
                 assert!(!here.has_lost(text));
             }

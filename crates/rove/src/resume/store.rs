@@ -1,7 +1,7 @@
 //! The files of a session's record on the disk: their lock, the checks on reading, and their removal.
 //!
-//! A session has a key file in one folder. Its record is in another, beside a file with the record's progress. The
-//! session's client holds the lock on the key file. A new whole record replaces the former one by a rename.
+//! A session has a key file in one folder. Its record is in another folder, beside a file with the record's progress.
+//! The session's client holds the lock on the key file. A new whole record replaces the former one by a rename.
 
 use std::env;
 use std::fs::{self, File, OpenOptions};
@@ -37,7 +37,7 @@ const PREFIX: &str = "resume-";
 /// The endings of a record that will replace another, and of the file with the progress.
 const NEXT: &str = "new";
 const PROGRESS: &str = "at";
-/// Most key files that are read. Chosen: more sessions than a user has.
+/// Most key files of sessions that are read. Chosen: more sessions than a user has.
 const SESSIONS_MAX: usize = 256;
 
 /// The facts about a session at the beginning of its file of records.
@@ -79,7 +79,7 @@ impl SessionFacts {
         self.key.is_none() && session(self) == session(other)
     }
 
-    /// Returns whether the record is of these files. A restart may change the numbers of disks.
+    /// Returns whether the record belongs to these files. A restart may change the numbers of disks.
     fn is_of(&self, files: [(u64, u64); 2]) -> bool {
         let numbers = |(device, inode)| ((!self.is_on_disk).then_some(device), inode);
         self.files.map(numbers) == files.map(numbers)
@@ -119,8 +119,8 @@ impl Folders {
         folder.join(format!("{PREFIX}{name}"))
     }
 
-    /// Returns the sessions whose client is gone, newest record first, then the errors of those that cannot be resumed.
-    /// Also removes the files of sessions without a record, and of those that a restart of the computer has ended.
+    /// Returns the sessions whose client is gone, newest record first, then the errors of sessions that cannot be
+    /// resumed. Also removes the files of sessions that have no record, or that a restart of the computer has ended.
     pub(crate) fn sessions(&self) -> Vec<(String, Result<Saved, ResumeFileError>)> {
         let entries =
             self.keys.path().read_dir().into_iter().flatten().take(SESSIONS_MAX).flatten();
@@ -325,7 +325,7 @@ impl<D: Disk> Store<D> {
     ///
     /// # Errors
     ///
-    /// Returns why the record could not be written. The session then goes on without one.
+    /// Returns why the record could not be written. The session then goes on without a record.
     pub(crate) fn write(
         &mut self,
         facts: &SessionFacts,
@@ -408,7 +408,7 @@ impl<D: Disk> Store<D> {
         self.key_file.into_raw_fd()
     }
 
-    /// Removes all files.
+    /// Removes all files of the session.
     pub(crate) fn remove(self) {
         self.folders.remove(&self.name);
     }
@@ -439,7 +439,7 @@ fn identity_of(found: &fs::Metadata) -> (u64, u64) {
     (found.dev(), found.ino())
 }
 
-/// Returns the contents of a key file, from its beginning: another program may have read from the same descriptor.
+/// Returns the contents of a key file, from its beginning, as another program may have read from the descriptor.
 fn read_key(file: &File) -> io::Result<Zeroizing<Vec<u8>>> {
     let len = file.metadata()?.len().min(FILE_BYTES_MAX);
     let mut bytes = Zeroizing::new(vec![0; usize::try_from(len).map_err(io::Error::other)?]);

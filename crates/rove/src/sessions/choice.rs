@@ -51,7 +51,7 @@ pub(crate) fn describe_silent(silent: &Silent, computer: &Computer) -> String {
 }
 
 impl Choice {
-    /// Returns the chosen ones among `sessions`, each once, and the chosen names and numbers that match no session or
+    /// Returns the chosen sessions without repetitions, and the chosen names and numbers that match no session or
     /// several.
     pub(super) fn among<'a>(&self, sessions: &'a [Found]) -> (Vec<&'a Found>, Vec<&SessionRef>) {
         match self {

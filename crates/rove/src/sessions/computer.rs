@@ -15,7 +15,7 @@ pub(crate) struct Computer {
 }
 
 impl Computer {
-    /// Returns this computer. If another computer's rove asks over ssh, the name is the one that its user wrote.
+    /// Returns this computer. If another computer's rove asks over ssh, the result has the name that its user wrote.
     pub(crate) fn ours() -> Self {
         let host = env::var_os(ASKED_AS_VARIABLE).filter(|host| !host.is_empty());
         host.map_or_else(Self::default, |host| Self::host(&host.to_string_lossy()))

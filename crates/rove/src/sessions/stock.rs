@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rustix::process::geteuid;
 
-/// Most processes that are examined. Chosen: Linux's default limit on processes.
+/// Most processes that are examined to find stock servers. Chosen: Linux's default limit on processes.
 const PROCESSES_MAX: usize = 32_768;
 /// The process name of a stock server, with the line break of `/proc/PID/comm`. Source: Mosh 1.4.0 as observed.
 const PROCESS_NAME: &str = "mosh-server\n";
@@ -31,8 +31,8 @@ pub(super) fn servers(known: &[u32]) -> Vec<u32> {
     found
 }
 
-/// Returns the user of a process, or `None` if unknown. The owner of its folder in `/proc` is root if the process's
-/// memory is protected, as that of a rove server named mosh-server.
+/// Returns the user of a process, or `None` if unknown. The owner of its folder in `/proc` is no evidence, because root
+/// owns that of a process with protected memory, such as a rove server named mosh-server.
 fn owner(process: &Path) -> Option<u32> {
     let status = fs::read_to_string(process.join("status")).ok()?;
     let users = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;

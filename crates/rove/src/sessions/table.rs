@@ -98,7 +98,7 @@ pub(crate) fn describe_detached(status: &SessionStatus) -> String {
     format!("{} (port {}{contact}): {command}", status.pid, status.port)
 }
 
-/// Returns how many clients have joined, for the end of a session's state. Empty if none has.
+/// Returns how many clients have joined, for the end of a session's state. Empty if no client has joined.
 fn joined(status: &SessionStatus) -> String {
     match status.attachment.joined.len() {
         0 => String::new(),

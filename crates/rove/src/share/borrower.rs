@@ -24,10 +24,10 @@ use crate::splice::unwritten;
 use crate::stdio_forward::json::Channel;
 
 /// Longest wait for a client to answer, and then to take the request. Chosen: a thousand times the usual time, for a
-/// busy computer. A suspended client has closed its socket, and a stopped one is not asked.
+/// busy computer. A suspended client has closed its socket, and a stopped client is not asked.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Most clients that are asked at a time. Chosen: a user seldom has more with the same login.
+/// Most running clients that a call asks at a time. Chosen: a user seldom has more with the same login.
 const ASKED_MAX: usize = 16;
 
 /// Bytes that are copied at a time. Chosen: the capacity of a pipe.
@@ -167,7 +167,7 @@ impl Borrowed {
         let mut word = self.next_word().unwrap_or_else(|| failed(lost));
         for output in outputs {
             let written = output.join().unwrap_or(Ok(()));
-            // The client learns only that nobody reads its pipe.
+            // The client learns only that nobody reads its pipe, so this process reports the error.
             if let Some(loss) = written.err().and_then(|error| unwritten(&error))
                 && !matches!(word, Word::Code(1..))
             {

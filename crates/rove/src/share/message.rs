@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use super::Gate;
 use crate::bootstrap::screen::tell;
 
-/// Most bytes of a request. Chosen: enough for the longest command in base64 and the other fields.
+/// Most bytes of a call's request to a running client. Chosen: enough for the longest command in base64 and the rest.
 const REQUEST_MAX: usize = 2 * COMMAND_MAX;
 const _: () = assert!(REQUEST_MAX > COMMAND_MAX.div_ceil(3) * 4 + 4096);
 
@@ -33,10 +33,10 @@ pub(crate) const FAILURE: u8 = 255;
 /// The number that a shell adds to a signal's number for the exit code of a program that the signal ended.
 pub(crate) const SIGNALLED: u8 = 128;
 
-/// Most descriptors of a request: for standard input, output and error. A connection has the first two.
+/// Most descriptors in a call's request: standard input, output and error. A connection has the first two.
 pub(crate) const DESCRIPTORS_MAX: usize = 3;
 
-/// Longest wait for a request. Chosen: a call sends it at once.
+/// Longest wait for a call's request. Chosen: a call sends it at once.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A call's request to a client. The client refuses another gate than its own.

@@ -7,8 +7,8 @@ use rove_bootstrap::{HostOptions, WantedSession};
 
 /// The environment variable with the gates, one in a line. Only `rove -W`, `exec` and `put` set it.
 const VARIABLE: &str = "ROVE_GATES";
-/// Most gates in a row. Chosen: more than anybody uses. A loop may spell its gates differently each time, so only the
-/// limit stops it.
+/// Most gates (hosts of nested `rove -W`) on the way to a host. Chosen: more than anybody uses. A loop may spell its
+/// gates differently each time, so only the limit stops it.
 const GATES_MAX: usize = 16;
 
 /// The reason why a gate is refused.
@@ -23,8 +23,8 @@ pub(crate) enum GateError {
     Many(String),
 }
 
-/// Adds a gate to those in the environment, through which this process runs. Returns all of them as the value of
-/// [`VARIABLE`], for the ssh that logs in to the last of them.
+/// Adds `gate` to the gates in this process's environment. Returns all gates as the value of [`VARIABLE`] for the ssh
+/// that logs in to `gate`.
 pub(crate) fn entering(gate: &OsStr) -> Result<String, GateError> {
     with(std::env::var(VARIABLE).unwrap_or_default(), gate)
 }

@@ -1,4 +1,4 @@
-//! Passes the command of `rove exec` to the client over an exec, in a variable of its own, because it may not be UTF-8.
+//! Passes the command of `rove exec`, which may not be UTF-8, to the client over an exec, in a variable of its own.
 
 use std::env;
 use std::ffi::OsStr;

@@ -32,13 +32,13 @@ use crate::sys;
 /// The environment variable that names the channel's descriptors to the child.
 const VARIABLE: &str = "ROVE_EXEC_JSON";
 
-/// The version of the lines. It changes if existing fields change.
+/// The version number of the JSON lines. It changes if existing fields change.
 const VERSION: u32 = 1;
 
-/// Most bytes of output in a line. Chosen: the capacity of a pipe.
+/// Most bytes of output in a JSON line. Chosen: the capacity of a pipe.
 const PIECE_MAX: usize = 64 * 1024;
 
-/// Longest error message that is not split, in bytes. Chosen: several screens.
+/// Longest error message that stays in one JSON line, in bytes. Chosen: several screens.
 const TROUBLE_MAX: u64 = 16 * 1024;
 
 /// Longest wait for the last error messages after the child's end, because a background process of the child may keep
@@ -58,7 +58,7 @@ impl Channel {
         env::var_os(VARIABLE).is_some()
     }
 
-    /// Returns the channel that this process has inherited, and makes it close on exec. Call this once.
+    /// Returns the channel that this process has inherited, and makes it close on exec. Call this only once.
     pub(crate) fn take() -> Option<Self> {
         let names = env::var(VARIABLE).ok()?;
         let (errors, words) = names.split_once(' ')?;
@@ -79,7 +79,7 @@ impl Channel {
 
     /// Sends a message about the program or the network.
     pub(crate) fn say(&self, word: &Word) {
-        // The reader may be gone.
+        // An error is ignored, because the reader may be gone.
         let _ = rustix::io::write(&self.words, &line(word));
     }
 
@@ -125,7 +125,7 @@ pub(crate) fn run(args: &[OsString]) -> anyhow::Result<u8> {
     let _ = over.recv_timeout(LAST_WORDS);
     let code = code.and_then(|code| u8::try_from(code).ok()).unwrap_or(FAILURE);
     let (last, code) = last_line(end, code);
-    // The reader may be gone.
+    // An error is ignored, because the reader may be gone.
     let _ = print(&last);
     Ok(code)
 }

@@ -1,4 +1,4 @@
-//! The place that `rove -W` names, in ssh's spelling: a TCP port of a host, or a socket in the file system.
+//! The target that `rove -W` names, in ssh's spelling: a TCP port of a host, or a socket in the file system.
 
 use std::fs;
 
@@ -34,7 +34,7 @@ pub(crate) enum TargetError {
 ///
 /// # Errors
 ///
-/// Returns the fault of the text.
+/// Returns why the text names no target.
 pub(crate) fn parse(text: &str) -> Result<Place, TargetError> {
     parse_with(text, |name| service(&fs::read_to_string(SERVICES).unwrap_or_default(), name))
 }

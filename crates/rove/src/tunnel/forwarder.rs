@@ -118,7 +118,7 @@ fn own_address() -> Option<IpAddr> {
     env::var("SSH_CONNECTION").ok()?.split(' ').nth(2)?.parse().ok()
 }
 
-/// Returns why sshd's configuration forbids connections to this server. `None` if it does not, or cannot be read.
+/// Returns why sshd's configuration forbids connections to this server. `None` if it permits them, or cannot be read.
 fn refusal(server: SocketAddr) -> Option<String> {
     let config = read(Path::new(SSHD_CONFIG))?;
     Forwarding::read(&config, &included).refusal(server)

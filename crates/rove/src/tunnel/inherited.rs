@@ -68,7 +68,7 @@ impl Again {
         Self { words, first_line, asks_nothing, ..Self::default() }
     }
 
-    /// Returns the argument vector that starts another ssh. If `is_own`, that ssh opens a connection and shares none.
+    /// Returns the argument vector that starts another ssh. If `is_own`, that ssh opens its own connection.
     pub(crate) fn call(&self, is_own: bool) -> Vec<String> {
         let mut words = self.words.clone();
         let position = words.windows(2).rposition(|pair| pair == ASKS_NOTHING);
@@ -79,7 +79,7 @@ impl Again {
     }
 }
 
-/// Returns words as text. `None` if one is not UTF-8.
+/// Returns words as text. `None` if a word is not UTF-8.
 pub(crate) fn texts(words: &[OsString]) -> Option<Vec<String>> {
     words.iter().map(|word| word.to_str().map(str::to_owned)).collect()
 }

@@ -23,11 +23,11 @@ use crate::tunnel::ssh::{Look, Ssh};
 /// Time for which ssh must have carried the session until a forwarder is started. Chosen: two rounds of probes of the
 /// server itself, on a path with a round trip of half a second.
 const WANTED_AFTER: Duration = Duration::from_secs(2);
-/// After a forwarder has carried the session, ssh may carry it again for this long. Then the client ends the
+/// Longest time for which ssh carries a session again that a forwarder has carried. Then the client ends the
 /// forwarder's ssh, which may be dead, and may start another. Chosen: the time between two automatic logins.
 const SILENT_MAX: Duration = Duration::from_secs(60);
 /// Number of failed logins after which a session stops trying. Chosen: a single failure may be chance. A refused login
-/// counts as this many, as does a late one to a host that has answered.
+/// counts as this many failures, as does a late login to a host that has answered.
 const FAILURES_MAX: u8 = 2;
 /// Size of the buffer for a forwarder's answer. Chosen: larger than the answer. Longer output of start-up files is read
 /// in pieces.
@@ -144,7 +144,7 @@ impl Jump {
         }
     }
 
-    /// Returns when to log in for a forwarder. `None` while none is needed or may be started.
+    /// Returns when to log in for a forwarder. `None` while no forwarder is needed, or none may be started.
     pub(super) fn wanted_at(&self, session: &Client) -> Option<Instant> {
         let is_possible = self.line.is_none() && self.failures < FAILURES_MAX;
         session.side_path_since().filter(|_| is_possible).map(|since| since + WANTED_AFTER)
@@ -177,7 +177,8 @@ impl Jump {
         self.line.is_some()
     }
 
-    /// Reads and writes without blocking, and gives up an ssh that has ended, is late or is not needed. Returns news.
+    /// Reads and writes without blocking, and gives up an ssh that has ended, is late or is not needed. Returns a
+    /// change.
     pub(super) fn turn(
         &mut self,
         now: Instant,

@@ -65,7 +65,7 @@ pub(super) fn run(
             Look::Open if ssh.stands() => break Ok(()),
             Look::Open => {}
             Look::Ended(reason) => {
-                // Ctrl-C also ends ssh, and the wait may have returned for ssh's end alone.
+                // Ctrl-C also ends ssh, and the wait may have returned only for ssh's end.
                 events.look(&mut [])?;
                 signals.extend(events.take_signals());
                 if is_breaking_off(&signals) {

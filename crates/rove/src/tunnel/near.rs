@@ -31,9 +31,9 @@ const REFUSALS: [&str; 4] = [
 pub(crate) struct Tunnel {
     again: Again,
     retry: Retry,
-    /// The ssh that carries datagrams. `None` while there is none.
+    /// The ssh that carries datagrams, if there is one.
     line: Option<Ssh>,
-    /// The ssh that is logging in. `None` while there is none.
+    /// The ssh that is logging in, if there is one.
     next: Option<Ssh>,
     /// The ssh processes that are ending, seldom more than one.
     ending: Vec<SshReaper>,

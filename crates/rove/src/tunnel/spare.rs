@@ -142,7 +142,7 @@ impl Spare {
         session.offer_login(now, offers);
     }
 
-    /// Returns when to start an ssh: if there is none, or if the present one is silent.
+    /// Returns when to start an ssh, because none is running or the present ssh is silent.
     fn wanted_at(&self, session: &Client) -> Option<Instant> {
         match &self.ssh {
             None => session.side_path_wanted_at(),
@@ -151,8 +151,8 @@ impl Spare {
         }
     }
 
-    /// Reads from the ssh that logs in because the present one is silent. When the new one is ready, it replaces the
-    /// present one. The new one ends if it takes too long, or if the present one has answered meanwhile.
+    /// Reads from the new ssh that logs in because the present ssh is silent. When the new ssh is ready, it replaces
+    /// the present ssh. The new ssh ends if it takes too long, or if the present ssh has answered meanwhile.
     fn turn_next(&mut self, now: Instant, session: &mut Client) {
         let Some(mut next) = self.next.take() else { return };
         let look = next.look(&mut self.buffer, |_| ());
@@ -256,7 +256,7 @@ impl Spare {
         self.end(now, session);
     }
 
-    /// Ends the present ssh. The one that is logging in, if any, replaces it.
+    /// Ends the present ssh. The ssh that is logging in, if any, replaces it.
     fn end(&mut self, now: Instant, session: &mut Client) {
         session.handle_side_path(now, false);
         let ended = core::mem::replace(&mut self.ssh, self.next.take());

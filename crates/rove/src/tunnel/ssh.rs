@@ -14,8 +14,8 @@ use crate::ssh_reaper::SshReaper;
 
 /// Most characters shown of ssh's last message. Chosen: the room in the notice bar beside rove's own words.
 const SAID_CHARS_MAX: usize = 60;
-/// The beginning of ssh's progress message after the key exchange with a host or a jump host. After that ssh uses the
-/// user's keys, which the user may have to confirm. Source: OpenSSH 5.4 to 9.9, kex.c.
+/// The beginning of ssh's progress message after the key exchange with a host or a jump host. After this message, ssh
+/// uses the user's keys, which the user may have to confirm. Source: OpenSSH 5.4 to 9.9, kex.c.
 const ANSWERED: &str = "debug1: SSH2_MSG_NEWKEYS received";
 
 #[derive(Debug)]
@@ -109,7 +109,7 @@ impl Ssh {
                 Found::Mark => {
                     self.banner = None;
                     self.dialogue = None;
-                    // A message during the login is not the reason of a later end.
+                    // A message during the login is not the reason for a later end of ssh.
                     self.process.said.clear();
                     self.write();
                 }
@@ -161,7 +161,7 @@ impl Ssh {
     }
 }
 
-/// Closes the pipes of `ssh`, and adds its process to `ending`. Removes the processes there that have ended.
+/// Closes the pipes of `ssh`, and adds its process to `ending`. Removes ended processes from `ending`.
 pub(super) fn release(ending: &mut Vec<SshReaper>, now: Instant, ssh: Option<Ssh>) {
     ending.extend(ssh.and_then(|mut ssh| ssh.process.release(now)));
     ending.retain_mut(|reaper| reaper.reap(now));

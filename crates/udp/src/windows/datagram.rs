@@ -39,5 +39,5 @@ pub(crate) fn keep_whole(_socket: &UdpSocket, _whole: bool) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Does nothing, because this system queues no reports.
+/// Does nothing, because this system queues no error reports.
 pub(crate) const fn discard_path_errors(_socket: &UdpSocket) {}

@@ -116,8 +116,8 @@ impl Disk for Mortal {
     }
 }
 
-/// A disk that has written bytes only after a sync. Each file is named by its inode, and has its contents and those on
-/// the disk.
+/// A disk that keeps written bytes only after a sync. For each inode, it has the file's contents and the contents that
+/// a loss of power would leave.
 #[derive(Clone, Default)]
 struct Cached(Rc<RefCell<BTreeMap<u64, CachedFile>>>);
 
