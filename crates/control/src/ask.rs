@@ -106,7 +106,7 @@ impl Conversation {
         Ok(decode_reply(&reply)?)
     }
 
-    /// Waits until `deadline` for the server to close the connection, as when its process ends. Returns whether the
+    /// Waits until the server closes the connection, for example by its exit, or until `deadline`. Returns whether the
     /// connection is closed.
     pub fn wait_closed(&mut self, deadline: Instant) -> bool {
         let mut buffer = [0; 64];

@@ -51,7 +51,7 @@ impl FromStr for SessionName {
     fn from_str(text: &str) -> Result<Self, ()> {
         let (pid, port) = text.split_once('-').ok_or(())?;
         let name = Self { pid: pid.parse().map_err(|_| ())?, port: port.parse().map_err(|_| ())? };
-        // Each session has exactly one spelling, so signs and leading zeros are refused.
+        // Each session has exactly one name, so signs and leading zeros are refused.
         if name.to_string() == text { Ok(name) } else { Err(()) }
     }
 }
@@ -209,7 +209,7 @@ fn session_of(file_name: &str) -> &str {
     name.strip_suffix(LABEL_SUFFIX).unwrap_or(name)
 }
 
-/// Writes the label that others read beside a control socket if the server does not answer. `None` removes the label.
+/// Writes the label beside a control socket, which names the session if its server does not answer. `None` removes it.
 pub(crate) fn write_label(socket: &Path, label: Option<&str>) {
     let path = label_path(socket);
     // A dead server with the same process number and port may have left a label.
@@ -219,7 +219,7 @@ pub(crate) fn write_label(socket: &Path, label: Option<&str>) {
     }
 }
 
-/// Reads a session's label beside its control socket. `None` if it has no label, or its older server writes none.
+/// Reads a session's label beside its control socket. `None` if no label is there, as with older servers.
 pub(crate) fn label(socket: &Path) -> Option<String> {
     std::fs::read_link(label_path(socket)).ok()?.into_os_string().into_string().ok()
 }
@@ -473,7 +473,7 @@ mod tests {
         let found = |user| candidates(None, Some(theirs.clone().into()), None, user);
         assert_eq!(found(7), candidates(None, None, None, 7));
         assert_eq!(found(12_345)[0], theirs.join("rove"));
-        // This link stands for another user's. It leads to a directory that would itself be accepted.
+        // The link could be another user's, although it leads to a directory that would itself be accepted.
         let (good, link) = (scratch.path("good"), scratch.path("link"));
         Directory::create(&good).unwrap();
         symlink(&good, &link).unwrap();

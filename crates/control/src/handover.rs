@@ -17,7 +17,7 @@ use crate::directory::{self, SessionName};
 use crate::listener::listen;
 use crate::protocol::Request;
 
-/// How long a lingering server may take to release its port. Chosen: a thousand times the time that it needs.
+/// How long a lingering server may take to release its port. Chosen: a thousand times the time that a server needs.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The socket by which a lingering server learns that its port is wanted.
@@ -51,7 +51,7 @@ impl Drop for Handover {
     }
 }
 
-/// Asks this user's lingering servers whose ports satisfy `is_wanted` to release them, and waits until they have ended.
+/// Asks this user's lingering servers to release the ports that satisfy `is_wanted`, and waits until the servers end.
 /// Returns whether any server may have ended. A starting server also closes the connection, but keeps its port.
 pub fn ask_for_port(is_wanted: impl Fn(u16) -> bool) -> bool {
     let clock = Clock::start();

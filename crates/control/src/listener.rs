@@ -23,7 +23,7 @@ use crate::protocol::{
 /// Most connections to a control socket at once. Chosen: more than the programs that usually ask at the same time.
 const CONNECTIONS_MAX: usize = 8;
 /// Most connections accepted in one turn of the server's loop, so that a flood of connections does not stop the
-/// session. Chosen: as many as may be open.
+/// session. Chosen: as many connections as may be open.
 const ACCEPTS_PER_TURN: usize = CONNECTIONS_MAX;
 
 /// A session's control socket, with its connections.
@@ -168,7 +168,7 @@ struct Connection {
 
 #[derive(Debug)]
 enum Phase {
-    /// The peer is sending its request; these bytes have been read.
+    /// The peer is sending its request, of which these bytes have been read.
     Asking(Vec<u8>),
     /// `rest` is the unsent part of the answer. If `is_end`, the connection then stays open until the server exits.
     Told { rest: Zeroizing<Vec<u8>>, is_end: bool },

@@ -1,12 +1,12 @@
 //! The protocol of a control socket: a line of text is the request, and a line of JSON the answer.
 //!
-//! An answer has the form `{"protocol":1,"session":{...}}`, with further members that this list names. If the server
-//! refuses, the answer is `{"protocol":1,"error":"..."}`. ADDRESS is the IP address from which the user asks.
+//! An answer has the form `{"protocol":1,"session":{...}}`, with the further members that the list below names. If the
+//! server refuses, the answer is `{"protocol":1,"error":"..."}`. ADDRESS is the IP address from which the user asks.
 //!
 //! - `rove/1 status` asks for the session's description.
 //! - `rove/1 end` ends the session. The exit of the server then closes the connection.
 //! - `rove/1 attach [ADDRESS]` asks for `key`, the session key for a client that takes the session over.
-//! - `rove/1 view [ADDRESS]`, `rove/1 share [ADDRESS]` ask for the `key` of a client that joins the present one.
+//! - `rove/1 view [ADDRESS]`, `rove/1 share [ADDRESS]` ask for the `key` of a client that joins the present client.
 //! - `rove/1 resume FORMER [ADDRESS]` is `attach` for a client that continues the client FORMER. The answer's `taken`
 //!   is the number of FORMER's typed keys that the server has received.
 //! - `rove/1 tunnel PORT` names the local UDP port from which `rove tunnel` sends the client's datagrams.
@@ -29,11 +29,11 @@ pub(crate) const REQUEST_LEN_MAX: usize = 128;
 /// Longest reply of a session's server, in bytes with its line end. Chosen: room for the largest [`SessionStatus`],
 /// whose every byte may become six in JSON, and for fields of later versions.
 pub(crate) const REPLY_LEN_MAX: usize = 32_768;
-/// Most bytes of the session's command in a reply. Chosen: more than a line shows.
+/// Most bytes of the session's command in a reply. Chosen: more than a terminal's line shows.
 const COMMAND_BYTES_MAX: usize = 1024;
-/// Most words of the session's command in a reply. Chosen: more than a line shows.
+/// Most words of the session's command in a reply. Chosen: more than a terminal's line shows.
 const COMMAND_WORDS_MAX: usize = 64;
-/// Most bytes of any other text in a reply, such as the window title. Chosen: more than a line shows.
+/// Most bytes of any other text in a reply, such as the window title. Chosen: more than a terminal's line shows.
 const TEXT_BYTES_MAX: usize = 256;
 /// Most bytes that describe a joined client in a reply. Chosen: room for an address, a process and a mode.
 const JOINED_BYTES_MAX: usize = 72;
@@ -85,7 +85,7 @@ pub type KeyText = Zeroizing<String>;
 pub struct Answer {
     /// The description of the session.
     pub status: SessionStatus,
-    /// The session key for the session's next client. `None` if the request asked for none.
+    /// The session key for the session's next client. `None` if the request asked for no key.
     pub key: Option<KeyText>,
     /// How many typed keys of the former client the server has received. `None` if the request named no known client.
     pub taken: Option<u64>,
@@ -197,13 +197,13 @@ pub struct ClientPath {
     /// Whether a forwarder on a jump host sends the client's datagrams to the server.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub by_jump_host: bool,
-    /// Seconds for which a datagram of the client has been overdue. 0 if none is overdue, or if the server is older.
+    /// Seconds for which a datagram of the client has been overdue. 0 if none is overdue, and from older servers.
     #[serde(skip_serializing_if = "is_zero")]
     pub missed_seconds: u64,
 }
 
 impl ClientPath {
-    /// Returns the path's name, as users read it. `None` if it is unknown.
+    /// Returns the path's name, as users read it. `None` if the path is unknown.
     pub fn name(&self) -> Option<&'static str> {
         if self.by_jump_host { Some("UDP by jump host") } else { self.path.map(Carrier::as_str) }
     }
@@ -322,7 +322,7 @@ pub(crate) fn encode_request(request: Request) -> String {
 /// The modes in which a further client may ask for a session key. `None` means that the client takes the session over.
 const ATTACH_MODES: [Option<JoinMode>; 3] = [None, Some(JoinMode::View), Some(JoinMode::Share)];
 
-/// Returns the first word of a request for a session key in this mode.
+/// Returns the word that requests a session key in this mode.
 const fn attach_word(mode: Option<JoinMode>) -> &'static str {
     match mode {
         None => "attach",

@@ -33,7 +33,7 @@ pub struct Found {
 pub struct Silent {
     /// The process and the port of the server.
     pub name: SessionName,
-    /// The name that the user gave the session. `None` if it has no name, or its server's version records none.
+    /// The name that the user gave the session. `None` if it has no name, or its server is too old to record names.
     pub label: Option<String>,
     /// Why the server gave no usable answer.
     pub error: AskError,
@@ -90,8 +90,8 @@ fn ask(clock: Clock, sockets: &[(SessionName, PathBuf)], deadline: Instant) -> S
     survey
 }
 
-/// Asks a server that has closed a connection for its status. Fails with [`AskError::Gone`] only if the server no
-/// longer accepts connections, because a server with too many connections closes the oldest.
+/// Asks a server again that has closed the connection, because a server with too many connections closes the oldest.
+/// Fails with [`AskError::Gone`] only if the server no longer accepts connections.
 fn ask_again(clock: Clock, path: &Path, deadline: Instant) -> Result<Answer, AskError> {
     for _ in 0..TRIES_AGAIN {
         match Conversation::start(clock, path, Request::Status)?.reply(deadline) {

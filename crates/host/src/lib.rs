@@ -2,7 +2,7 @@
 //!
 //! # Modules
 //!
-//! - `pty` is a terminal, and starts a `program` on it. `modes` reads its line discipline, and `prompt` tells
+//! - `pty` opens a pseudo-terminal and starts a `program` on it. `modes` reads the terminal's modes, and `prompt` tells
 //!   whether the session's shell, or a program that it started, waits at its own prompt. `tty_watch` says when to check
 //!   modes and prompt. `piped` starts a program on pipes.
 //! - `peer` names the process at the other end of a socket.

@@ -26,7 +26,7 @@ pub fn process_of(stream: &UnixStream) -> Option<u32> {
     crate::sys::peer_process(stream.as_fd())
 }
 
-/// Returns `None`: this system does not tell the process number of the peer.
+/// Returns `None`, because this system does not tell the process number of the peer.
 #[cfg(any(
     rove_portable,
     not(any(

@@ -1,4 +1,4 @@
-//! A program on three pipes, as an sshd runs a command without a terminal.
+//! Runs a program on three pipes, as sshd does for a command without a terminal.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -12,7 +12,7 @@ use crate::pty::Child;
 use crate::sys::{self, Standard};
 
 /// A program on pipes, and the processes in its process group. If the value is dropped before the program has ended,
-/// all of them get SIGHUP.
+/// all of these processes get SIGHUP.
 #[derive(Debug)]
 pub struct PipedChild(Child);
 
@@ -47,7 +47,7 @@ impl PipedChild {
         Ok((Self(child), pipes))
     }
 
-    /// Returns how the program ended. `None` while it runs. Call this after SIGCHLD.
+    /// Returns how the program ended. `None` while the program runs. Call this after SIGCHLD.
     pub fn try_wait(&mut self) -> Option<ExitStatus> {
         self.0.try_wait()
     }

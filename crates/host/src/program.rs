@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use rustix::process::Rlimit;
 
-/// The search path when the environment has none.
+/// The search path for programs if the environment has no `PATH`.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// A program ready for exec. Everything that needs memory is prepared before the fork.
@@ -19,7 +19,7 @@ pub struct Program {
     pub arguments: Vec<CString>,
     /// The environment variables, as `NAME=VALUE`.
     pub environment: Vec<CString>,
-    /// The directory in which the program starts. If it cannot be entered, the program starts in the current one.
+    /// The directory in which the program starts. If it cannot be entered, the program starts in the current directory.
     pub directory: CString,
     /// Text that the terminal shows before the program starts.
     pub greeting: Vec<u8>,
@@ -31,12 +31,12 @@ pub struct Program {
     pub core_limit: Rlimit,
 }
 
-/// How a child process ends if it cannot execute its program, after it has written a message about that.
+/// How a child process ends that cannot execute its program, after it has written an error message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The child ends at once, because the message stays visible.
     Ends,
-    /// The child waits first, because the terminal is cleared after its end.
+    /// The child waits first, because the terminal is cleared when the child ends.
     Waits,
 }
 

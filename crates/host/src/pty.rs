@@ -20,14 +20,14 @@ pub use self::prompt::PromptWatch;
 use crate::program::{Failure, Program};
 use crate::sys::{self, Standard};
 
-/// A watch over the shell's prompt that never reports a prompt: only Linux tells where a program waits.
+/// A watch over the shell's prompt that never reports a prompt, because only Linux tells where a program waits.
 #[cfg(any(rove_portable, not(target_os = "linux")))]
 #[derive(Debug, Default)]
 pub struct PromptWatch;
 
 #[cfg(any(rove_portable, not(target_os = "linux")))]
 impl PromptWatch {
-    /// Returns `false`: the prompt is unknown on this system.
+    /// Returns `false`, because the prompt is unknown on this system.
     pub fn look(&mut self, _: &Master, _: &Child, _: Tty) -> bool {
         false
     }
@@ -90,7 +90,7 @@ impl Pty {
     }
 }
 
-/// Opens the terminal side of a pseudo-terminal without its name: in a container, another terminal may have that name.
+/// Opens the terminal side of a pseudo-terminal without its name, which may be another terminal's in a container.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 fn open_terminal(master: &OwnedFd) -> rustix::io::Result<OwnedFd> {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
@@ -110,14 +110,14 @@ fn open_terminal(master: &OwnedFd) -> rustix::io::Result<OwnedFd> {
 pub struct Master(OwnedFd);
 
 impl Master {
-    /// Reads output of programs, and returns its length; 0 after the last program has closed the terminal.
+    /// Reads output of programs. Returns its length, which is 0 after the last program has closed the terminal.
     ///
     /// # Errors
     ///
     /// Returns `WouldBlock` if there is no output.
     pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         match rustix::io::retry_on_intr(|| rustix::io::read(&self.0, &mut *buffer)) {
-            // Linux reports the end of the terminal by this error.
+            // Linux returns this error after the last program has closed the terminal.
             Err(Errno::IO) => Ok(0),
             other => Ok(other?),
         }
@@ -150,7 +150,7 @@ impl Master {
         Some(name.strip_suffix(" (deleted)").unwrap_or(&name).to_owned())
     }
 
-    /// Sets the window's size. Programs are told by SIGWINCH.
+    /// Sets the window's size. The system sends SIGWINCH to the programs.
     ///
     /// # Errors
     ///
@@ -190,7 +190,7 @@ impl Child {
         }
     }
 
-    /// Returns how the program ended. `None` while it runs. Call this after each SIGCHLD.
+    /// Returns how the program ended. `None` while the program runs. Call this after each SIGCHLD.
     pub fn try_wait(&mut self) -> Option<ExitStatus> {
         if self.status.is_none() {
             let ended = waitpid(Some(self.pid), WaitOptions::NOHANG).ok().flatten();
@@ -200,7 +200,7 @@ impl Child {
     }
 }
 
-/// Returns how a process ended. `None` if it was only stopped.
+/// Returns how a process ended. `None` if the process was only stopped.
 fn exit_status(status: WaitStatus) -> Option<ExitStatus> {
     let byte = |number| u8::try_from(number).ok();
     let code = status.exit_status().and_then(byte).map(ExitStatus::Code);

@@ -237,8 +237,7 @@ fn write_all(mut bytes: &[u8]) {
     }
 }
 
-/// Returns the number of the process that connected the other end of a socket of this computer. `None` if the system
-/// does not tell.
+/// Returns the number of the process that connected the other end of a local socket. `None` if FreeBSD does not tell.
 #[cfg(target_os = "freebsd")]
 pub(crate) fn peer_process(socket: BorrowedFd<'_>) -> Option<u32> {
     /// The level of this socket option. Source: FreeBSD, unix(4), LOCAL_PEERCRED.

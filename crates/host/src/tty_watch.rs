@@ -2,13 +2,12 @@
 
 use rove_units::{Duration, Instant};
 
-/// How long after a read or write of the terminal its modes are checked, in addition to a check in every turn of the
-/// loop. No system reports that a program has changed the modes. Chosen: half of the time for which a server collects
-/// output, so that a change directly after a prompt is known before the prompt is sent.
+/// Time from a read or write of the terminal to a check of its modes, besides the check in every turn of the loop. No
+/// system reports that a program has changed the modes. Chosen: half of the time for which a server collects output, so
+/// that a change directly after a prompt is known before the prompt is sent.
 const FIRST_LOOK: Duration = Duration::from_millis(4);
-/// Longest wait between two checks of the modes; each is twice the last. Chosen: `stty -echo` after a prompt was seen
-/// to take up to 25 ms on a busy computer. A program that writes nothing for a hundred times as long is taken to be
-/// idle.
+/// Longest wait between two mode checks; it doubles after each. Chosen: `stty -echo` after a prompt was seen to take up
+/// to 25 ms on a busy computer. A program that writes nothing for a hundred times as long is taken to be idle.
 const LAST_WAIT: Duration = Duration::from_millis(2048);
 const _: () = assert!(FIRST_LOOK.as_nanos() < LAST_WAIT.as_nanos());
 

@@ -1,9 +1,8 @@
 //! A bad network on this computer: two emulated links between a client and a server, in real time.
 //!
-//! A [`Relay`] listens on a loopback port. It passes what the client sends through one [`rove_link::Link`] to the
-//! server, and what the server sends through another link back to the client. `rove demo` puts a relay between its
-//! client and its server, and the end-to-end tests put one between any two programs. A relay does not read the
-//! datagrams.
+//! A [`Relay`] listens on a loopback port. It passes the client's datagrams through one [`rove_link::Link`] to the
+//! server, and the server's datagrams through another link back to the client. It does not read the datagrams. `rove
+//! demo` puts a relay between its client and its server, and the end-to-end tests put a relay between any two programs.
 //!
 //! # Modules
 //!

@@ -25,7 +25,7 @@ const DATAGRAM_BYTES_MAX: usize = 65_536;
 const BATCH: usize = 64;
 
 /// Size of the receive buffer that the relay asks the kernel for, in bytes, so that only the emulated links lose
-/// datagrams. Chosen: a Mosh 1.4.0 client may send a megabyte of input in one burst, and it fits easily.
+/// datagrams. Chosen: a Mosh 1.4.0 client may send a megabyte of input in one burst, which fits easily.
 const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
 
 /// The addresses of a relay, and the links that datagrams pass.
@@ -146,7 +146,7 @@ impl Relay {
     }
 
     fn order(&self, order: Order) {
-        // Neither error matters: an ended thread needs no order, and the datagrams in a full socket wake the thread.
+        // Errors do not matter: an ended thread needs no order, and the datagrams in a full socket wake the thread.
         let _ = self.orders.send(order);
         let _ = self.bell.send(&[0]);
     }

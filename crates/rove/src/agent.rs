@@ -7,5 +7,5 @@ pub(crate) mod joint;
 pub(crate) mod known_hosts;
 pub(crate) mod socket;
 
-/// Most connections to the user's ssh agent at a time, at each end. Chosen: more logins at once than a user starts.
+/// Most connections to an ssh agent at a time, at each end of a session. Chosen: more logins than a user starts.
 pub(crate) const CONNECTIONS_MAX: usize = 16;

@@ -52,7 +52,7 @@ pub(crate) fn run(
     if let [own] = &sessions[..] {
         check_outside(own, inside)?;
     }
-    // Without a session on the command line, the session around this terminal and those without a program do not count.
+    // If no session is named, sessions without a program and the session around this terminal do not count.
     sessions.retain(|found| {
         let is_open = check_outside(found, inside).is_ok() && !found.status.attachment.no_program;
         session.is_some() || is_open
@@ -224,7 +224,7 @@ fn reason(refusal: String, way: Option<JoinMode>) -> String {
     )
 }
 
-/// Returns whether a server refused because it does not know the request.
+/// Returns whether a refusal means that the server is too old to know the request.
 fn is_older(refusal: &str) -> bool {
     refusal == RequestError::Unknown.to_string()
 }

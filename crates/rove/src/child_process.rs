@@ -33,7 +33,7 @@ impl ChildProcess {
         }
     }
 
-    /// Waits for the end of the process, if it is a child of this one.
+    /// Waits for the end of the process, if it is a child of this process.
     pub(crate) fn wait(&self) {
         let _ = rustix::io::retry_on_intr(|| waitpid(Some(self.pid), WaitOptions::empty()));
     }

@@ -22,7 +22,7 @@ use crate::listeners;
 /// Longest time for making a connection. Chosen: in this time the system sends a SYN five times.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Time after which the next address is tried in parallel with the former one. Source: RFC 8305, section 5.
+/// Time after which the next address is tried in parallel with the former address. Source: RFC 8305, section 5.
 const STAGGER: Duration = Duration::from_millis(250);
 
 /// A connection that is being made.
@@ -89,12 +89,12 @@ impl Connect {
         lookup.chain(self.tried.iter().map(|it| Interest::new(it.as_fd(), false, true)))
     }
 
-    /// Returns when to call [`Connect::turn`] at the latest.
+    /// Returns the latest time for the next call of [`Connect::turn`].
     pub(crate) fn poll_timeout(&self) -> Instant {
         if self.untried.is_empty() { self.deadline } else { self.next_at.min(self.deadline) }
     }
 
-    /// Checks the running attempts, and begins the next one if it is due. `None` while the connection is being made.
+    /// Checks the attempts, and begins the next attempt if it is due. `None` while the connection is being made.
     pub(crate) fn turn(&mut self, now: Instant) -> Option<Settled> {
         match self.lookup.as_ref().map(Errand::take) {
             None => {}
@@ -155,7 +155,7 @@ pub(crate) fn settle<T>(
     settled.into_iter().filter_map(|(id, it)| Some((id, connects.remove(&id)?, it))).collect()
 }
 
-/// The addresses of a name, or why there are none.
+/// The addresses of a name, or why the lookup failed.
 type Found = Result<Vec<SocketAddr>, AddressError>;
 
 /// Begins to look a name up.
@@ -275,7 +275,7 @@ mod tests {
         let at = Instant::from_millis;
         let target = Target::Tcp { host: "127.0.0.1".to_owned(), port: 9 };
         let mut connect = Connect::begin(at(0), &target, &Errands::default()).unwrap();
-        // These addresses are for documentation: nothing answers there, or the system refuses at once.
+        // Nothing answers at these addresses for documentation, or the system refuses at once.
         connect.untried = ["192.0.2.1:9", "192.0.2.2:9"].map(|it| it.parse().unwrap()).into();
         if connect.turn(at(0)).is_none() && connect.untried.len() == 1 {
             assert_eq!(connect.poll_timeout(), at(250));

@@ -156,7 +156,7 @@ fn addresses(options: &HostOptions) -> Option<Vec<String>> {
     let (ssh, host) = (options.ssh.clone(), options.host.clone());
     let (names, name) = mpsc::channel();
     let (found, addresses) = mpsc::channel();
-    // The resolver may take any time, and so may ssh's configuration, which may run commands.
+    // A thread does this, because the resolver and the commands in ssh's configuration may take any time.
     thread::spawn(move || {
         let text = host.to_string_lossy().into_owned();
         let plain = text.rsplit_once('@').map_or(text.as_str(), |(_, name)| name);
@@ -169,7 +169,7 @@ fn addresses(options: &HostOptions) -> Option<Vec<String>> {
     Some(addresses.recv_timeout(address::RESOLVER_PATIENCE).unwrap_or_default())
 }
 
-/// Prints on standard error, if that is a terminal, that the doctor is at the step `what`.
+/// If standard error is a terminal, prints there the step `what` that the doctor takes.
 fn progress(what: &str) {
     let mut stderr = io::stderr();
     if stderr.is_terminal() {

@@ -1,7 +1,7 @@
 //! The folder on a host for files that `rove put` copies: `~/.cache/rove/drop`, which only its user may enter.
 //!
-//! A file gets its final name once it is complete. Until then it has a temporary name. If the copy is cut, the file is
-//! removed; if this process is killed, the next copy removes it.
+//! A file gets its final name once it is complete. Until then it has a temporary name. If the copy is cut off, the file
+//! is removed. If this process is killed, the next copy removes the file.
 
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File};
@@ -108,7 +108,7 @@ impl DropFolder {
         Ok(Self { folder, path: cache.join("rove/drop") })
     }
 
-    /// Begins a file of `len` bytes. `name` is the client's name for it.
+    /// Begins a file of `len` bytes. `name` is the client's name for the file.
     ///
     /// # Errors
     ///
@@ -198,7 +198,7 @@ impl DropFolder {
 }
 
 impl NewFile {
-    /// Adds bytes at the end.
+    /// Appends bytes to the file.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), DropError> {
         Ok(self.file.write_all(bytes)?)
     }

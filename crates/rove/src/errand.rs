@@ -27,7 +27,7 @@ impl Errands {
     ///
     /// # Errors
     ///
-    /// Returns an error if [`CONNECTS_MAX`] threads are running, or the system starts none.
+    /// Returns an error if [`CONNECTS_MAX`] threads are running, or the system cannot start another.
     pub(crate) fn begin<T: Send + 'static>(
         &self,
         name: &str,

@@ -10,8 +10,8 @@ pub(crate) const DEFAULT_ESCAPE_KEY: u8 = 0x1e;
 /// Source: Mosh 1.4.0 as observed.
 const REFUSED: [u8; 5] = [0x03, 0x04, 0x0a, 0x0c, 0x0d];
 
-/// The first byte of arrow keys, function keys and pastes. As escape key it would break these: ESC and `[` would send
-/// ESC alone, and the `[` would be lost.
+/// The first byte of arrow keys, function keys and pastes. ESC as escape key would break these keys: ESC and `[` would
+/// send only ESC, and the `[` would be lost.
 const ESC: u8 = 0x1b;
 
 /// The reason why a key cannot be the escape key; it holds the user's text.
@@ -43,7 +43,7 @@ fn from_variable(value: Option<&OsStr>) -> Option<u8> {
 }
 
 /// Reads the value of `--escape-key`: `^]`, `C-]`, `Ctrl-]` or a single character. `None` for the text `none` and for
-/// an empty one, which mean no escape key.
+/// an empty text, which mean no escape key.
 pub(crate) fn from_option(text: &str) -> Result<Option<u8>, EscapeKeyError> {
     if text.is_empty() || text.eq_ignore_ascii_case("none") {
         return Ok(None);

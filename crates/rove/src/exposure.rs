@@ -5,8 +5,8 @@
 //! because a user who can change one of them controls the account anyway.
 //!
 //! In a folder with the sticky bit that everybody may write, such as `/tmp`, only the owner can rename a folder. So
-//! folders there are safe. A file, a link or a socket there is not: once it is removed, anybody may create another in
-//! its place.
+//! folders there are safe. A file, a link or a socket there is not safe, because anybody may create another in its
+//! place after its removal.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -137,8 +137,7 @@ impl Evidence {
     }
 }
 
-/// Checks each folder and link on the way to `path`, and returns the path without links. The folders above `home` are
-/// not checked.
+/// Checks each folder and link on the way to `path`, except folders above `home`. Returns the path without links.
 ///
 /// # Errors
 ///
@@ -211,7 +210,7 @@ pub(crate) fn file(path: &Path, found: &std::fs::Metadata) -> Result<(), Exposur
     Evidence::new(kind, found).check(geteuid().as_raw(), path, has_access_list(path))
 }
 
-/// Returns the directory in `HOME`, after checking that it belongs to the user or to root.
+/// Returns the directory that `HOME` names, after checking that it belongs to the user or to root.
 ///
 /// # Errors
 ///

@@ -25,7 +25,7 @@ pub(crate) struct User {
 }
 
 /// Returns the user of this process. `None` if neither the C library nor getent knows the user. Later calls return the
-/// same user. A server makes the first call before its event loop begins, because a slow directory would stop the loop.
+/// same user. A server makes the first call before its event loop, which a slow user directory would stop.
 pub(crate) fn own_user() -> Option<User> {
     static OWN: OnceLock<User> = OnceLock::new();
     let uid = nix::unistd::getuid();

@@ -11,9 +11,9 @@ use rustix::process::{Resource, Rlimit};
 
 use crate::sys;
 
-/// Soft limit on core dumps that prevents them, in bytes. The value 1 is smaller than any core file, and unlike 0 it
-/// also prevents a dump to a program that collects core dumps. Source: Linux, fs/coredump.c, which takes 1 for "not
-/// even to a program".
+/// Soft limit on core dumps in bytes, which prevents core dumps. The value 1 is smaller than any core file, and unlike
+/// 0 it also prevents a dump to a program that collects core dumps. Source: Linux, fs/coredump.c, which takes 1 for
+/// "not even to a program".
 const NO_CORE_DUMP: u64 = 1;
 
 /// Protects the memory of this process: it leaves no core dump, and on Linux only root can read or debug it. Programs

@@ -51,7 +51,7 @@ pub(crate) enum Outcome {
         version: Version,
         /// The size of the copied program, as text for a person.
         size: String,
-        /// The path of another rove that the host's PATH finds first. `None` if there is none.
+        /// The path of another rove that the host's PATH finds first. `None` if it finds no other.
         other: Option<String>,
     },
     /// The host already had the very same program.
@@ -100,7 +100,7 @@ pub(crate) fn offer(
     let build = match Build::find(platform, options.build.as_deref()) {
         Ok(build) => build,
         Err(error) if policy == InstallPolicy::Always => return Err(error.into()),
-        // There is no program for the host's platform to offer.
+        // rove offers nothing, because no program runs on the host's platform.
         Err(_) => return Ok(false),
     };
     let host = options.session.host.display();
@@ -128,7 +128,7 @@ struct Copying<'a> {
     progress: Progress,
     /// The channel to the script's standard input. `None` once the program was sent or found unnecessary.
     sender: Option<Sender<Vec<u8>>>,
-    /// The program for the host, or why there is none. `None` until the script is ready for it.
+    /// The program for the host, or why there is no program. `None` until the script asks for the program.
     chosen: Option<Result<Build, InstallError>>,
     /// Whether the host already has this very program.
     is_same: bool,
@@ -229,7 +229,7 @@ fn choose(options: &InstallOptions, facts: &Facts) -> Result<Build, InstallError
     Ok(build)
 }
 
-/// Returns the SHA-256 of the running program, in hexadecimal, for a host without another way to compute it.
+/// Returns the SHA-256 of the running program, in hexadecimal, for a host that cannot compute it otherwise.
 ///
 /// # Errors
 ///

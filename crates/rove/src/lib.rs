@@ -1,4 +1,4 @@
-//! The program rove as a library. It moves bytes between the state machines of sessions (`rove-session`) and this
+//! The program rove as a library. It moves bytes between the sessions' state machines (`rove-session`) and this
 //! computer.
 //!
 //! # Modules, from the bottom up
@@ -13,13 +13,13 @@
 //! - `hardening` keeps the session key from other programs. `exposure` finds out who else can change a file, and
 //!   `own_file` makes files that nobody else can read.
 //! - `messages` prints sentences for the user, `question` asks the user, and `syslog` writes to the system's log.
-//!   `ssh_process` is an ssh beside a session. `ssh_reaper` ends it, also in a fork of this process (`child_process`).
+//!   `ssh_process` is an ssh beside a session, which `ssh_reaper` ends, even in a fork of rove (`child_process`).
 //!
 //! A session:
 //!
 //! - `client` and `server` are the two ends. Each has an event loop (`pump`) that moves bytes between the session's
 //!   state machine, the terminal and the datagrams' `wire`. In the server, `hold` delays the output of a shell that
-//!   starts before its client. `linger` keeps the server alive after its client, and `scope` moves it out of its login.
+//!   starts before its client. `linger` lets the server outlive its client, and `scope` its login.
 //! - `session_call` passes a session's options to the client that this program becomes by exec. `escape_key` reads the
 //!   key that starts a command to the client.
 //! - `login` makes the environment of the host's program, and `scrub` removes variables of other terminals from it.
@@ -29,8 +29,8 @@
 //!   prints port and key.
 //! - `splice` copies bytes between a stream and a socket or pipes. `packet_queue` limits the stream packets in the
 //!   kernel's queue. `listeners` accepts connections to forward, and `socks` reads the target that a program names. An
-//!   `opening` is a stream that waits for its answer, and `connect` makes the connection at the other end. `errand` is
-//!   work in a thread.
+//!   `opening` is a stream that waits for the peer's answer, and `connect` makes the connection at the other end.
+//!   `errand` is work in a thread.
 //! - `drop_folder` keeps files that are copied to the host.
 //! - `agent` has the parts that lend the user's agent to the host: a private socket, joined connections and a filter.
 //! - `tunnel` carries datagrams through ssh: `near` is the client's end, and `far` the host's.

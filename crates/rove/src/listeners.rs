@@ -1,5 +1,4 @@
-//! The sockets of this computer at which a session accepts connections to forward: TCP ports, and sockets in the file
-//! system.
+//! The listeners of this computer at which a session accepts connections to forward: TCP ports and Unix sockets.
 
 use std::cell::Cell;
 use std::fs::{self, Permissions};
@@ -71,7 +70,7 @@ pub(crate) struct Sockets {
     file: Option<SocketFile>,
 }
 
-/// The file of a Unix socket of this process. Dropping this value removes the file, unless another has replaced it.
+/// The file of this process's Unix socket. Dropping this value removes the file, if no other file has replaced it.
 #[derive(Debug)]
 pub(crate) struct SocketFile {
     path: PathBuf,
@@ -79,7 +78,7 @@ pub(crate) struct SocketFile {
 }
 
 impl Listeners {
-    /// Checks that all listeners can be opened, if the user requires that, and closes them again.
+    /// Checks that all listeners can be opened, if the user requires them all, and closes them again.
     ///
     /// # Errors
     ///
@@ -139,7 +138,7 @@ impl Listeners {
         Ok(())
     }
 
-    /// Closes the listener at a port or path, and returns its option. Its connections go on.
+    /// Closes the listener at a port or path, and returns the option. Connections of the listener go on.
     pub(crate) fn remove(&mut self, place: &Place, is_socks: bool) -> Option<String> {
         let is_meant =
             |it: &Listener| it.place.is_listener(place) && it.target.is_none() == is_socks;
@@ -166,7 +165,7 @@ impl Listeners {
     ///
     /// Returns the system's error. A later call may succeed.
     pub(crate) fn accept(&self) -> io::Result<Option<(OwnedFd, Option<&Target>, &str)>> {
-        // The search begins after the last successful listener, so that its connections do not delay those of others.
+        // The search begins after the last successful listener, so that its connections do not delay others.
         let next = self.next.get();
         for at in (next..next + self.all.len()).map(|at| at % self.all.len()) {
             let listener = &self.all[at];
@@ -288,7 +287,7 @@ fn listen_tcp(address: SocketAddr) -> io::Result<OwnedFd> {
     let listener = open(family)?;
     sockopt::set_socket_reuseaddr(&listener, true)?;
     if address.is_ipv6() {
-        // IPv4 connections come to a socket of their own.
+        // IPv4 connections come to another socket.
         sockopt::set_ipv6_v6only(&listener, true)?;
     }
     bind(&listener, &address)?;

@@ -25,8 +25,8 @@ pub(crate) const VARIABLES: [&str; 15] = [
     "LC_ALL",
 ];
 
-/// The locale used if the user has configured none with UTF-8. glibc, musl and the BSDs have it without any language
-/// pack.
+/// The locale that is used if the user's locale is not UTF-8. glibc, musl and the BSDs have this locale without any
+/// language pack.
 pub(crate) const FALLBACK: &str = "C.UTF-8";
 
 /// The variable that tells programs that the terminal has more colours than its terminfo entry says. The client sends

@@ -13,7 +13,7 @@ use tracing_subscriber::fmt::format::{DefaultFields, Format};
 /// The variable that names the client's log file. Without it there is no log, because the terminal shows the session.
 const LOG_FILE_VARIABLE: &str = "ROVE_LOG";
 
-/// Number of `-v` from which the server checks each screen change before it is sent. Source: Mosh 1.4.0 as observed.
+/// Number of `-v` at which the server begins to check screen changes before sending. Source: Mosh 1.4.0 as observed.
 pub(crate) const SELF_CHECK_VERBOSITY: u8 = 2;
 
 /// The first error in writing the client's log.
@@ -39,8 +39,8 @@ pub(crate) fn to_file(verbose: u8) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns why the client's log is incomplete, or `None` if it is complete. The client prints this after the session,
-/// whose screen a message would disturb.
+/// Returns why the client's log is incomplete, or `None` if it is complete. The client prints the reason after the
+/// session, because a message would disturb the session's screen.
 pub(crate) fn failure() -> Option<String> {
     let error = FAILURE.get()?;
     let path = std::env::var_os(LOG_FILE_VARIABLE).unwrap_or_default();

@@ -153,7 +153,7 @@ impl Login<'_> {
 }
 
 /// Sets the locale variables so that programs find an installed UTF-8 locale: the environment's own, else the user's
-/// (`offered`), else [`locale::FALLBACK`] for the character set alone.
+/// (`offered`), else [`locale::FALLBACK`] only for the character set.
 fn choose_locale(
     environment: &mut Environment,
     offered: &[(String, String)],
@@ -178,8 +178,8 @@ fn choose_locale(
     environment.insert("LC_CTYPE".into(), locale::FALLBACK.into());
 }
 
-/// Returns a UTF-8 locale that the environment or the user names, but that is not installed. `None` if either of their
-/// locales is installed, or only the fallback is missing.
+/// Returns a UTF-8 locale that the environment or the user names, but that is not installed. `None` if another named
+/// locale is installed, or only the fallback is missing.
 fn missing_locale(
     environment: &Environment,
     offered: &[(String, String)],

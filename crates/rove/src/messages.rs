@@ -56,7 +56,7 @@ impl FarLines {
         shown
     }
 
-    /// Returns the held bytes at the end of the stream.
+    /// Returns the bytes that are held back. Call this at the end of the stream.
     pub(crate) fn finish(&mut self) -> Vec<u8> {
         core::mem::take(&mut self.line)
     }

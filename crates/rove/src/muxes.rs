@@ -14,7 +14,7 @@ pub(crate) fn mux(side: Side) -> Mux {
     mux
 }
 
-/// Returns a client's and a server's end.
+/// Returns the client's end and the server's end of a stream layer.
 pub(crate) fn muxes() -> (Mux, Mux) {
     (mux(Side::Client), mux(Side::Server))
 }

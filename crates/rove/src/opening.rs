@@ -23,7 +23,7 @@ pub(crate) enum Answered {
     /// The peer has stored the file. The first text is the file's path. The second text says why the peer did not type
     /// the path, or is empty.
     Kept(String, String),
-    /// The peer has ended the stream without an answer, as it does for a kind of target that it does not know.
+    /// The peer has ended the stream without an answer, as it does for an unknown kind of target.
     Unknown,
     /// The stream was cut, for this reason.
     Cut(String),
@@ -45,8 +45,8 @@ impl Opening {
         self.id
     }
 
-    /// Reads the answer. `None` while it is incomplete. A stream that the peer has not connected is closed at once, to
-    /// make room for another.
+    /// Reads the answer. `None` while the answer is incomplete. A stream that the peer has not connected is closed at
+    /// once, to make room for another.
     pub(crate) fn answer(&mut self, now: Instant, mux: &mut Mux) -> Option<Answered> {
         let answered = self.read(now, mux)?;
         if !matches!(answered, Answered::Opened(_) | Answered::Exited(_)) {

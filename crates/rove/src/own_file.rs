@@ -32,7 +32,7 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns a folder that only the user may enter, and creates it where there is none.
+/// Returns a folder that only the user may enter, after creating it if it is missing.
 pub(crate) fn folder<E: From<io::Error> + From<DirectoryError>>(
     path: &Path,
 ) -> Result<Directory, E> {

@@ -12,8 +12,8 @@ pub(crate) fn can_be_asked() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Asks a question, and returns whether the answer is yes. Only Enter means `is_usual`. Any other answer means no.
-/// Without a terminal the result is `false`.
+/// Asks a question, and returns whether the answer is yes. Enter without a text means `is_usual`. Any other answer
+/// means no. Without a terminal the result is `false`.
 pub(crate) fn ask(question: &str, is_usual: bool) -> bool {
     if !can_be_asked() {
         return false;
@@ -31,7 +31,7 @@ pub(crate) fn choose(question: &str, count: usize) -> Option<usize> {
     number(&answer_to(&format!("{question} [1-{count}] "))?, count)
 }
 
-/// Asks like [`choose`], but also accepts only Enter as an answer, for which it returns `Some(None)`.
+/// Asks like [`choose`], but accepts also Enter without a number, for which it returns `Some(None)`.
 pub(crate) fn choose_or_enter(question: &str, count: usize) -> Option<Option<usize>> {
     let answer = answer_to(question)?;
     let is_enter = matches!(answer.as_slice(), b"\n" | b"\r\n");

@@ -1,7 +1,7 @@
 //! Keeps the record of a session, from which `rove resume` goes on after the client was killed.
 //!
 //! [`RecordKeeper`] writes the record of a running client. `store` manages its files, `format` encodes them, `disk` has
-//! the file operations, `origin` identifies the computer that wrote them, and `error` has the errors.
+//! the file operations, `origin` identifies the computer that wrote the files, and `error` has the errors.
 
 use std::net::SocketAddr;
 
@@ -41,7 +41,7 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    /// Returns the way of a client that continues from the record `resumed` with a new key from a rove server.
+    /// Returns [`Way::Rove`] for a client that continues from the record `resumed` with a new key from a rove server.
     ///
     /// # Errors
     ///
@@ -51,8 +51,7 @@ impl Way {
         let saved = Folders::create()?.open_locked(record, *lock)?;
         let left = LeftKeys::read(&saved.records).map_err(|_| ResumeFileError::Foreign)?;
         let client = saved.facts.client.parse().map_err(|_| ResumeFileError::Foreign)?;
-        // Another client may have resumed the session meanwhile. Then the server's count of keys belongs to that
-        // client.
+        // If another client has resumed the session meanwhile, the server's count of keys belongs to that client.
         let is_same = left.former(client).to_string() == *former;
         let next = left.after(taken.filter(|_| is_same));
         Ok(Self::Rove(saved, next))
@@ -76,8 +75,7 @@ enum Stage {
 }
 
 impl RecordKeeper {
-    /// Creates the keeper of a client's record. `way` says how the client begins. `None` if the session must not have a
-    /// record.
+    /// Creates the keeper of a client's record. `way` says how the client begins. `None` if no record may be kept.
     pub(crate) fn new(
         name: ProgramName,
         server: SocketAddr,
@@ -158,7 +156,7 @@ impl RecordKeeper {
         }
     }
 
-    /// Writes a record. Returns `false` if it is not written: recording has ended, or must start again in new files.
+    /// Writes a record. Returns `false` if recording has ended or must start again in new files, instead of writing it.
     fn write(&mut self, now: Instant, session: &mut Client, record: &Record) -> bool {
         let Stage::Written(store) = &mut self.stage else {
             session.recording().stop();

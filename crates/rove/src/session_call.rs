@@ -28,11 +28,11 @@ pub(crate) struct SessionCall {
     pub(crate) escape_key: Option<u8>,
     /// Whether to print errors only, without the line that says that the client exits.
     pub(crate) quiet: bool,
-    /// The host as the user wrote it, if this client knows.
+    /// The host as the user wrote it, if this client knows the host.
     pub(crate) host: Option<String>,
-    /// The session's command, quoted as for a shell; empty for the login shell. `None` if this client does not know.
+    /// The session's command, quoted as for a shell; empty for the login shell. `None` if this client does not know it.
     pub(crate) command: Option<String>,
-    /// The user, host and port, by ssh's configuration, for which prompts are remembered. `None` to remember none.
+    /// The user, host and port, by ssh's configuration, for which prompts are remembered. `None` for no prompts.
     pub(crate) account: Option<String>,
     /// The words of the user's ssh command; empty if this client does not know them.
     pub(crate) ssh: Vec<String>,
@@ -45,7 +45,7 @@ pub(crate) struct SessionCall {
     pub(crate) others: Vec<String>,
     /// The running ssh that can carry datagrams, if there is one.
     pub(crate) tunnel: Option<Inherited>,
-    /// The former client that this one resumes, if any. The record for `rove resume` omits this field.
+    /// The former client that this client resumes, if any. The record for `rove resume` omits this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) resumed: Option<Resumed>,
     /// The command, without the host, by which the user can attach to the session again. `None` if the session is
@@ -65,16 +65,16 @@ pub(crate) struct SessionCall {
 /// The uses of a session's streams.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StreamsCall {
-    /// The connections to forward. `None` for none.
+    /// The connections to forward. `None` to forward none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) forwards: Option<Forwards>,
-    /// How to lend the user's agent to the host. `None` to lend none.
+    /// How to lend the user's agent to the host. `None` to lend no agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) agent: Option<AgentCall>,
     /// The port or program that `rove -W` or `exec` connects with standard streams, or the files that `put` copies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) joined: Option<Joined>,
-    /// The host and login (gate) for which other calls, such as `rove -W`, may use this session. `None` if none may.
+    /// The host and login (gate) for which other calls, such as `rove -W`, may use this session. `None` if no call may.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) gate: Option<Gate>,
 }

@@ -29,8 +29,8 @@ pub(crate) use table::{age, describe_detached, describe_running, one as describe
 
 /// Longest wait for the servers' answers. Chosen: a thousand times the usual time, and short for a user who waits.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Longest wait for servers to end. Chosen: more than a server's wait for its client's acknowledgment (10 s, Mosh 1.4.0
-/// as observed).
+/// Longest wait for servers to end. Chosen: a server waits 10 s for its client's acknowledgment (Mosh 1.4.0 as
+/// observed).
 const END_PATIENCE: Duration = Duration::from_secs(15);
 /// The name of the command that ends sessions, in messages.
 const KILL: &str = "rove kill";
@@ -59,8 +59,7 @@ pub(crate) struct Listing {
     pub(crate) sessions: Vec<SessionStatus>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     stock: Option<Vec<u32>>,
-    /// Why servers ignore the administrator's rules for this computer. `None` if they obey the rules, or no rules
-    /// exist.
+    /// Why servers ignore the administrator's rules for this computer. `None` if the rules apply, or none exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rules_ignored: Option<String>,
     /// The administrator's rules in force. Only [`Listing::rules`] parses them, because later versions may add rules.

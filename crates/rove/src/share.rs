@@ -1,5 +1,4 @@
-//! Lets calls of rove (`-W`, `exec`) use the session of a running client with the same login, similar to ssh's
-//! ControlMaster.
+//! Lets calls of rove (`-W`, `exec`) use the session of a running client with the same login, like ssh's ControlMaster.
 //!
 //! `gate` decides which sessions and calls have the same login, and where the socket is. `message` has the messages on
 //! that socket: a request with descriptors, and the client's answers. `borrower` is the call's side of the socket, and

@@ -184,8 +184,8 @@ impl Request {
     }
 }
 
-/// The target, the version and the bytes after the request; `None` while it is incomplete; or the last reply to a bad
-/// request.
+/// The target, the version and the bytes after the request; `None` while the request is incomplete; or the last reply
+/// to a bad request.
 type Parsed = Result<Option<(Target, Version, Vec<u8>)>, Vec<u8>>;
 
 /// Removes parts from the front of a request. A part is `None` while it is incomplete.

@@ -35,8 +35,8 @@ pub(crate) struct Descriptor {
 pub(crate) type Changed = (Stat, Weak<()>);
 
 impl Descriptor {
-    /// Makes a copy of a standard descriptor. `others` lists the descriptors whose mode was changed, and this one is
-    /// added. Standard input and output may be the same socket, and output and errors the same pipe.
+    /// Makes a copy of a standard descriptor. `others` lists the descriptors whose mode was changed; a newly changed
+    /// one is added. Standard input and output may be the same socket, and output and errors the same pipe.
     pub(crate) fn copy_of(standard: BorrowedFd<'_>, others: &mut Vec<Changed>) -> io::Result<Self> {
         let fd = fcntl_dupfd_cloexec(standard, 3)?;
         let found = fstat(&fd)?;
@@ -77,7 +77,7 @@ impl Drop for Descriptor {
 #[derive(Debug)]
 pub(crate) struct Splice {
     id: StreamId,
-    /// The descriptor whose bytes are written to the stream. `None` after its end.
+    /// The descriptor whose bytes are written to the stream. `None` after the end of its bytes.
     input: Option<Rc<Descriptor>>,
     /// The descriptor to which the stream's bytes are written. `None` after the stream's end.
     output: Option<Rc<Descriptor>>,
@@ -312,7 +312,7 @@ impl Drop for Splice {
     }
 }
 
-/// Returns the sentence about an output that cannot be written. `None` if its reader has left.
+/// Returns the sentence about an output that cannot be written. `None` if the output's reader has left.
 pub(crate) fn unwritten(error: &io::Error) -> Option<String> {
     let has_reader = !matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset);
     has_reader.then(|| format!("cannot write the output: {}", reason(&error.to_string())))

@@ -1,4 +1,4 @@
-//! An ssh that this process runs beside its session, and whose pipes it reads and writes without blocking.
+//! An ssh beside a session, whose pipes this process reads and writes without blocking.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -83,8 +83,8 @@ impl SshProcess {
         Self::new(Pid::from_child(&child), descriptors)
     }
 
-    /// Returns whether both output streams have ended. This ssh, and the one that it may have started for a jump host
-    /// (they share the error output), then do nothing more.
+    /// Returns whether both output streams have ended. This ssh, and an ssh that it may have started for a jump host
+    /// with the same error output, then do nothing more.
     pub(crate) const fn is_silent(&self) -> bool {
         !self.has_output && !self.has_error_output
     }
@@ -134,7 +134,7 @@ impl SshProcess {
         }
     }
 
-    /// Reads ssh's error output, which may be the host's, and keeps its last line. Passes all bytes to `show`, and
+    /// Reads ssh's error output, which may be the host's, and keeps the last line. Passes all bytes to `show`, and
     /// progress messages to `note`. The rest of a long output is read in the next turn.
     pub(crate) fn read_errors(&mut self, mut show: impl FnMut(&[u8]), mut note: impl FnMut(&str)) {
         let mut buffer = [0; 4096];
@@ -175,7 +175,7 @@ impl Drop for SshProcess {
     }
 }
 
-/// Adds bytes to an unfinished line, and passes each line that they complete to `take`, without blanks at its ends.
+/// Adds bytes to an unfinished line, and passes each line that is then complete to `take`, without blanks at its ends.
 pub(crate) fn split_lines(line: &mut Vec<u8>, bytes: &[u8], mut take: impl FnMut(&str)) {
     for byte in bytes {
         match byte {

@@ -1,6 +1,6 @@
 //! The commands `rove -W`, `rove exec` and `rove put`. `rove -W` connects standard input and output with a TCP port or
-//! a socket that a host (the gate) reaches, for ssh's ProxyCommand. `rove exec` connects them with a program on a host,
-//! and `rove put` copies files.
+//! a socket that a host (the gate) reaches, for ssh's ProxyCommand. `rove exec` connects the two with a program on a
+//! host, and `rove put` copies files.
 //!
 //! `target` reads the port or path, and `handed_command` passes the program's command to the client. `gates` detects a
 //! gate that is reached through itself, and `json` reports a run of `rove exec` in JSON.
@@ -29,8 +29,8 @@ pub(crate) mod target;
 use json::Channel;
 
 /// Connects the standard descriptors with the port or program in `joined`, or copies its files. If no running client
-/// takes the call, this process becomes the client of a session without a program, or ssh if the host has no rove for
-/// that.
+/// takes the call, this process becomes the client of a session without a program. If the host has no suitable rove, it
+/// becomes ssh.
 pub(crate) fn run(
     options: &HostOptions,
     invocation: &Invocation,
@@ -77,7 +77,7 @@ pub(crate) fn run(
 ///
 /// # Errors
 ///
-/// Returns ssh's own sentence if the call has a command, too.
+/// Returns ssh's own error message if the call also has a command.
 fn with_configured(joined: Joined, config: &SshConfig) -> anyhow::Result<Joined> {
     let Joined::Program { mut command, is_subsystem } = joined else { return Ok(joined) };
     if let Some(configured) = &config.command.configured {
@@ -143,7 +143,7 @@ fn plain_ssh(words: &[String], host: &OsStr, joined: &Joined) -> Command {
         Joined::Port(target) => command.args(["-W", target, "--"]).arg(host),
         Joined::Program { command: run, is_subsystem } => {
             let words = is_subsystem.then_some("-s").into_iter().chain(["-T", "--"]);
-            // ssh runs the command of its configuration, and takes no other beside it.
+            // ssh runs the command of its configuration, and accepts no second command.
             let is_known = run.is_empty() || config.command.configured.is_some();
             let run: Option<&OsString> = Some(run).filter(|_| !is_known);
             command.args(words).arg(host).args(run)

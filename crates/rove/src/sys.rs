@@ -155,7 +155,7 @@ pub(crate) fn lock_memory(memory: Range<*const u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns how many bytes wait in a UDP socket's send queue, with the kernel's overhead. `None` if it is not reported.
+/// Returns how many bytes wait in a UDP socket's send queue, with the kernel's overhead. `None` if unknown.
 pub(crate) fn unsent_bytes(socket: BorrowedFd<'_>) -> Option<usize> {
     let mut bytes: c_int = 0;
     if !cfg!(target_os = "linux") {

@@ -18,8 +18,7 @@ const SYNCHRONIZED: u8 = 1 << 1;
 const DECORATING: u8 = 1 << 2;
 /// The terminal shows a progress bar (OSC 9;4).
 const PROGRESS: u8 = 1 << 3;
-/// No version of the terminal prints parts of an unknown query. The Linux console, PuTTY and hardware terminals may do
-/// so.
+/// Every version hides unknown queries. The Linux console, PuTTY and hardware terminals may print parts of them.
 const ASKABLE: u8 = 1 << 4;
 /// The terminal certainly supports modifyOtherKeys. Other terminals named `xterm` may take its sequence for colours.
 const MODIFIES_KEYS: u8 = 1 << 5;
@@ -76,7 +75,7 @@ pub(crate) struct RenderOptions {
 ///
 /// # Errors
 ///
-/// Returns an error if the terminfo database has no entry of this name, or a damaged one. The caller may then use
+/// Returns an error if the terminfo database has no entry of this name, or a damaged entry. The caller may then use
 /// [`plain_capabilities`].
 pub(crate) fn capabilities(
     term: &str,
@@ -142,7 +141,7 @@ fn has(info: &Terminfo<'_>, name: &str) -> bool {
 ///
 /// # Errors
 ///
-/// Returns an error if the bytes are no entry, or a damaged one.
+/// Returns an error if the bytes are no entry, or a damaged entry.
 pub(crate) fn read_entry(
     entry: &[u8],
     term: &str,
@@ -152,7 +151,7 @@ pub(crate) fn read_entry(
 }
 
 /// Returns the capabilities of a terminal without a terminfo entry: only OSC sequences, the keypad's modes and xterm's
-/// alternate screen, which present terminals have or ignore.
+/// alternate screen, which today's terminals support or ignore.
 pub(crate) fn plain_capabilities(options: RenderOptions) -> TerminalCapabilities {
     TerminalCapabilities {
         osc: OscSupport { any: true, ..OscSupport::default() },

@@ -57,7 +57,7 @@ fn find(name: &str) -> Option<PathBuf> {
 ///
 /// # Errors
 ///
-/// Returns [`EntryError`]: that the bytes are no entry, or a damaged one.
+/// Returns [`EntryError`]: that the bytes are no entry, or a damaged entry.
 pub(crate) fn read<T>(
     entry: &[u8],
     look: impl FnOnce(&Terminfo<'_>) -> T,

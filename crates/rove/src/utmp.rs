@@ -1,9 +1,9 @@
 //! The session's entry in the list of logged-in users (utmp), for `who` and `w`.
 //!
-//! An ordinary user may not write the list. Linux distributions install a helper that may (utempter), and FreeBSD has
-//! another (ulog-helper). Both take the pseudo-terminal as their standard input. Without a helper, as on macOS, the
-//! session is not listed. The helper waits while another program has locked the list, up to ten seconds with glibc. So
-//! only the end of a session waits for the helper.
+//! An ordinary user may not write the list. Linux distributions install a helper that may write it (utempter), and
+//! FreeBSD has another (ulog-helper). Both take the pseudo-terminal as their standard input. Without a helper, as on
+//! macOS, the session is not listed. The helper waits while another program has locked the list, up to ten seconds with
+//! glibc. So only the end of a session waits for the helper.
 
 use std::ffi::OsStr;
 use std::net::IpAddr;

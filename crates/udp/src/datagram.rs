@@ -100,8 +100,7 @@ const fn ecn(class: u8) -> Ecn {
 ///
 /// # Errors
 ///
-/// Returns the system call's error; `WouldBlock` if no datagram waits. The next call returns an error that followed a
-/// message.
+/// Returns the system call's error; `WouldBlock` if no datagram waits. An error after a message is returned later.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 pub(crate) fn receive(
     socket: &UdpSocket,
@@ -177,8 +176,7 @@ pub(crate) fn send_from(
     send_slices(socket, &[io::IoSlice::new(payload)], destination.into(), Some(local), None)
 }
 
-/// Sends the joined slices as one datagram, or as datagrams of `segment` bytes each. An IPv6 socket sends from `local`,
-/// if given.
+/// Sends the joined slices as one datagram, or as datagrams of `segment` bytes each. An IPv6 socket sends from `local`.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 pub(crate) fn send_slices(
     socket: &UdpSocket,
@@ -201,8 +199,8 @@ pub(crate) fn send_slices(
     Ok(())
 }
 
-/// Asks the system to report ICMP errors about datagrams of an unconnected socket. The next send or receive then fails
-/// with the error.
+/// Asks the system to report ICMP errors about datagrams of an unconnected socket. The next send or receive fails with
+/// it.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 pub(crate) fn report_path_errors(socket: &UdpSocket, ipv6: bool) -> io::Result<()> {
     use nix::sys::socket::{setsockopt, sockopt};

@@ -29,8 +29,7 @@ pub struct Received {
 }
 
 impl Received {
-    /// Passes each datagram of a message to `handle`, cut to [`DATAGRAM_LEN_MAX`] + 1 bytes. Returns the number of
-    /// datagrams.
+    /// Passes each datagram of a message to `handle`, cut to [`DATAGRAM_LEN_MAX`] + 1 bytes. Returns their number.
     pub(crate) fn split(
         self,
         message: &[u8],

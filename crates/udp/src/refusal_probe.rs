@@ -33,8 +33,7 @@ impl RefusalProbe {
     /// Sends an empty datagram. If the port is closed, a later read fails. Call this for each sent datagram.
     pub fn ask(&self) {
         if let Some(socket) = &self.0 {
-            // The first send fails if no read has returned an earlier refusal. The second send then provokes a new
-            // refusal.
+            // If no read has returned an earlier refusal, the first send fails, and the second provokes a new refusal.
             let _ = socket.send(&[]).or_else(|_| socket.send(&[]));
         }
     }

@@ -2,8 +2,7 @@
 //!
 //! While other senders send more than a server can read, Linux passes only one in 2, 4, 8 and so on of their datagrams.
 //! Other systems pass all. All datagrams from the client's address pass. A client that moves to another address counts
-//! as another sender until its first datagram has passed, and it sends several. The filter does not stop a sender at
-//! the client's address.
+//! as another sender until one of its datagrams has passed. The filter does not stop a sender at the client's address.
 
 use std::net::SocketAddr;
 
@@ -19,8 +18,7 @@ const STRANGERS_MAX: u32 = 250;
 /// Fewest datagrams of other senders in a [`WINDOW`] that keep the filter from being relaxed. Chosen: a relaxed filter
 /// may let twice as many pass, which is still well below [`STRANGERS_MAX`].
 const STRANGERS_MIN: u32 = STRANGERS_MAX / 4;
-/// Most halvings of the share of other senders' datagrams that passes. Chosen: of a million datagrams in a second, 4000
-/// pass.
+/// Most halvings of the share of other senders' datagrams that passes. Chosen: of a million a second, 4000 pass.
 const HALVINGS_MAX: u32 = 8;
 
 /// Counts datagrams of other senders than the client, and decides which share of them passes. At first all pass.
@@ -156,8 +154,7 @@ mod tests {
 
     const CLIENT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 1);
 
-    /// Sends `coming` datagrams of strangers to the filter in each window. Returns the number of halvings after each
-    /// window.
+    /// Sends `coming` datagrams of strangers in each window. Returns the number of halvings after each window.
     fn halvings(
         sieve: &mut Sieve,
         client: Option<SocketAddr>,

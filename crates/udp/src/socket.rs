@@ -15,13 +15,12 @@ use crate::received::{DATAGRAMS_PER_TURN, Received};
 
 /// Most local ports that a client keeps open. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const CLIENT_PORTS_MAX: usize = 10;
-/// DSCP 0 and ECT(0): congested routers may mark the session's datagrams instead of dropping them (RFC 3168). The byte
-/// is set for IPv4 only, because stock Mosh peers read no marks over IPv6. Source: Mosh 1.4.0 as observed,
-/// docs/wire.md.
+/// DSCP 0 and ECT(0): congested routers may mark the session's datagrams instead of dropping them (RFC 3168). Set for
+/// IPv4 only, because stock Mosh peers read no marks over IPv6. Source: Mosh 1.4.0 as observed, docs/wire.md.
 #[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
 const TYPE_OF_SERVICE: u8 = 0x02;
 /// Size of a socket's receive buffer, in bytes. The system also counts its own memory for each datagram: some 770 bytes
-/// for a small one and 2300 for a full one. The default size, 208 KiB, is full after 2.7 ms of a flood of 100 000
+/// for a small datagram and 2300 for a full one. The default size, 208 KiB, is full after 2.7 ms of a flood of 100 000
 /// datagrams a second, and then the peer's datagrams are lost with the rest. No process is sure to run within 2.7 ms.
 /// Chosen: 50 ms of such a flood, docs/bench.md, "Attacks".
 const RECEIVE_BUFFER_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -70,7 +69,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Returns the refusal that the error of a datagram socket stands for.
+    /// Returns the [`Refusal`] that a socket's error reports.
     pub fn of(error: &io::Error) -> Self {
         match error.kind() {
             kind if is_refusal(kind) => Self::Port,
@@ -144,7 +143,7 @@ fn send_by(
     }
 }
 
-/// Returns whether a queue of this computer is full: the socket's, or the network interface's (ENOBUFS).
+/// Returns whether an error says that a queue of this computer is full, such as the network interface's (ENOBUFS).
 fn is_about_a_full_queue(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::WouldBlock || Errno::from_io_error(error) == Some(Errno::NOBUFS)
 }
@@ -375,7 +374,7 @@ fn widen_receive_buffer(socket: &Socket) {
 fn set_options(socket: &Socket, ipv6: bool) -> io::Result<()> {
     use rustix::net::sockopt::{self, Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery};
 
-    // Routers may fragment a datagram that is too large for the next hop, except one that probes the path's MTU
+    // Routers may fragment datagrams that are too large for the next hop, except probes of the path's MTU
     // (`keep_whole`).
     sockopt::set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::DONT)?;
     if ipv6 {

@@ -1,5 +1,5 @@
-//! Tells whether the session's own shell, or a known program that it has started, waits at its own prompt, from `/proc`
-//! of Linux.
+//! Tells from `/proc` of Linux whether the session's shell, or a known program that it started, waits at its own
+//! prompt.
 //!
 //! The foreground process group and the terminal's modes are not enough evidence. They are the same during `read -es`
 //! of bash and `read -s` of fish. But a shell waits at its prompt with the same stack pointer every time, and a command
@@ -23,8 +23,8 @@ use super::{Child, Master, open_terminal};
 /// A program with a line editor, whose prompt can be recognised.
 #[derive(Debug, PartialEq, Eq)]
 struct Editor {
-    /// The name of the program's executable file, for a program other than a shell without the version. The name of the
-    /// process is no evidence, because a program can change it.
+    /// The name of the program's executable file. A version may follow, except for a shell. The name of the process is
+    /// no evidence, because a program can change it.
     name: &'static str,
     is_shell: bool,
     /// Whether the program may wait for a key in read(2), and not only in poll or select. If this is false, a shell in
@@ -60,7 +60,7 @@ const CHILDREN_MAX: usize = 32;
 /// Learns the stack pointer with which the session's shell waits at its prompt, and recognises the prompt by it.
 #[derive(Debug, Default)]
 pub struct PromptWatch {
-    /// The shell's first wait for keys, or a later one with a higher stack pointer ([`Editor::nests`]).
+    /// The shell's first wait for keys, or a later wait with a higher stack pointer ([`Editor::nests`]).
     first: Option<Wait>,
     /// Whether a job has had the terminal since the first wait.
     has_run_job: bool,

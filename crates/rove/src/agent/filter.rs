@@ -32,8 +32,7 @@ const EXTENSION_ANSWER: u8 = 29;
 /// The extension requests that the filter passes to the agent.
 const EXTENSIONS: [&[u8]; 2] = [b"session-bind@openssh.com", b"query"];
 
-/// Type of the ssh message (`SSH_MSG_USERAUTH_REQUEST`) within the data that is signed for a login. Source: RFC 4252,
-/// section 7.
+/// Type of the message (`SSH_MSG_USERAUTH_REQUEST`) in the signed data of a login. Source: RFC 4252, section 7.
 const LOGIN: u8 = 50;
 
 /// The login method whose signed data contain the host's key. Source: OpenSSH 9.2, PROTOCOL, section 1.8.

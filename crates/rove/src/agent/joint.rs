@@ -109,7 +109,7 @@ impl Joint {
         Ok(())
     }
 
-    /// Reads from each socket, unless too many bytes wait for the other one or the filter takes no request now.
+    /// Reads from each socket, unless too many bytes wait for the other socket, or the filter takes no request now.
     fn read(&mut self) -> Result<(), Over> {
         let mut buffer = [0; CHUNK];
         if self.takes_requests() {

@@ -12,7 +12,7 @@ use rustix::net::accept;
 
 use crate::listeners::{SocketFile, listen_at_path};
 
-/// A listening socket for one purpose, in a directory that only this user may enter. Dropping it removes its file.
+/// A listening socket for one purpose, in a directory that only this user may enter. Its drop removes its file.
 #[derive(Debug)]
 pub(crate) struct PrivateSocket {
     path: PathBuf,
@@ -57,7 +57,7 @@ impl PrivateSocket {
         }
     }
 
-    /// Accepts a waiting connection from a process of this user. Returns `None` if there is none, or after an error.
+    /// Accepts a waiting connection from a process of this user. Returns `None` if none waits, or after an error.
     pub(crate) fn accept(&mut self) -> Option<OwnedFd> {
         loop {
             let socket = match accept(&self.listener) {

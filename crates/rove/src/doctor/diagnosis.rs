@@ -196,7 +196,7 @@ fn ssh(host: &Host) -> Finding {
     }
 }
 
-/// Returns the observation `seen`, followed by the message `said` that came with it, if there was any.
+/// Returns the observation `seen`, followed by the error message `said`, if there is a message.
 fn after(seen: &str, said: Option<&str>) -> String {
     said.map_or_else(|| format!("{seen}, and nothing was said"), |line| format!("{seen}: {line}"))
 }

@@ -18,9 +18,9 @@ pub(crate) struct Facts {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Here {
-    /// The locale variable that decides the character set, with its value. `None` if none is set.
+    /// The locale variable that decides the character set, with its value. `None` if no such variable is set.
     pub(crate) locale: Option<(String, String)>,
-    /// Why the terminal's type cannot be used, in a sentence. `None` if it can.
+    /// Why the terminal's type cannot be used, in a sentence. `None` if it can be used.
     pub(crate) terminal_type: Option<String>,
     /// Why no UDP socket can be opened. `None` if a socket can be opened.
     pub(crate) no_socket: Option<String>,
@@ -33,16 +33,16 @@ pub(crate) struct Host {
     /// The host's name, as the user wrote it.
     pub(crate) name: String,
     pub(crate) addresses: Vec<String>,
-    /// Whether ssh always carries a session with these options, or only while UDP is not answered. `None` for never.
+    /// Whether ssh carries a session with these options always, or only while UDP is silent. `None` if never.
     pub(crate) tunnel: Option<TunnelUse>,
-    /// The jump host or proxy through which ssh connects, in ssh's words. `None` if it connects directly.
+    /// The jump host or proxy through which ssh connects, in ssh's words. `None` if ssh connects directly.
     pub(crate) detour: Option<String>,
     /// The result of the login.
     pub(crate) ssh: Ssh,
     /// Messages of ssh, or of the server if ssh has logged in, without control characters.
     pub(crate) said: Vec<String>,
     pub(crate) noise: Noise,
-    /// The host's answers to the doctor's survey. `None` if it gave none.
+    /// The host's answers to the doctor's survey. `None` if the host gave no answers.
     pub(crate) far: Option<Far>,
     /// Whether `rove install` can copy a server program to the host. Set only if the host lacks the program.
     pub(crate) no_server_program: Option<Remedy>,
@@ -51,11 +51,11 @@ pub(crate) struct Host {
     /// Whether the server refused the requested range of UDP ports.
     pub(crate) port_refused: bool,
     pub(crate) locale_refused: bool,
-    /// The server that announced itself. `None` if none did.
+    /// The server that announced itself. `None` if no server did.
     pub(crate) server: Option<Server>,
     /// The results of the datagrams to and from the server. `None` without a server.
     pub(crate) path: Option<Path>,
-    /// The facts from a second login, which is made if no datagram came back. `None` if it was not made.
+    /// The facts from a second login, which is made if no datagram came back. `None` without a second login.
     pub(crate) aftermath: Option<Aftermath>,
 }
 
@@ -106,11 +106,11 @@ pub(crate) struct Far {
     /// The character set of the locale in a login without a terminal.
     pub(crate) charset: String,
     pub(crate) locale: String,
-    /// The state of the agent that a session would lend to the host. `None` if it would lend none.
+    /// The state of the agent that a session would lend to the host. `None` if it would lend no agent.
     pub(crate) loan: Option<Loan>,
     /// The connections that a session with the user's options would forward.
     pub(crate) forwards: Forwards,
-    /// The socket of the agent that the login forwards; empty if it forwards none.
+    /// The socket of the agent that the login forwards. Empty if the login forwards no agent.
     pub(crate) agent: String,
     /// The path of the server program.
     pub(crate) server: String,
@@ -160,7 +160,7 @@ pub(crate) struct Server {
 pub(crate) struct Path {
     /// The addresses at which the server may be, in the order to try.
     pub(crate) tried: Vec<SocketAddr>,
-    /// The index in `tried` of the address that answered first. `None` if none did.
+    /// The index in `tried` of the address that answered first. `None` if no address answered.
     pub(crate) answered: Option<usize>,
     /// Whether the server answered through a forwarder on the jump host, after none of `tried` had answered.
     pub(crate) by_jump_host: bool,

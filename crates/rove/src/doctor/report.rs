@@ -56,7 +56,7 @@ fn verdict(facts: &Facts, diagnosis: &Diagnosis) -> String {
     text
 }
 
-/// Returns the report for programs, as JSON. Names of fields and legs never change; new ones may be added.
+/// Returns the report for programs, as JSON. Names of fields and legs never change; new names may be added.
 pub(crate) fn json(facts: &Facts, diagnosis: &Diagnosis) -> String {
     let checks: Vec<Value> = diagnosis
         .checks

@@ -1,5 +1,4 @@
-//! The survey: sh code that runs on the host in the login of the trial session, before the server starts, and prints
-//! lines such as:
+//! The survey: sh code that runs on the host in the trial session's login before the server starts. It prints lines as:
 //!
 //! ```text
 //! ROVE DOCTOR path /usr/local/bin:/usr/bin:/bin
@@ -21,7 +20,7 @@ const BEGIN: &str = "ROVE DOCTOR begin";
 /// An sh function that prints a line of the survey: a name and a value without line breaks.
 const SAY: &str = r#"d() { echo "ROVE DOCTOR $*"; }; "#;
 
-/// sh code that prints the user's sessions by the host's rove. It uses no `echo`, which interprets the list's
+/// sh code that lets the host's rove print the user's sessions. It avoids `echo`, because `echo` interprets the list's
 /// backslashes in some shells.
 const SESSIONS: &str = "; if [ \"$s\" = \"$p\" ]; then printf 'ROVE DOCTOR sessions '; \
                         \"$p\" list --json 2>/dev/null </dev/null || echo; fi";

@@ -28,8 +28,8 @@ const FIRST_ALONE: Duration = Duration::from_millis(3_500);
 /// Time for which all addresses are tried after [`FIRST_ALONE`]. Chosen: as long as for the first address, with a
 /// margin for a slow path.
 const OTHERS_PATIENCE: Duration = Duration::from_secs(5);
-/// Longest time of each later step, unless [`STEP_ROUND_TRIPS`] round trips take longer. Chosen: about as long as the
-/// first contact.
+/// Longest time of each step after the server's first answer, unless [`STEP_ROUND_TRIPS`] round trips take longer.
+/// Chosen: about as long as the first contact.
 const STEP_PATIENCE: Duration = Duration::from_secs(4);
 const STEP_ROUND_TRIPS: u32 = 16;
 /// Longest time of a datagram within this computer. Chosen: ten thousand times the usual time.
@@ -340,8 +340,7 @@ impl Trial {
         Ok(())
     }
 
-    /// Records an error about datagrams to the first address. Errors at other addresses, which are guesses, do not
-    /// count.
+    /// Records an error about datagrams to the first address. Errors at other addresses, mere guesses, do not count.
     fn note_refusal(&mut self, refusal: Option<Refusal>) {
         if self.path.answered.is_none() && !self.client.candidates().is_probing() {
             self.path.refusal = refusal.or(self.path.refusal.take());

@@ -127,7 +127,7 @@ fn each_folder_and_each_link_on_the_way_counts() {
         let error = way(&folder.join("none/file"), None).unwrap_err();
         assert!(matches!(error, Exposure::World { .. }), "{error}");
     }
-    // Each folder from the home directory down counts, and none above it.
+    // The home directory and the folders in it are checked, and no folder above.
     assert!(way(&inner.join("file"), Some(&inner)).is_ok());
     assert!(way(&inner.join("file"), Some(&safe)).is_err());
     assert!(way(&open.join("file"), Some(&open)).is_err());

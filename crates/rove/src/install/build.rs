@@ -1,4 +1,4 @@
-//! Finds the program to copy to a host: the running one, or one that was built for the host's platform.
+//! Finds the program to copy to a host: the running program, or a build for the host's platform.
 
 use std::env;
 use std::ffi::OsString;
@@ -40,7 +40,7 @@ pub(crate) enum BuildError {
     /// The file of the program cannot be read.
     #[error("cannot read {}: {error}", path.display())]
     Unreadable { path: PathBuf, error: io::Error },
-    /// The file is no program for the host's platform. `found` is the platform that it is for, if known.
+    /// The file is no program for the host's platform. `found` is the platform that the file is for, if known.
     #[error(
         "{} {}; `cargo xtask dist --target {}` makes a program for {platform}", path.display(),
         unfitness(found.as_ref(), platform), platform.name()
@@ -114,8 +114,7 @@ pub(crate) fn megabytes(bytes: usize) -> String {
     format!("{}.{} MB", tenths / 10, tenths % 10)
 }
 
-/// Returns why a file does not run on a platform, as the end of a sentence. The file is a program for the platform
-/// `found`, if any.
+/// Returns why a file does not run on a platform, as the end of a sentence. The file is a program for `found`, if any.
 fn unfitness(found: Option<&Platform>, platform: &Platform) -> String {
     match found {
         Some(found) if found == platform => "needs libraries of the host".to_owned(),
@@ -138,7 +137,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns the folders that may contain builds: the user's, then that of the running program.
+/// Returns the folders that may contain builds: the user's folder, and then the folder of the running program.
 fn folders(variable: impl Fn(&str) -> Option<OsString>, program: Option<&Path>) -> Vec<PathBuf> {
     let data = Folder::Data.path(variable);
     let beside = program.and_then(Path::parent).map(Path::to_path_buf);

@@ -21,7 +21,7 @@ pub(super) const MARKER: &str = "ROVE INSTALL";
 /// The folder that the program is copied to, as the user writes it.
 pub(super) const FOLDER: &str = "~/.local/bin";
 
-/// The part of the script that prints what is on the host. The host may lack all programs that compute a SHA-256.
+/// The part of the script that prints facts about the host. The host may lack all programs that compute a SHA-256.
 const LOOK: &str = r#"d="$HOME/.local/bin"; r="$d/rove"; t="$d/.rove-install.$$";
 has() { command -v "$1" >/dev/null 2>&1; };
 sum() { if has sha256sum; then sha256sum <"$1"; elif has shasum; then shasum -a 256 <"$1";
@@ -48,7 +48,7 @@ if e=$( { cat >"$t"; } 2>&1 ); then :; else fail "write $e"; fi; end;
 n=$(($(wc -c <"$t"))); if [ "$n" -ne "$size" ]; then fail "size $n"; fi;"#;
 
 /// The part of the script that checks the program and renames it to `rove`. If the host cannot compute a SHA-256, the
-/// program computes its own.
+/// program computes its own SHA-256.
 const CHECK: &str = r#"if e=$(chmod 755 "$t" 2>&1); then :; else fail "write $e"; fi;
 g=$(sum "$t"); g=${g%% *}; if [ -n "$g" ] && [ "$g" != "$wanted" ]; then fail "sum $g"; fi;
 e=$("$t" --version </dev/null 2>&1); s=$?; if [ "$s" -ne 0 ]; then fail "run $s $e"; fi;

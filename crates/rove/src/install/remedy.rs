@@ -11,13 +11,13 @@ use crate::install::build::Build;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Remedy {
     host: String,
-    /// Why there is no program to copy. `None` if there is one.
+    /// Why there is no program to copy. `None` if there is a program.
     refusal: Option<String>,
 }
 
 impl Remedy {
-    /// Looks for a program that could be copied to a host of this platform. If the platform is unknown, it is assumed
-    /// to be this computer's.
+    /// Looks for a program that could be copied to a host of this platform. If the platform is unknown, this computer's
+    /// platform is assumed.
     pub(crate) fn of(host: &OsStr, platform: Option<&Platform>) -> Self {
         let here = here();
         let found = platform.or(here.as_ref()).map(|platform| Build::find(platform, None));

@@ -14,11 +14,11 @@ const REASON_CHARS_MAX: usize = 240;
 pub(crate) struct Facts {
     /// The host's system and processor. `None` if their names are not plain words.
     pub(crate) platform: Option<Platform>,
-    /// The version of the rove on the host. `None` if there is none.
+    /// The version of the rove on the host. `None` if the host has no rove.
     pub(crate) version: Option<Version>,
-    /// The SHA-256 of the rove on the host, in hexadecimal. `None` if there is none, or the host cannot compute it.
+    /// The SHA-256 of the rove on the host, in hexadecimal. `None` without a rove or a program to compute it.
     pub(crate) sum: Option<String>,
-    /// The path of another rove that the host's PATH finds first. `None` if there is none.
+    /// The path of another rove that the host's PATH finds first. `None` if it finds no other.
     pub(crate) other: Option<String>,
 }
 

@@ -15,7 +15,7 @@ const VERSION_BYTES_MAX: usize = 32;
 pub(crate) struct Version([u32; 3]);
 
 impl Version {
-    /// Parses `1.2.3`; text after a hyphen is not compared. `None` for another form.
+    /// Parses `1.2.3`; text after a hyphen is not compared. `None` for a text of another form.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let text = text.split_once('-').map_or(text, |(numbers, _)| numbers);
         let mut numbers = [0; 3];
@@ -28,7 +28,7 @@ impl Version {
         words.next().is_none().then_some(Self(numbers))
     }
 
-    /// Parses the first line of `rove --version`. `None` for another form.
+    /// Parses the first line of `rove --version`. `None` for a line of another form.
     pub(crate) fn of_program(line: &str) -> Option<Self> {
         Self::parse(line.strip_prefix("rove ")?.trim_ascii_end())
     }

@@ -20,7 +20,7 @@ pub(crate) fn program(
     core_limit: Rlimit,
 ) -> Program {
     let mut environment: Environment = inherited.collect::<BTreeMap<_, _>>();
-    // sshd has set `TERM` for the login's terminal, but it sets none for a command without a terminal.
+    // sshd has set `TERM` for the login's terminal, but sets no `TERM` for a command without a terminal.
     if environment.contains_key(OsStr::new("SSH_TTY")) {
         environment.remove(OsStr::new("TERM"));
     }

@@ -3,8 +3,8 @@
 //!
 //! With a dead agent, `ssh` and `git push` fail instead of asking for a password. With a dead display, X programs hang.
 //! `SSH_TTY` may have become another user's terminal. Variables that only describe the login (`SSH_CONNECTION`,
-//! `SSH_CLIENT`) stay, because prompts and scripts read them. So do all variables that ssh has not set, and those of a
-//! session that was not started over ssh.
+//! `SSH_CLIENT`) stay, because prompts and scripts read them. All variables that ssh has not set also stay, and all
+//! variables of a session that was not started over ssh.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -14,8 +14,8 @@ use super::Environment;
 /// First display number that sshd uses for forwarded X11. Source: OpenSSH, sshd_config(5), X11DisplayOffset.
 const FORWARDED_DISPLAY_MIN: u32 = 10;
 
-/// Removes the variables that ended with the ssh connection. `SSH_TTY` becomes the session's own terminal, because
-/// scripts write escape sequences for the user's terminal there, such as for the clipboard.
+/// Removes the variables whose targets ended with the ssh connection. `SSH_TTY` becomes the session's own terminal,
+/// because scripts write escape sequences for the user's terminal there, such as for the clipboard.
 pub(super) fn forget(environment: &mut Environment, terminal: Option<&str>) {
     let value = |name: &str| environment.get(OsStr::new(name)).filter(|value| !value.is_empty());
     if value("SSH_CONNECTION").is_none() {

@@ -13,7 +13,7 @@ use super::format::{FILE_BYTES_MAX, Hosts};
 use crate::own_file;
 use crate::xdg::Folder;
 
-/// The file's name. Its lock (`.lock`) and its next version (`.new`) add an ending.
+/// The file's name. The names of its lock and its next version add `.lock` and `.new`.
 const NAME: &str = "prompts";
 /// Number of tries for the lock until a change is given up. Chosen: with [`LOCK_WAIT`] a tenth of a second. A change
 /// takes less than a millisecond, and a session must not wait for a client that is suspended.
@@ -44,7 +44,7 @@ pub(crate) enum PromptFileError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PromptFile(pub(super) Directory);
 
-/// The lock of the file. Dropping it releases the lock, even if a process that was forked has the descriptor, too.
+/// The lock of the file. Dropping this value releases the lock, even if a forked process also has the descriptor.
 #[derive(Debug)]
 pub(super) struct Lock(pub(super) File);
 
@@ -55,7 +55,7 @@ impl Drop for Lock {
 }
 
 impl PromptFile {
-    /// Returns the user's file, after creating its folder if there is none.
+    /// Returns the user's file, after creating its folder if it is missing.
     pub(super) fn create() -> Result<Self, PromptFileError> {
         own_file::folder(&folder()?).map(Self)
     }
@@ -65,7 +65,7 @@ impl PromptFile {
         Ok(Directory::open(&folder()?)?.map(Self))
     }
 
-    /// Reads the file. A missing or damaged file, or one of another format, counts as empty.
+    /// Reads the file. A missing or damaged file, or a file of another format, counts as empty.
     pub(super) fn read(&self) -> Result<Hosts, PromptFileError> {
         let path = self.path("");
         let file = match own_file::open(&path, OpenOptions::new().read(true)) {

@@ -1,15 +1,14 @@
 //! The bytes of the file of prompts: a mark with the number of the format, a SHA-256 of the rest, and the hosts.
 //!
 //! A host stands for an account, `user@host:port`. It is a salt (16 bytes), a name (16), two counts (a byte each), and
-//! that many hashes (8 each, the least significant byte first) of known prompts and of refused ones. The name is a hash
-//! of salt and account, so that the file has no host's name in clear text.
+//! as many hashes (8 each, the least significant byte first) of known and of refused prompts. The name is a hash of
+//! salt and account, so that the file has no host's name in clear text.
 
 use rove_bootstrap::Account;
 use rove_session::{PromptHash, PromptMemory};
 use sha2::{Digest, Sha256};
 
-/// The file's first bytes, which end in the format's number. Increase that number when prompts are hashed in another
-/// way.
+/// The file's first bytes, which end in the format's number. Increase that number when the hashing of prompts changes.
 const MARK: [u8; 16] = *b"rove prompts\n\0\0\x01";
 
 /// Length of the SHA-256 after the mark, in bytes.
@@ -32,7 +31,7 @@ const _: () = assert!(MARK.len() + SUM_BYTES == 48);
 /// The accounts in the file, each with its remembered prompts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Hosts(
-    /// The hosts, the most recently written one last.
+    /// The hosts, in the order of their last write.
     Vec<Host>,
 );
 

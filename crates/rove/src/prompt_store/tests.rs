@@ -304,7 +304,7 @@ fn a_client_that_stands_still_with_the_lock_stops_no_other() {
 fn a_child_that_has_not_executed_its_program_yet_keeps_no_lock() {
     let scratch = Kept::new();
     let lock = scratch.file().lock().unwrap();
-    // As with a fork, both descriptors are of one open file.
+    // As with a fork, both descriptors refer to the same open file.
     let _inherited = lock.0.try_clone().unwrap();
     drop(lock);
     scratch.file().lock().unwrap();

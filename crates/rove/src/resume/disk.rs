@@ -1,4 +1,4 @@
-//! The file operations by which a record is written. A test can replace them, to simulate a crash in each.
+//! The file operations by which a record is written. A test can replace them, to simulate a crash in each operation.
 
 use std::fs::{self, File};
 use std::io;

@@ -34,8 +34,8 @@ pub(crate) enum ResumeFileError {
 }
 
 impl ResumeFileError {
-    /// Returns whether the user has prevented records on purpose: the environment names no folder for them, or
-    /// something else than a folder.
+    /// Returns whether the user has prevented records on purpose, because the environment names no folder for records,
+    /// or something other than a folder.
     pub(crate) fn is_wanted(&self) -> bool {
         match self {
             Self::NoPlace | Self::Directory(DirectoryError::NotDirectory(_)) => true,
@@ -43,7 +43,7 @@ impl ResumeFileError {
         }
     }
 
-    /// Returns why there is no record, if possible only in the system's words, to fit into a line of the screen.
+    /// Returns why there is no record, if possible only in the system's words, to fit into a screen's line.
     pub(crate) fn in_short(&self) -> String {
         reason(&self.system().map_or_else(|| self.to_string(), io::Error::to_string))
     }

@@ -35,7 +35,7 @@ pub(super) struct Progress {
 /// The secret that seals the records of a session. It is in the client's memory and in the session's key file.
 pub(super) type Secret = Zeroizing<[u8; 16]>;
 
-/// Returns the contents of a key file: the secret, and then the place of the record.
+/// Returns the contents of a key file: the secret, and then a text that tells where the record is.
 pub(super) fn encode_secret(secret: &Secret, place: &[u8]) -> Zeroizing<Vec<u8>> {
     Zeroizing::new([&KEY_MARK[..], &secret[..], place].concat())
 }
@@ -65,7 +65,7 @@ impl Progress {
 pub(super) struct Sealer {
     cipher: RecordCipher,
     pub(super) progress: Progress,
-    /// Bytes of the file so far.
+    /// Length of the file so far, in bytes.
     pub(super) len: u64,
 }
 
@@ -178,14 +178,14 @@ pub(super) fn seal_key(secret: &[u8; 16], key: &Key) -> Vec<u8> {
     sealed
 }
 
-/// Opens a sealed session key. `None` if it is damaged.
+/// Opens a sealed session key. `None` if the sealed bytes are damaged.
 pub(super) fn open_key(secret: &[u8; 16], sealed: &[u8]) -> Option<Key> {
     let mut text = Zeroizing::new(sealed.to_vec());
     let is_whole = RecordCipher::new(&file_key(secret, &KEY_MARK)).open(0, &mut text);
     Key::from_text(str::from_utf8(&text).ok().filter(|_| is_whole)?).ok()
 }
 
-/// Returns the key of a file. Each generation has another key, because its head has another salt.
+/// Returns the key that seals a file. Each generation has another key, because its head has another salt.
 fn file_key(secret: &[u8; 16], head: &[u8]) -> Key {
     let sum = Sha256::new().chain_update(secret).chain_update(head).finalize();
     Key::from_bytes(*sum.first_chunk().expect("a sum has 32 bytes"))

@@ -13,7 +13,7 @@ use rustix::system::uname;
 /// A computer between two restarts.
 #[derive(Clone, Debug)]
 pub(super) struct Origin {
-    /// The text of `/etc/machine-id`. It is empty on many systems, and the same on copies of a computer.
+    /// The text of `/etc/machine-id`. Empty on many systems, and the same on copies of a computer.
     pub(super) computer: String,
     host: String,
     /// Linux's identifier of the boot. Empty on other systems.
@@ -28,7 +28,7 @@ impl Origin {
         Self { computer, host: uname().nodename().to_string_lossy().into_owned(), boot }
     }
 
-    /// Returns the place of a record in the runtime directory: computer, boot, folder and path, each in a line.
+    /// Returns a text that locates a record in the runtime directory: computer, boot, folder and path, each in a line.
     pub(super) fn place(&self, path: &Path) -> Vec<u8> {
         let [computer, boot, folder] = self.lines(path);
         let head = format!("{computer}\n{boot}\n{folder}\n");

@@ -1,7 +1,7 @@
 //! The files of a session's record on the disk: their lock, the checks on reading, and their removal.
 //!
 //! A session has a key file in one folder. Its record is in another folder, beside a file with the record's progress.
-//! The session's client holds the lock on the key file. A new whole record replaces the former one by a rename.
+//! The session's client holds the lock on the key file. A new whole record replaces the former record by a rename.
 
 use std::env;
 use std::fs::{self, File, OpenOptions};
@@ -92,13 +92,12 @@ pub(crate) struct Folders {
     keys: Directory,
     /// The folder of records that do not outlive a restart of the computer: the runtime directory.
     memory: Directory,
-    /// The folder of records that outlive a restart. It exists once a record is kept in it.
+    /// The folder of records that outlive a restart. It exists after a record was kept in it.
     disk: PathBuf,
 }
 
 impl Folders {
-    /// Returns the user's folders, after creating those of keys and of records in the runtime directory if they do not
-    /// exist.
+    /// Returns the user's folders. Creates missing folders of keys and of records in the runtime directory.
     pub(crate) fn create() -> Result<Self, ResumeFileError> {
         let folder = |kind: Folder| kind.path(|name| env::var_os(name));
         let own = |kind| folder(kind).map(|it| it.join("rove")).ok_or(ResumeFileError::NoPlace);
@@ -321,7 +320,7 @@ impl<D: Disk> Store<D> {
         Ok((key_file, progress_file))
     }
 
-    /// Writes a record: a whole record to a new file (a generation), and any other to the end of that file.
+    /// Writes a record: a whole record to a new file (a generation), and a record of changes to the end of that file.
     ///
     /// # Errors
     ///

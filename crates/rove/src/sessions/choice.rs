@@ -33,7 +33,7 @@ fn meant<'a>(one: &SessionRef, sessions: &'a [Found]) -> impl Iterator<Item = &'
     sessions.iter().filter(move |found| means(one, &found.status))
 }
 
-/// Returns the first session named by `wanted` whose server does not answer. Without `wanted`, any such session.
+/// Returns the first session whose server does not answer, of those that `wanted` names or, without it, of all.
 pub(crate) fn silent<'a>(wanted: Option<&SessionRef>, survey: &'a Survey) -> Option<&'a Silent> {
     survey.silent.iter().find(|Silent { name, label, .. }| match wanted {
         Some(SessionRef::Number(number)) => name.pid == *number || u32::from(name.port) == *number,
@@ -51,8 +51,7 @@ pub(crate) fn describe_silent(silent: &Silent, computer: &Computer) -> String {
 }
 
 impl Choice {
-    /// Returns the chosen sessions without repetitions, and the chosen names and numbers that match no session or
-    /// several.
+    /// Returns the chosen sessions, each once, and the chosen names and numbers that match no session or several.
     pub(super) fn among<'a>(&self, sessions: &'a [Found]) -> (Vec<&'a Found>, Vec<&SessionRef>) {
         match self {
             Self::These(these) => {

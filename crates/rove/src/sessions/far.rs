@@ -76,7 +76,7 @@ fn kill_words(choice: &Choice) -> Vec<OsString> {
     words.into_iter().map(OsString::from).collect()
 }
 
-/// Runs a command on the host and prints its output, without control characters. Returns its exit code.
+/// Runs a command on the host and prints its output, without control characters. Returns the command's exit code.
 fn pass(command: &RemoteCommand<'_>) -> anyhow::Result<u8> {
     let mut filter = Printable::default();
     let mut failure = None;

@@ -11,7 +11,7 @@ const HEADINGS: [&str; 9] =
     ["PID", "PORT", "STATE", "AGE", "CONTACT", "KEY", "SIZE", "PATH", "CLIENT"];
 const LAST_HEADING: &str = "COMMAND";
 
-/// Returns a table of sessions, with the one on `own_terminal` marked and commands cut to `command_width` characters.
+/// Returns a table of sessions, with that on `own_terminal` marked, and commands cut to `command_width` characters.
 pub(super) fn sessions(
     sessions: &[SessionStatus],
     own_terminal: Option<&str>,
@@ -53,7 +53,7 @@ pub(super) fn sessions(
     text
 }
 
-/// Returns the message about stock servers; empty if there are none.
+/// Returns the message about stock servers. The text is empty without such servers.
 pub(super) fn stock(servers: &[u32], computer: &Computer) -> String {
     let Some(first) = servers.first() else { return String::new() };
     let (on, kill) = (computer.on(), format!("kill {first}"));

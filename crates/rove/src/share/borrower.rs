@@ -37,8 +37,8 @@ const COPY_BYTES: usize = 64 * 1024;
 const WORD_MAX: u64 = 16 * 1024;
 
 /// Carries the call through a running client of the same login. Returns the exit code. `None` if no client carries the
-/// call; its input is then unread. `rove put` always uses its own session, because it prints the paths of its files.
-/// `config` is ssh's configuration for the host.
+/// call; the call's input is then unread. `rove put` always uses its own session, because it prints the paths of its
+/// files. `config` is ssh's configuration for the host.
 pub(crate) fn run(options: &HostOptions, joined: &Joined, config: &SshConfig) -> Option<u8> {
     if matches!(joined, Joined::Files { .. }) || !may_share(options) {
         return None;
@@ -178,7 +178,7 @@ impl Borrowed {
         Some(word.conclude())
     }
 
-    /// Starts threads that copy bytes. Returns the threads of the outputs, each of which ends with its output.
+    /// Starts threads that copy bytes. Returns the threads of the outputs, which end when their outputs end.
     fn join(&mut self) -> io::Result<Vec<JoinHandle<io::Result<()>>>> {
         debug_assert_eq!(self.pipes.len(), if self.is_port { 2 } else { 3 });
         let mut standard = Vec::new();
@@ -216,7 +216,7 @@ fn connect(path: &Path) -> io::Result<UnixStream> {
     Ok(stream)
 }
 
-/// Returns whether a process is stopped (Ctrl-Z). Its state follows its name in `/proc/PID/stat` (proc(5)).
+/// Returns whether a process is stopped (Ctrl-Z). The state follows the name in `/proc/PID/stat` (proc(5)).
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 fn is_stopped(process: rustix::process::Pid) -> bool {
     let stat = std::fs::read(format!("/proc/{process}/stat")).unwrap_or_default();
@@ -240,7 +240,7 @@ fn copy(from: &File, to: &File) -> io::Result<()> {
     }
 }
 
-/// Repeats a system call until the descriptor is ready. Another program may have made it non-blocking.
+/// Repeats a system call until the descriptor is ready, because another program may have made it non-blocking.
 fn when_ready<T>(
     descriptor: &File,
     wanted: PollFlags,

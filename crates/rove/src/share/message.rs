@@ -94,8 +94,7 @@ impl Request {
         Self { gate, joined: joined.clone(), command }
     }
 
-    /// Returns the port or program of the request. `None` if the command is malformed, and for files, which clients do
-    /// not accept.
+    /// Returns the port or program of the request. `None` for a malformed command, and for files, which clients refuse.
     pub(crate) fn into_joined(self) -> Option<Joined> {
         Some(match self.joined {
             Joined::Program { is_subsystem, .. } => {

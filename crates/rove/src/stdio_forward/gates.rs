@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 
 use rove_bootstrap::{HostOptions, WantedSession};
 
-/// The environment variable with the gates, one in a line. Only `rove -W`, `exec` and `put` set it.
+/// The environment variable with the gates, one gate in a line. Only `rove -W`, `exec` and `put` set it.
 const VARIABLE: &str = "ROVE_GATES";
 /// Most gates (hosts of nested `rove -W`) on the way to a host. Chosen: more than anybody uses. A loop may spell its
 /// gates differently each time, so only the limit stops it.

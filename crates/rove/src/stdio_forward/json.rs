@@ -130,7 +130,7 @@ pub(crate) fn run(args: &[OsString]) -> anyhow::Result<u8> {
     Ok(code)
 }
 
-/// Returns the last line, and the exit code, from the child's last message and its own exit code.
+/// Returns the last line, and the exit code, from the child's last message and the child's exit code.
 fn last_line(end: Option<Word>, code: u8) -> (Value, u8) {
     match end {
         Some(Word::Code(code)) => (json!({ "exit": code }), code),
@@ -161,7 +161,7 @@ fn pass_signals_on(child: &Child) -> io::Result<()> {
     let mut signals = Signals::new(signals::heard(&[SIGTERM, SIGINT, SIGHUP, SIGQUIT]))?;
     thread::spawn(move || {
         for signal in signals.forever() {
-            // If the terminal has sent the signal, the child gets a second one, which does no harm.
+            // If the terminal has sent the signal, the child gets a second signal, which does no harm.
             let _ = Signal::from_named_raw(signal).map(|signal| kill_process(pid, signal));
         }
     });
@@ -180,8 +180,7 @@ fn piece(name: &str, bytes: &[u8]) -> Value {
     json!({ name: STANDARD.encode(bytes) })
 }
 
-/// Prints the bytes of a stream until its end. Closes the stream if printing fails, so that the program's writes fail,
-/// too.
+/// Prints the bytes of a stream until its end. If printing fails, closes the stream, so that the program's writes fail.
 fn tell_bytes(name: &str, mut from: impl Read) {
     let mut buffer = vec![0; PIECE_MAX];
     loop {

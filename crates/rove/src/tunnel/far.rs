@@ -71,7 +71,7 @@ impl Pump {
                 if let Err(error) = self.socket.send(&datagram)
                     && error.kind() == io::ErrorKind::ConnectionRefused
                 {
-                    // The error belongs to an earlier datagram, and this one was not sent.
+                    // The error belongs to an earlier datagram, and this datagram was not sent.
                     self.pipes.carrier.handle_refusal();
                     let _ = self.socket.send(&datagram);
                 }

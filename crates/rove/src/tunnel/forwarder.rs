@@ -23,7 +23,7 @@ use crate::tunnel::pipes::Pipes;
 const SSHD_FOLDER: &str = "/etc/ssh";
 const SSHD_CONFIG: &str = "/etc/ssh/sshd_config";
 
-/// Runs a forwarder until standard input ends. The first message there names the server.
+/// Runs a forwarder until standard input ends. The first message on standard input names the server.
 ///
 /// # Errors
 ///
@@ -62,7 +62,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
 struct Passage {
     /// The socket for the client.
     outside: ServerSocket,
-    /// The socket for the server, to which it is connected.
+    /// The socket that is connected to the server.
     inside: ServerSocket,
     forwarder: Forwarder,
 }
@@ -124,7 +124,7 @@ fn refusal(server: SocketAddr) -> Option<String> {
     Forwarding::read(&config, &included).refusal(server)
 }
 
-/// Returns the texts of the files that match an `Include` pattern, sorted by name. The file's name may have one star.
+/// Returns the texts of the files that match an `Include` pattern, sorted by name. Its last part may have one star.
 fn included(pattern: &str) -> Vec<String> {
     let path = Path::new(SSHD_FOLDER).join(pattern);
     let Some((before, after)) = pattern.rsplit('/').next().and_then(|name| name.split_once('*'))
@@ -143,7 +143,7 @@ fn included(pattern: &str) -> Vec<String> {
     paths.iter().filter_map(|path| read(path)).collect()
 }
 
-/// Reads at most [`FILE_BYTES_MAX`] + 1 bytes, so that [`Forwarding::read`] notices a longer file. `None` for no file.
+/// Reads up to [`FILE_BYTES_MAX`] + 1 bytes, so that [`Forwarding::read`] notices a longer file. `None` if unreadable.
 fn read(path: &Path) -> Option<String> {
     let (mut text, len_max) = (Vec::new(), u64::try_from(FILE_BYTES_MAX + 1).unwrap_or(u64::MAX));
     File::open(path).ok()?.take(len_max).read_to_end(&mut text).ok()?;

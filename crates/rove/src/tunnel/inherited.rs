@@ -1,4 +1,4 @@
-//! Passes the login's ssh to the session's client: its descriptors, its process number, and how to start another.
+//! Passes the login's ssh to the session's client: its descriptors, its process number, and how to start another ssh.
 //!
 //! The client is the same process after an exec. It inherits the descriptors; its `SessionCall` has their numbers.
 

@@ -29,8 +29,7 @@ const SILENT_MAX: Duration = Duration::from_secs(60);
 /// Number of failed logins after which a session stops trying. Chosen: a single failure may be chance. A refused login
 /// counts as this many failures, as does a late login to a host that has answered.
 const FAILURES_MAX: u8 = 2;
-/// Size of the buffer for a forwarder's answer. Chosen: larger than the answer. Longer output of start-up files is read
-/// in pieces.
+/// Size of the buffer for a forwarder's answer, in bytes. Chosen: larger than an answer; longer output comes in pieces.
 const ANSWER_LEN: usize = 4096;
 
 /// An ssh that runs a forwarder.
@@ -52,8 +51,8 @@ impl Line {
         Ok(Self { ssh, wrapper, ends: Vec::new() })
     }
 
-    /// Starts a forwarder to the first of the server's addresses, and waits for its answer. `None` if its ssh ends, or
-    /// if it does not answer within [`LOGIN_MAX`].
+    /// Starts a forwarder to the first of the server's addresses, and waits for the forwarder's answer. `None` if the
+    /// forwarder's ssh ends, or if no answer comes within [`LOGIN_MAX`].
     ///
     /// # Errors
     ///
@@ -100,7 +99,7 @@ impl Line {
         (look, answer.filter(|_| !self.ends.is_empty()))
     }
 
-    /// Returns the sealed datagram to send in place of one to the forwarder's address, or `None` for any other address.
+    /// Returns the sealed form of a datagram to the forwarder's address, or `None` for any other address.
     pub(crate) fn wrap(&mut self, transmit: &Transmit) -> Option<Transmit> {
         self.ends
             .contains(&transmit.destination)
@@ -150,7 +149,7 @@ impl Jump {
         session.side_path_since().filter(|_| is_possible).map(|since| since + WANTED_AFTER)
     }
 
-    /// Returns when [`Jump::turn`] must end the ssh if nothing else happens. `None` for never.
+    /// Returns when [`Jump::turn`] must end the ssh if nothing else happens. `None` if it need not.
     pub(super) fn poll_timeout(&self, session: &Client) -> Option<Instant> {
         if self.line.as_ref()?.ends.is_empty() {
             return Some(self.started_at + LOGIN_MAX);
@@ -177,8 +176,7 @@ impl Jump {
         self.line.is_some()
     }
 
-    /// Reads and writes without blocking, and gives up an ssh that has ended, is late or is not needed. Returns a
-    /// change.
+    /// Reads and writes without blocking. Gives up an ssh that ended, is late or is not needed. Returns a change.
     pub(super) fn turn(
         &mut self,
         now: Instant,
@@ -217,14 +215,14 @@ impl Jump {
         Some(News::Ended { ending: line.ssh.process.release(now), was_logging_in })
     }
 
-    /// Returns the sealed datagram to send in place of one to the forwarder's address, or `None` for any other address.
+    /// Returns the sealed form of a datagram to the forwarder's address, or `None` for any other address.
     pub(super) fn wrap(&mut self, transmit: &Transmit) -> Option<Transmit> {
         self.line.as_mut()?.wrap(transmit)
     }
 }
 
-/// Returns the addresses at which a forwarder may be reached: those of the jump host's name, and the one at which ssh
-/// reached its sshd. The server's own addresses are left out, even if the jump host names them.
+/// Returns the addresses at which a forwarder may be reached: those of the jump host's name, and the address at which
+/// ssh reached its sshd. The server's own addresses are left out, even if the jump host names them.
 fn addresses(call: &JumpCall, ends: &Ends, servers: &[SocketAddr]) -> Vec<SocketAddr> {
     let mut found: Vec<SocketAddr> = Vec::new();
     for address in call.addresses.iter().copied().chain(ends.address) {

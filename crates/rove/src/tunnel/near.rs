@@ -1,4 +1,4 @@
-//! The client's end of a tunnel, if ssh is the only path: runs the session's ssh, and another if that fails.
+//! The client's end of a tunnel, if ssh is the only path: runs the session's ssh, and another if that ssh fails.
 //!
 //! Nothing here blocks, except a login by the user. Datagrams for which ssh has no room wait in a bounded queue.
 
@@ -120,13 +120,13 @@ impl Tunnel {
         }
     }
 
-    /// Returns when to call [`Tunnel::turn`] if nothing else happens. `None` for never.
+    /// Returns when to call [`Tunnel::turn`] if nothing else happens. `None` if no call is needed.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         let at = if self.next.is_some() { Some(self.retry.give_up_at()) } else { self.start_at() };
         at.into_iter().chain(self.ending.iter().map(SshReaper::poll_timeout)).min()
     }
 
-    /// Notes that this computer's network has changed, so that another ssh may be started sooner.
+    /// Records that this computer's network has changed, so that another ssh may be started sooner.
     pub(crate) fn handle_network_change(&mut self, now: Instant) {
         self.retry.handle_network_change(now);
     }

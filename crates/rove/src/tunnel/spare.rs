@@ -1,8 +1,8 @@
 //! The client's end of an ssh beside UDP. This ssh carries datagrams while UDP is silent, and ends when UDP answers.
 //!
-//! The first ssh is that of the session's login. Later ones log in without the user, as often as [`Standby`] allows, or
-//! the user logs in. If an ssh is silent, another logs in beside it, because the silent one may be slow or dead.
-//! [`Standby`] also counts the login of an ssh that starts a forwarder on a jump host.
+//! The first ssh is that of the session's login. Later ssh processes log in without the user, as often as [`Standby`]
+//! allows, or the user logs in. If an ssh is silent, another logs in beside it, because the silent ssh may be slow or
+//! dead. [`Standby`] also counts the login of an ssh that starts a forwarder on a jump host.
 
 use std::io;
 use std::net::SocketAddr;
@@ -83,12 +83,12 @@ impl Spare {
         self.jump.is_some()
     }
 
-    /// Returns the datagram to send in place of this one, if it goes to a forwarder.
+    /// Returns the sealed datagram to send in place of `transmit`, if that goes to a forwarder.
     pub(crate) fn wrap(&mut self, transmit: &Transmit) -> Option<Transmit> {
         self.jump.as_mut()?.wrap(transmit)
     }
 
-    /// Returns when to call [`Spare::turn`] if nothing else happens. `None` for never.
+    /// Returns when to call [`Spare::turn`] if nothing else happens. `None` if no call is needed.
     pub(crate) fn poll_timeout(&self, session: &Client) -> Option<Instant> {
         let start = self.wanted_at(session).and_then(|at| self.standby.start_at(at));
         let dead = session.side_path_dead_at().filter(|_| self.ssh.is_some());

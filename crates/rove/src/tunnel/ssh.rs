@@ -1,4 +1,4 @@
-//! An ssh process that carries a tunnel's datagrams, or is logging in for it.
+//! An ssh process that carries a tunnel's datagrams, or is logging in to do so.
 
 use std::io::{self, Write};
 
@@ -58,8 +58,7 @@ impl Ssh {
         self.banner.is_none()
     }
 
-    /// Returns whether ssh prints progress messages, but has not exchanged keys. The network or a shared connection is
-    /// then silent.
+    /// Returns whether ssh prints progress messages, but has exchanged no keys, as over a silent network or connection.
     pub(super) fn is_unanswered(&self) -> bool {
         self.has_answer == Some(false)
     }

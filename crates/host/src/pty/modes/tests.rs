@@ -1,4 +1,4 @@
-//! Sets the modes of a pseudo-terminal, and reads them.
+//! Tests that set the modes of a pseudo-terminal, and read them.
 
 use rove_terminal::Size;
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};

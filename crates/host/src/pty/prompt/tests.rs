@@ -109,7 +109,7 @@ impl Shell {
         self.type_text("cat\r");
         self.wait_for("a job", |shell| {
             let is_job = tcgetpgrp(&shell.master.0).unwrap() != shell.child.pid;
-            // The watch has to see the job, which may end at once after this.
+            // The watch has to see the job now, because the job may end directly afterwards.
             assert!(!shell.look(), "nothing is known yet, or a job runs");
             is_job
         });

@@ -78,7 +78,7 @@ fn refused(host: &Host) -> Option<Finding> {
     ))
 }
 
-/// Returns whether UDP or ssh carries a session at present and why, and whether the host supports the way through ssh.
+/// Returns whether UDP or ssh carries a session at present and why, and whether the host supports sessions through ssh.
 fn tunnel(host: &Host, path: &Path) -> Finding {
     match host.far.as_ref().map(|far| far.version.as_str()) {
         Some(version) if version.starts_with("rove ") => ok(match (host.tunnel, path.answered) {

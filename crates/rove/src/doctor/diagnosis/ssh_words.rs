@@ -1,7 +1,7 @@
-//! The causes of ssh's error messages, with advice for the user. Source: the messages of OpenSSH and of rove's proxy
+//! Explains ssh's error messages, with advice for the user. Source: the messages of OpenSSH and of rove's proxy
 //! command.
 
-/// Parts of ssh's error messages, each with its advice, in which the host replaces `{}`.
+/// Parts of ssh's error messages, each with its advice. In the advice, `{}` stands for the host.
 const REMEDIES: [(&str, &str); 12] = [
     (
         "Permission denied",

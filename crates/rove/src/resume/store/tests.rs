@@ -40,7 +40,7 @@ impl Kept {
         self.1.record_path(&self.name(), false)
     }
 
-    /// Opens the only session, which no client uses. A process that another test forks holds its lock until an exec.
+    /// Opens the only session, which no client uses. A process that another test forks holds the lock until its exec.
     fn open(&self) -> Result<Saved, ResumeFileError> {
         loop {
             match self.1.open(&self.name()) {
