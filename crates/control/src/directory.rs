@@ -153,7 +153,7 @@ impl Directory {
     }
 
     /// Removes the sockets and labels of dead processes. Connects only to sockets whose process number does not exist
-    /// here, so it wakes no server here. If such a socket accepts, its server runs outside this container.
+    /// here, to wake no server of this container. If such a socket accepts, its server runs outside the container.
     pub(crate) fn remove_leftovers(&self) {
         for entry in self.entries() {
             let name = entry.file_name();

@@ -20,7 +20,7 @@ use rustix::io::Errno;
 use crate::messages::reason;
 use crate::xdg::Folder;
 
-/// Most bytes of a file of `rove put`. Chosen: pictures and logs are smaller; `rsync -e 'rove exec'` copies others.
+/// Most bytes of a file of `rove put`. Chosen: pictures and logs are smaller; for more, use `rsync -e 'rove exec'`.
 const FILE_BYTES_MAX: u64 = 1 << 30;
 
 /// Most bytes of a file's final name in the drop folder. Chosen: the name fits into a request at a control socket.

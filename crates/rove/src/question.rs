@@ -31,7 +31,7 @@ pub(crate) fn choose(question: &str, count: usize) -> Option<usize> {
     number(&answer_to(&format!("{question} [1-{count}] "))?, count)
 }
 
-/// Asks like [`choose`], but accepts also Enter without a number, for which it returns `Some(None)`.
+/// Asks like [`choose`], but also accepts Enter without a number, for which it returns `Some(None)`.
 pub(crate) fn choose_or_enter(question: &str, count: usize) -> Option<Option<usize>> {
     let answer = answer_to(question)?;
     let is_enter = matches!(answer.as_slice(), b"\n" | b"\r\n");

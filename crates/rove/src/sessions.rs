@@ -210,8 +210,8 @@ fn see_off(
         && Conversation::start(clock, &found.path, Request::Status).is_err())
 }
 
-/// Prints on standard error which servers did not answer and which folders are not used. Returns whether there were
-/// any.
+/// Prints on standard error which servers did not answer and which folders are not used. Returns whether any was
+/// printed.
 fn tell_problems(speaker: &str, computer: &Computer, survey: &Survey) -> bool {
     let on = computer.on();
     for error in &survey.errors {

@@ -12,7 +12,7 @@ pub(crate) mod message;
 
 pub(crate) use gate::Gate;
 
-/// Returns whether a session or a call with these options may be shared. `-S none` forbids that, as with ssh.
+/// Returns whether a session or a call with these options may take part in sharing. `-S none` forbids that, as in ssh.
 pub(crate) fn may_share(options: &HostOptions) -> bool {
     let is_apart = options.ssh.windows(2).any(|words| words == ["-S", "none"])
         || options.ssh.iter().any(|word| word == "-Snone");

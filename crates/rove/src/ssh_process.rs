@@ -105,7 +105,7 @@ impl SshProcess {
     }
 
     /// Returns the [`SshReaper`] that ends ssh and waits for it. `None` if [`SshProcess::signal`] has waited for ssh.
-    /// When this value is dropped, its pipes close, and ssh soon ends.
+    /// When this [`SshProcess`] is dropped, its pipes close, and ssh soon ends.
     pub(crate) fn release(&mut self, now: Instant) -> Option<SshReaper> {
         self.process.take().map(|process| SshReaper::new(process, now))
     }

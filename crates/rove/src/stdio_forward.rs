@@ -29,8 +29,8 @@ pub(crate) mod target;
 use json::Channel;
 
 /// Connects the standard descriptors with the port or program in `joined`, or copies its files. If no running client
-/// takes the call, this process becomes the client of a session without a program. If the host has no suitable rove, it
-/// becomes ssh.
+/// takes the call, this process becomes the client of a session without a program. Without a suitable rove on the host,
+/// this process becomes ssh.
 pub(crate) fn run(
     options: &HostOptions,
     invocation: &Invocation,

@@ -116,7 +116,7 @@ pub(crate) fn take_descriptor(number: RawFd) -> Option<OwnedFd> {
     take(number, |_| true)
 }
 
-/// Closes descriptors that the parent process has left open. All of rove's own close on exec, but these do not.
+/// Closes descriptors that the parent process has left open. rove's own descriptors close on exec, but these do not.
 pub(crate) fn close_inherited() {
     let names = std::fs::read_dir("/dev/fd").into_iter().flatten().flatten();
     let numbers: Vec<RawFd> =

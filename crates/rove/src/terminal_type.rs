@@ -18,7 +18,7 @@ const SYNCHRONIZED: u8 = 1 << 1;
 const DECORATING: u8 = 1 << 2;
 /// The terminal shows a progress bar (OSC 9;4).
 const PROGRESS: u8 = 1 << 3;
-/// Every version hides unknown queries. The Linux console, PuTTY and hardware terminals may print parts of them.
+/// No version of this terminal prints parts of unknown queries; the Linux console, PuTTY and hardware terminals may.
 const ASKABLE: u8 = 1 << 4;
 /// The terminal certainly supports modifyOtherKeys. Other terminals named `xterm` may take its sequence for colours.
 const MODIFIES_KEYS: u8 = 1 << 5;

@@ -176,7 +176,7 @@ pub(crate) fn send_from(
     send_slices(socket, &[io::IoSlice::new(payload)], destination.into(), Some(local), None)
 }
 
-/// Sends the joined slices as one datagram, or as datagrams of `segment` bytes each. An IPv6 socket sends from `local`.
+/// Sends the joined slices as a datagram, or as datagrams of `segment` bytes. IPv6 sockets send from `local`, if given.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 pub(crate) fn send_slices(
     socket: &UdpSocket,
@@ -199,8 +199,7 @@ pub(crate) fn send_slices(
     Ok(())
 }
 
-/// Asks the system to report ICMP errors about datagrams of an unconnected socket. The next send or receive fails with
-/// it.
+/// Asks the system to report ICMP errors about datagrams of an unconnected socket, by the next send or receive.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 pub(crate) fn report_path_errors(socket: &UdpSocket, ipv6: bool) -> io::Result<()> {
     use nix::sys::socket::{setsockopt, sockopt};

@@ -1,5 +1,4 @@
-//! Tells from `/proc` of Linux whether the session's shell, or a known program that it started, waits at its own
-//! prompt.
+//! Tells from Linux's `/proc` whether the session's shell, or a known program that it started, waits at its prompt.
 //!
 //! The foreground process group and the terminal's modes are not enough evidence. They are the same during `read -es`
 //! of bash and `read -s` of fish. But a shell waits at its prompt with the same stack pointer every time, and a command

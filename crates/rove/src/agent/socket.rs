@@ -12,7 +12,7 @@ use rustix::net::accept;
 
 use crate::listeners::{SocketFile, listen_at_path};
 
-/// A listening socket for one purpose, in a directory that only this user may enter. Its drop removes its file.
+/// A listening socket for one purpose, in a directory that only this user may enter. Its file is removed on drop.
 #[derive(Debug)]
 pub(crate) struct PrivateSocket {
     path: PathBuf,

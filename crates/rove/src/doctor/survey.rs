@@ -1,4 +1,4 @@
-//! The survey: sh code that runs on the host in the trial session's login before the server starts. It prints lines as:
+//! The survey is sh code that runs on the host in the trial session's login, before the server. It prints such lines:
 //!
 //! ```text
 //! ROVE DOCTOR path /usr/local/bin:/usr/bin:/bin

@@ -16,7 +16,7 @@ pub(crate) struct Facts {
     pub(crate) platform: Option<Platform>,
     /// The version of the rove on the host. `None` if the host has no rove.
     pub(crate) version: Option<Version>,
-    /// The SHA-256 of the rove on the host, in hexadecimal. `None` without a rove or a program to compute it.
+    /// The SHA-256 of the rove on the host, in hexadecimal. `None` if the host lacks rove or cannot compute it.
     pub(crate) sum: Option<String>,
     /// The path of another rove that the host's PATH finds first. `None` if it finds no other.
     pub(crate) other: Option<String>,

@@ -124,7 +124,7 @@ fn refusal(server: SocketAddr) -> Option<String> {
     Forwarding::read(&config, &included).refusal(server)
 }
 
-/// Returns the texts of the files that match an `Include` pattern, sorted by name. Its last part may have one star.
+/// Returns the texts of the files that match an `Include` pattern (its last part may have a star), sorted by name.
 fn included(pattern: &str) -> Vec<String> {
     let path = Path::new(SSHD_FOLDER).join(pattern);
     let Some((before, after)) = pattern.rsplit('/').next().and_then(|name| name.split_once('*'))

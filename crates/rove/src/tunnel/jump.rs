@@ -176,7 +176,7 @@ impl Jump {
         self.line.is_some()
     }
 
-    /// Reads and writes without blocking. Gives up an ssh that ended, is late or is not needed. Returns a change.
+    /// Reads and writes without blocking. Gives up an ssh that ended, is late or unneeded. Returns the change, if any.
     pub(super) fn turn(
         &mut self,
         now: Instant,

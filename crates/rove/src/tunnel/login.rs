@@ -10,8 +10,7 @@ use crate::ssh_reaper::SshReaper;
 use crate::tunnel::inherited::{ASKS_NOTHING, TELLS};
 use crate::tunnel::ssh::{Look, Ssh};
 
-/// Words in front of an ssh command that make ssh ignore SIGHUP, because ssh must still carry the session's orderly
-/// end.
+/// Words in front of an ssh command that make ssh ignore SIGHUP, so that it still carries the session's orderly end.
 const OUTLIVING: [&str; 4] = ["sh", "-c", "trap '' HUP; exec \"$@\"", "rove"];
 
 /// The result of a login.
