@@ -6,8 +6,8 @@ use rove_terminal::Size;
 
 use crate::host_screen::Allowed;
 
-/// Most sizes that are kept. Above this number, one size that contains the two oldest replaces them. Chosen: a window
-/// that is dragged has some tens of sizes in a round trip.
+/// Most window sizes that the client keeps for the server's screen. Above it, a size that contains the two oldest
+/// replaces both. Chosen: a window that is dragged has some tens of sizes in a round trip.
 const SIZES_MAX: usize = 64;
 
 /// The window sizes that the client has sent and that the server's screen may still have, oldest first.
@@ -37,9 +37,9 @@ impl Announced {
         debug_assert!(self.sizes.iter().is_sorted_by_key(|told| told.events));
     }
 
-    /// Drops the sizes before the newest size that the server has acknowledged, once the server's screen (`shows`) has
-    /// this size or a later one. Until then, states of an earlier size may still arrive. `known` is the number of
-    /// acknowledged events. Returns whether any size was dropped.
+    /// Drops every size older than the newest acknowledged one; `known` is the number of acknowledged events. Waits
+    /// until the server's screen (`shows`) has the newest acknowledged size or a later one, because states of an
+    /// earlier size may still arrive. Returns whether any size was dropped.
     pub(crate) fn acknowledge(&mut self, known: u64, shows: Size) -> bool {
         let acknowledged = self.sizes.partition_point(|told| told.events <= known);
         let outdated = acknowledged.saturating_sub(1);

@@ -2,11 +2,11 @@
 
 use rove_terminal::{Attributes, Color, Pen, Position, Screen, char_width};
 
-/// Longest bar, in columns. Chosen: wider than a user reads at a glance; it also bounds error messages.
+/// Longest notice bar, in columns. Chosen: wider than a user reads at a glance; it also bounds error messages.
 const LINE_COLUMNS_MAX: usize = 127;
 /// The mark for words that are left out.
 const ELLIPSIS: &str = "...";
-/// The hints of a bar that has no hint: one empty text, which always fits.
+/// The hints of a bar without a hint: a single empty text, so that each message is tried alone.
 const NO_HINT: [String; 1] = [String::new()];
 
 /// The style of the bar: white on blue, bold.
@@ -28,8 +28,9 @@ pub(crate) struct Bar {
 }
 
 impl Bar {
-    /// Returns the bar's text for a window of `columns`. A text that is too long gets a shorter message, then a shorter
-    /// hint, then a message cut between words. At worst only the hint remains; without a hint, it stays too long.
+    /// Returns the bar's text for a window of `columns`. If it is too long, the message gets shorter, then the hint,
+    /// and then words of the message are left out. At worst only the hint remains; without a hint, the message stays
+    /// too long.
     pub(crate) fn fitted(&self, columns: u16) -> String {
         let room = usize::from(columns).min(LINE_COLUMNS_MAX);
         let hints = if self.hints.is_empty() { &NO_HINT[..] } else { &self.hints };

@@ -8,16 +8,16 @@ use std::sync::Arc;
 
 use rove_terminal::{Row, Screen};
 
-/// Most bytes of an address. Chosen: four times the longest hyperlink of a screen.
+/// Most bytes of a browser login's address. Chosen: four times the longest hyperlink of a screen.
 const ADDRESS_MAX: usize = 8_192;
 
-/// Most characters of the login's host that are shown. Chosen: longer names would hide the rest of the question.
+/// Most characters shown of the host name in a login's address. Chosen: longer names would hide the question.
 const HOST_SHOWN_MAX: usize = 60;
 
 /// The lowest loopback port to which a login may redirect. Source: lower ports are for system services (RFC 6335).
 const PORT_MIN: u16 = 1_024;
 
-/// The beginnings of a web address, and the letters with which both begin.
+/// The two beginnings of a web address, and the letters with which both begin ([`SCHEME`]).
 const SCHEMES: [&str; 2] = ["https://", "http://"];
 const SCHEME: &str = "http";
 
@@ -42,11 +42,11 @@ pub struct Callback {
 /// A login, and the row in which its address ends.
 type Found = (u16, Callback);
 
-/// The joined text of rows, each of which may go on in the next, and where each row begins in it.
+/// The text of successive rows that one address may span, and the place in the text where each row begins.
 #[derive(Default)]
 struct Line {
     text: String,
-    /// The numbers of the rows, each with the length of the text before it.
+    /// For each row, the length of the text before it, and the row's number.
     rows: Vec<(usize, u16)>,
 }
 
@@ -123,7 +123,7 @@ impl Line {
 impl Callback {
     /// Reads an address. `None` unless it has exactly one `redirect_uri`, which leads to a loopback port from 1024 on.
     fn of(address: &str) -> Option<Self> {
-        // A hyperlink may have forbidden characters: browsers take a backslash for the slash that ends the host's name.
+        // A hyperlink may contain a backslash. Browsers take it for the slash that ends the host's name.
         if address.len() > ADDRESS_MAX || !address.bytes().all(is_of_address) {
             return None;
         }

@@ -44,7 +44,7 @@ use crate::report::TerminalReport;
 use crate::user_stream::UserStream;
 use crate::wish::Door;
 
-/// How long to wait for the server's first state. Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// How long the client waits for the server's first state. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// How long the client announces its end to a server that was never heard, or counts as gone. Chosen: some four tries
@@ -67,7 +67,7 @@ pub struct Client {
     notice_bar: NoticeBar,
     escape: EscapeKey,
     wishes: Wishes,
-    /// For an unheard or gone server: when the client stops waiting for an answer to its end, and the outcome then.
+    /// When the client stops waiting for an unheard or gone server to confirm its end, and the outcome in that case.
     farewell: Option<(Instant, ClientOutcome)>,
     /// The outcome of a session that the client has left without the server's answer.
     given_up: Option<ClientOutcome>,
@@ -201,9 +201,9 @@ impl Client {
         self.refresh(now);
     }
 
-    /// Returns whether the driver should read the user's terminal: not while a million input events are unacknowledged.
-    /// The escape key is not read then either, because it comes after the other bytes. While the session ends, the
-    /// driver should read only for the terminal's answers or a second request to end.
+    /// Returns whether the driver should read the user's terminal. It should not while a million input events wait for
+    /// an acknowledgment. Even the escape key stays unread, because it comes after the other bytes. While the session
+    /// ends, the driver should read only for the terminal's answers or a second request to end.
     pub fn wants_input(&self) -> bool {
         if self.is_ending() {
             return self.display.owes_answers() || self.end_request.wants_input();
@@ -294,7 +294,7 @@ impl Client {
         self.refresh(now);
     }
 
-    /// Returns the next datagram to send. `None` also while a record has to be written first ([`Recording::poll`]).
+    /// Returns the next datagram to send. `None` if none is due, or a record is to be written ([`Recording::poll`]).
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         if self.recorder.is_owed(&self.transport) {
             return None;
@@ -304,9 +304,9 @@ impl Client {
 
     /// Returns bytes for the user's terminal, or `None` when the terminal is up to date or has been given back.
     ///
-    /// The bytes always lead to the newest frame or towards it. So call this only when the terminal can take bytes.
-    /// Frames that are out of date by then are skipped. A frame of very many cells comes in stages, between which the
-    /// driver may handle keys and datagrams.
+    /// Call this only when the terminal can take bytes, because they lead to the newest frame or towards it. Older
+    /// frames are skipped. A frame of very many cells comes in stages, between which the driver may handle keys and
+    /// datagrams.
     pub fn poll_output(&mut self, now: Instant) -> Option<Vec<u8>> {
         self.refresh(now);
         let out = self
@@ -368,7 +368,7 @@ impl Client {
     }
 
     /// Returns the bytes that restore the terminal before the driver gives it back. They are empty if the client does
-    /// not hold it. The bytes first draw a last frame without notices and predictions.
+    /// not hold the terminal. The bytes first draw a last frame without notices and predictions.
     pub fn close_terminal(&mut self) -> Vec<u8> {
         let ending = self.ended().map(|_| self.ending());
         self.display.close(self.transport.remote().screen(), ending)
@@ -390,7 +390,7 @@ impl Client {
         }
     }
 
-    /// Returns how the session ended, once it has.
+    /// Returns how the session ended. `None` until it has ended.
     ///
     /// A session that ends before the terminal has answered all questions waits a little for the answers.
     pub fn outcome(&self) -> Option<ClientOutcome> {

@@ -2,10 +2,10 @@
 
 use rove_terminal::{Key, plain};
 
-/// Most bytes of a line. Chosen: longer than two hosts' names and their ports.
+/// Most bytes of a line that the user types to the client. Chosen: longer than two hosts' names and their ports.
 const BYTES_MAX: usize = 600;
 
-/// Most characters of a line that are shown; the last ones stay. Chosen: with the prompt they fit 80 columns.
+/// Most characters that the bar shows of a typed line, from its end. Chosen: with the prompt they fit 80 columns.
 const SHOWN_MAX: usize = 40;
 
 const BACKSPACE: [u8; 2] = [0x08, 0x7f];
@@ -53,7 +53,7 @@ impl Purpose {
 pub(crate) struct CommandLine {
     purpose: Purpose,
     text: Vec<u8>,
-    /// Whether a paste goes on. A pasted line break does not end the line, so that no pasted text acts by itself.
+    /// Whether a paste has not ended. Its line breaks do not end the line, so that no pasted text acts by itself.
     is_pasting: bool,
 }
 
@@ -109,7 +109,7 @@ impl CommandLine {
         }
     }
 
-    /// Returns the end of the line in two versions for the bar: with the prompt and without it.
+    /// Returns the last characters of the line in two versions for the bar: with the prompt and without it.
     pub(crate) fn shown(&self) -> Vec<String> {
         let text = plain(&String::from_utf8_lossy(&self.text));
         let from = text.chars().count().saturating_sub(SHOWN_MAX);
@@ -148,7 +148,7 @@ mod tests {
         let mut line = CommandLine::new(Purpose::Files);
         assert_eq!(typed(&mut line, "a\u{e9}\u{754c}\x7f\u{1f600}".as_bytes()), Typed::More);
         assert_eq!(line.shown()[0], "Files to copy to the host: a\u{e9}\u{1f600}_");
-        // The bytes are a letter whose rest never comes, and a letter that would hide others.
+        // The bytes are the first byte of a letter, and U+202E, which would reverse the text after it.
         typed(&mut line, b"\xc3\xe2\x80\xae");
         assert!(!line.shown()[0].contains('\u{202e}'));
         let Typed::Ended(text) = typed(&mut line, b"\r") else { panic!() };

@@ -10,28 +10,28 @@ use rove_units::{Duration, Instant, push_newest};
 /// wait. Source: Mosh 1.4.0 as observed, docs/wire.md; Mosh paper (USENIX ATC 2012), section 3.2.
 pub(crate) const ECHO_DELAY: Duration = Duration::from_millis(50);
 
-/// Shortest time that a program has to answer a key. Chosen: the collection interval of a frame, so that an echo and
-/// its ack travel in one frame.
+/// Shortest time that the server gives a program to answer a key before its echo ack. Chosen: the collection interval
+/// of a frame, so that an echo and its ack travel in one frame.
 const DELAY_MIN: Duration = Duration::from_millis(8);
-/// Longest time that a program has to answer a key. Chosen: a client detects slower programs by itself. It must also
-/// learn at last that a key was not echoed.
+/// Longest time that the server gives a program to answer a key before its echo ack. Chosen: a client detects slower
+/// programs by itself, and must learn soon that a key was not echoed.
 const DELAY_MAX: Duration = Duration::from_millis(400);
-/// The time that a program has to answer a key, as a multiple of its median echo latency. Chosen: docs/timing.md, "Echo
-/// ack".
+/// The time that a program gets to answer a key, as a multiple of its median echo latency. Chosen: docs/timing.md,
+/// "Echo ack".
 const LATENCIES: u32 = 4;
-/// Longest wait that the median latency alone can cause. Only a recent slow echo makes the wait longer, up to
+/// Longest wait for an echo that the median echo latency can cause. Only a recent slow echo makes it longer, up to
 /// [`DELAY_MAX`]. Chosen: a client detects the pace of a slower program by itself.
 const USUAL_MAX: Duration = Duration::from_millis(250);
 const _: () = assert!(USUAL_MAX.as_nanos() < DELAY_MAX.as_nanos());
 const _: () = assert!(DELAY_MIN.as_nanos() < ECHO_DELAY.as_nanos());
 const _: () = assert!(ECHO_DELAY.as_nanos() < DELAY_MAX.as_nanos());
 
-/// Number of newest echo latencies that are kept. Chosen: a few words' worth, so that the speed of another program on
-/// the same terminal is soon known.
+/// Number of newest echo latencies that are kept. Chosen: the letters of a few words, so that the speed of another
+/// program on the same terminal is soon known.
 const SAMPLES_MAX: usize = 16;
 /// Number of samples below which the fixed [`ECHO_DELAY`] is used. Chosen: about the letters of one word.
 const SAMPLES_MIN: usize = 8;
-/// Longest time from a key to output that counts as its echo. Chosen: more than twice [`DELAY_MAX`].
+/// Longest time from a key to the output that counts as its echo. Chosen: more than twice [`DELAY_MAX`].
 const LATENCY_MAX: Duration = Duration::from_secs(1);
 /// How long a program must have been silent before a key, so that its next output counts as an echo. Chosen: longer
 /// than the pauses of a program that writes all the time.
@@ -40,8 +40,8 @@ const SILENCE: Duration = Duration::from_millis(50);
 /// known latencies, a shorter pause may suffice. Chosen: users often pause this long.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Most deliveries that are kept. Chosen: three times what a client's frame interval lets through in [`DELAY_MAX`];
-/// beyond it a new delivery replaces the newest, which only delays the ack.
+/// Most deliveries of client states that wait for their echo ack. A further delivery replaces the newest, which only
+/// delays the ack. Chosen: three times the states that a client can send in [`DELAY_MAX`].
 const HISTORY_MAX: usize = 64;
 
 /// The echo ack, and later client states whose input the program has received but may not have answered yet.
@@ -77,7 +77,7 @@ struct EchoLatency {
     /// When the last input was delivered. `waiting_since` is the delivery time of a key whose echo has not come yet.
     delivered_at: Option<Instant>,
     waiting_since: Option<Instant>,
-    /// When a program last wrote output. `None` if none did.
+    /// When a program last wrote output. `None` before the first output.
     written_at: Option<Instant>,
 }
 

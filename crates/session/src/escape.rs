@@ -33,7 +33,7 @@ const CALLBACK: u8 = b'o';
 /// Ctrl-L, by custom the key that draws the screen again.
 const FORM_FEED: u8 = 0x0c;
 
-/// How long the filter waits for the rest of a key's escape sequence, after more than ESC or Alt-[ has arrived. Chosen:
+/// How long the filter waits for the rest of an escape sequence until it takes the first bytes as they are. Chosen:
 /// terminals write a sequence at once, and even 9600 bit/s carry a whole key in this time.
 const HOLD: Duration = Duration::from_millis(50);
 
@@ -42,12 +42,12 @@ const HOLD: Duration = Duration::from_millis(50);
 const KEY_LEN: usize = 2;
 
 /// Most bytes of key releases and modifiers that are kept while the escape key waits for its command. Chosen: some 80
-/// releases. If there are more, the program gets them at once. Under the name `mosh` it also gets the escape key, which
-/// then awaits no command.
+/// releases. If there are more, the program gets them at once. Called as `mosh`, rove then also sends it the escape key
+/// and awaits no command.
 const SILENT_BYTES_MAX: usize = 1024;
 
-/// Pause in a paste after which the escape key counts, with at most three bytes after it: the mark of the paste's end
-/// may be lost. Chosen: a slow line to the terminal pauses less, and a user who wants to quit can wait as long.
+/// Pause in a paste after which the escape key works, if at most three bytes follow it, because the mark of the paste's
+/// end may be lost. Chosen: a slow line to the terminal pauses less, and a user who wants to quit can wait as long.
 const PASTE_PAUSE: Duration = Duration::from_secs(5);
 
 /// Most bytes that the terminal sends at once for the escape key and a key after it.
@@ -57,7 +57,7 @@ const TYPED_MAX: usize = 4;
 /// Chosen: longer than a user needs to see a change and to hold back a key.
 const MISREAD: Duration = Duration::from_millis(700);
 
-/// How long the help stays after a key that is not a command; any key hides it. Chosen: long enough to read it.
+/// How long the help stays visible after a key that is not a command; any key hides it. Chosen: long enough to read it.
 const HELP_SHOWN: Duration = Duration::from_secs(5);
 
 /// Requests of the user to the client, read from the bytes of one call of [`EscapeKey::handle`].
@@ -134,8 +134,8 @@ pub(crate) struct EscapeKey {
     due: Option<Instant>,
     /// The newest line that the user has ended.
     line: Option<(Purpose, String)>,
-    /// When the newest bytes of a paste arrived whose end the terminal has not marked. `None` outside a paste. Pasted
-    /// text must neither give a permission nor end the session: the user's own shell would run the rest.
+    /// When the newest bytes of an unfinished paste arrived. `None` outside a paste. Pasted text must neither give a
+    /// permission nor end the session: the user's own shell would run the rest.
     pasted_at: Option<Instant>,
     /// Whether the newest key after the escape key was not a command, so that the help is to be shown.
     is_help_due: bool,

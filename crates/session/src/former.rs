@@ -5,8 +5,8 @@ use core::str::FromStr;
 
 use rove_ssp::Key;
 
-/// The name of a client, or of a chain of clients, each of which continued all keys of its predecessor. It is derived
-/// from the session key of the first, and reveals nothing of that key.
+/// The name of a client, and of all its successors that continued every key of the client before them. It is derived
+/// from the first client's session key, and reveals nothing of that key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientId(u64);
 

@@ -36,7 +36,7 @@ pub struct HostScreen {
     initial: bool,
     /// The sizes that a client's copy of the screen may have.
     allowed: Allowed,
-    /// How much of the diff that is being applied to a client's copy has been applied.
+    /// The progress of the diff that is being applied to a client's copy.
     play: Play,
 }
 

@@ -66,7 +66,7 @@ impl KeyTranslator {
         out.extend(self.poll_timeout().map(|_| b'O'));
     }
 
-    /// Appends a withheld `O` to `out` once its time is over.
+    /// Appends a withheld `O` to `out` if it has been withheld for [`HOLD`].
     pub(crate) fn handle_timeout(&mut self, now: Instant, out: &mut Vec<u8>) {
         if self.poll_timeout().is_some_and(|due| due <= now) {
             out.push(b'O');
@@ -74,7 +74,7 @@ impl KeyTranslator {
         }
     }
 
-    /// Returns when a withheld `O` is passed on. `None` if none is withheld.
+    /// Returns when a withheld `O` is passed on. `None` without a withheld `O`.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         match self.state {
             State::SingleShift { since } => Some(since + HOLD),

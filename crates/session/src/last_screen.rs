@@ -1,7 +1,7 @@
 //! Decides whether a session's last screen stays visible on the user's terminal after the session.
 //!
-//! A local command leaves its output on the screen, so a command on the host does too. A shell's screen disappears,
-//! except if the user never typed: then the screen tells why the session ended.
+//! A local command leaves its output on the screen, so a command on the host does too. A shell's screen stays only if
+//! the user never typed, because it may tell why the session ended.
 
 use rove_terminal::{ExitStatus, Screen};
 
@@ -20,7 +20,7 @@ pub enum Running {
 /// The part of a command's output that the user has not received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissingLines {
-    /// This many lines are missing, which the server or the client dropped.
+    /// The server or the client dropped this many lines.
     Count(u64),
     /// All lines that scrolled off the screen are missing. The server neither sends nor counts them.
     AboveLastScreen,
@@ -74,8 +74,8 @@ impl LastScreen {
         if screen.rich_modes().alternate_screen {
             return false;
         }
-        // A Mosh server does not tell of the alternate screen. A full screen may then be an editor's, but no user
-        // leaves an editor without a key.
+        // A Mosh server does not tell of the alternate screen, so a full screen may be an editor's. But an editor ends
+        // only by a key that the user types on its full screen.
         let tells = ending.tells_screens || !self.has_typed_on_full;
         let is_output = ending.by_server && tells || is_short(screen);
         let is_unused = ending.by_server && !self.has_typed && is_output;
@@ -128,7 +128,7 @@ mod tests {
     const FULL: &[u8] = b"a\x1b[3;1Hb\x1b[H";
     const ALTERNATE: &[u8] = b"out\r\n\x1b[?1049hedit";
 
-    /// The end of a session with its program, at a rove server and at a stock server.
+    /// A session that ended with its program, at a rove server and at a stock server.
     const ENDED: Ending =
         Ending { by_server: true, tells_screens: true, tells_lines: true, exit_status: None };
     const STOCK: Ending = Ending { tells_screens: false, tells_lines: false, ..ENDED };
@@ -137,7 +137,7 @@ mod tests {
     fn the_output_of_a_command_stays_and_a_shells_does_not() {
         use Running::{Command, Shell, Unknown};
         // A row has the kind of program, its output, whether the server ended the session and tells of screens, and
-        // whether the screen stays. A command has got keys on a full screen, like an editor.
+        // whether the screen stays. The user has typed to a command on a full screen, as to an editor.
         for (running, bytes, by_server, tells_screens, stays) in [
             (Command, SHORT, true, true, true),
             (Command, SHORT, true, false, true),
@@ -162,7 +162,7 @@ mod tests {
         let mut used = LastScreen::new(Shell);
         used.note_keys(&screen(SHORT));
         assert!(!used.stays(ENDED, &screen(SHORT)));
-        // For example, the user has typed a password.
+        // The user has typed on a short screen, for example a password.
         let mut command = LastScreen::new(Command);
         command.note_keys(&screen(SHORT));
         assert!(command.stays(STOCK, &screen(LONG)));

@@ -27,8 +27,8 @@
 //! - `last_screen` decides whether the last screen stays on the user's terminal.
 //! - `client` puts this together. Its `uplink` holds the messages to the server, and its `display` draws the picture.
 //!   Its `notice_bar` holds the notices, and its `company` knows the other clients. Its `recorder` says what to write
-//!   to disk before the next datagram. For a rove server that is the keys in `typed`, for a Mosh server `stock_facts`.
-//!   Another process continues the session from this record (`resumption`). `former` names the client that wrote it.
+//!   to disk before the next datagram. This record is `typed` (the keys) or, with a Mosh server, `stock_facts`. Another
+//!   process continues the session from the record (`resumption`). `former` names the client that wrote it.
 //!
 //! The server:
 //!

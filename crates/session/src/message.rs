@@ -100,7 +100,7 @@ pub(crate) fn read_resize(body: &[u8]) -> Result<Option<Size>, ApplyError> {
     Ok((columns > 0 && rows > 0).then(|| Size::clamped(columns, rows)))
 }
 
-/// Returns the error for a diff that breaks this rule.
+/// Returns the error for a diff that breaks `rule`.
 pub(crate) fn refused(rule: &str) -> ApplyError {
     ApplyError { reason: rule.to_owned() }
 }

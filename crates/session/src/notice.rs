@@ -15,10 +15,10 @@ const CONNECTING_AFTER: Duration = Duration::from_millis(250);
 /// How long the client waits for the server's first answer until the notice tells the address and the number of
 /// datagrams sent. Chosen: several round trips of the worst path, and long before anybody gives up.
 const NO_ANSWER_AFTER: Duration = Duration::from_secs(3);
-/// How long the server's next state or heartbeat may be overdue until a notice says so. With heartbeats of 3 s, two
-/// have then been lost, and half a second more has passed.
+/// How long the server's next state or heartbeat may be overdue until a notice says so. If heartbeats come every 3 s,
+/// the notice comes 6.5 s after the last one.
 const CONTACT_LATE: Duration = Duration::from_millis(3_500);
-/// How old the newest acknowledged client state may be until the path to the server counts as failing.
+/// How long ago the newest acknowledged client state may have been sent until the path to the server counts as failing.
 const REPLY_LATE: Duration = Duration::from_secs(10);
 /// The seconds of silence after which the count in the notice rises in steps of three.
 const SLOW_COUNT_AFTER: u64 = 60;
@@ -28,7 +28,7 @@ const NETWORK_ERROR_SHOWN: Duration = Duration::from_millis(3_100);
 /// Chosen: this is 10 s after the last heartbeat. By then the host has refused three datagrams of the client, and a
 /// restart of the network is over.
 const GONE_LATE: Duration = Duration::from_secs(7);
-/// Greatest age of the host's last refusal of a datagram for the server to count as gone. Chosen: one heartbeat in
+/// Longest time since the host refused a datagram at which the server still counts as gone. Chosen: one heartbeat in
 /// three must be refused.
 const REFUSAL_AGE_MAX: Duration = Duration::from_secs(10);
 /// How long the server acknowledges nothing until the bar tells the remedy for blocked UDP. This covers UDP that is
@@ -38,7 +38,7 @@ const ADVICE_AFTER: Duration = Duration::from_secs(30);
 /// How long ssh carries the session, because UDP is silent, until the bar tells the user the reason. Chosen: in this
 /// time the client tries UDP four times.
 const ASIDE_AFTER: Duration = Duration::from_secs(3);
-/// How long any other passing notice stays, and that of a network error after the server has been heard again.
+/// How long any other passing notice stays. A network error's notice stays as long after the server is heard again.
 const MESSAGE_SHOWN: Duration = Duration::from_secs(1);
 
 /// The times and counts of the contact with the server, from which the notices are made.
@@ -208,7 +208,7 @@ impl Notices {
         self.announcements.set_hidden(now, is_shown || self.question.is_some());
     }
 
-    /// Shows the reason why the client ends, until it has ended. The first reason remains.
+    /// Shows the reason why the client ends, until the client has ended. The first reason remains.
     pub(crate) fn farewell(&mut self, text: impl Into<String>) {
         self.farewell.get_or_insert_with(|| text.into());
     }
@@ -273,7 +273,7 @@ impl Notices {
             && now.saturating_since(refused_at) <= REFUSAL_AGE_MAX
     }
 
-    /// Returns when the result of [`Notices::bar`] next changes by time alone; always after `now`.
+    /// Returns when time alone next changes the result of [`Notices::bar`], always after `now`.
     pub(crate) fn poll_timeout(&self, now: Instant, contact: Contact) -> Option<Instant> {
         let expiry = self.message.as_ref().map(|message| message.until);
         let connecting = contact.heard_at.is_none().then(|| {
@@ -431,7 +431,7 @@ fn with_silence(text: &str, silence: Option<Silence>) -> Vec<String> {
     with.into_iter().chain([text.to_owned()]).collect()
 }
 
-/// Returns a duration in seconds as text: below a minute with `unit`, then as M:SS, then as H:MM:SS.
+/// Returns a duration as text: below a minute in seconds with `unit`, below an hour as M:SS, else as H:MM:SS.
 pub(crate) fn spelled(seconds: u64, unit: &str) -> String {
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
         (0, 0, seconds) => format!("{seconds} {unit}"),

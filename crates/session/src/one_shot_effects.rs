@@ -10,7 +10,7 @@ use rove_units::{Duration, Instant};
 use crate::host_screen::HostScreen;
 use crate::rate_limiter::{Allowance, RateLimiter};
 
-/// Most bells at once. Chosen: users can tell two and three bells in a row from one, but not more.
+/// Most bells that the client rings at once. Chosen: users can tell two and three in a row from one, but not more.
 const BELLS_MAX: usize = 3;
 
 /// Shortest time between two ringings of the bell. Chosen: more bells are only noise, and some terminals queue them.
@@ -24,7 +24,7 @@ const COPY_INTERVAL: Duration = Duration::from_millis(500);
 /// program that notifies without end then shows eight of them each time, which is bad enough.
 const NOTIFICATION_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How long a notification waits while the client has given the terminal back. Chosen: as long as the server keeps it.
+/// How long a notification waits while the client is suspended. Chosen: as long as the server keeps it.
 const NOTIFICATION_AGE_MAX: Duration = Duration::from_secs(60);
 
 /// The effects that were performed, by number, and the effects that wait for their time.
@@ -122,7 +122,8 @@ impl OneShotEffects {
         write(&bells, &self.notifications.take(now), &copies, out);
     }
 
-    /// Appends the terminal bytes of all waiting effects to `out`, due or not. The client then gives the terminal back.
+    /// Appends the terminal bytes of all waiting effects to `out`, due or not, before the client gives the terminal
+    /// back.
     pub(crate) fn perform_all(&mut self, out: &mut Vec<u8>) {
         let (bells, copies) = (self.bells.take_all(), self.copies.take_all());
         write(&bells, &self.notifications.take_all(), &copies, out);

@@ -41,7 +41,7 @@ const FAREWELL_WAIT: Duration = Duration::from_millis(500);
 /// that does answer is nearer.
 const FAREWELL_WAIT_UNANSWERED: Duration = Duration::from_millis(250);
 
-/// Most characters of which a session asks the terminal for the width. Chosen: twice as many as a server keeps.
+/// Most characters whose width a session asks the terminal for. Chosen: twice as many as a server keeps.
 const LOOKED_UP_MAX: usize = 64;
 
 /// The questions to the terminal, and the input bytes that may begin an answer.
@@ -61,7 +61,7 @@ pub(crate) struct Probe {
     has_measured: bool,
     /// Characters that rove's width table does not contain, and for whose width the terminal was asked.
     looked_up: Vec<NewerChar>,
-    /// Whether answers may still arrive, for which the end of the session waits a short time.
+    /// Whether answers may still arrive. If so, the end of the session waits for them a short time.
     owes_answers: bool,
     /// Input bytes that may be the beginning of an answer. `held_since` is the time of the first.
     held: Vec<u8>,

@@ -17,7 +17,7 @@ pub(crate) struct Allowance {
     pub(crate) age_max: Option<Duration>,
 }
 
-/// Delays events so that they stay within an [`Allowance`], and holds those that wait.
+/// Delays events so that they stay within an [`Allowance`], and holds the waiting events.
 #[derive(Debug)]
 pub(crate) struct RateLimiter<T> {
     allowance: Allowance,

@@ -37,11 +37,11 @@ const NO_CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long a client counts as alive after a datagram of it was expected but did not come. Chosen: ten heartbeats.
 const ALIVE_FOR: Duration = Duration::from_secs(30);
 
-/// Fewest heartbeats of a client in one network timeout. Chosen: two may be lost.
+/// Fewest heartbeats that a client sends within one network timeout. Chosen: two of them may be lost.
 const HEARTBEATS_IN_TIMEOUT: u32 = 3;
 
-/// Longest delay of the network timeout's timer. Chosen: a running computer is never this late. After a longer delay,
-/// the computer has slept and could not receive datagrams of its client.
+/// Longest delay of the network timeout's timer on a computer that is awake. After a longer delay, the computer has
+/// slept and could not receive datagrams. Chosen: a running computer is never this late.
 const TIMER_LATE_MAX: Duration = Duration::from_secs(5);
 
 /// The server end of a session: its screen, its own client, and clients that join or take the session over.
@@ -54,7 +54,7 @@ pub struct Server {
     terminal: Terminal,
     host_input: HostInput,
     input: Input,
-    /// When the newest key of any client arrived. `None` if there was none.
+    /// When the newest key of any client arrived. `None` before the first key.
     key_arrived_at: Option<Instant>,
     start: Instant,
     /// Whether any client has connected.
@@ -126,7 +126,7 @@ impl Server {
             self.terminal.keep_scrollback();
         }
         self.deliver(now);
-        // A client that may take over was invited before the lock, or while the own client was silent.
+        // While the session is locked, each datagram of its own client ends an open invitation to take over.
         if is_own && self.door() == Door::Locked {
             self.succession.withdraw();
             self.settle_hold();
@@ -248,8 +248,8 @@ impl Server {
         self.audience.dismiss(now, status, &mut self.terminal);
     }
 
-    /// Switches to smaller datagrams for the client at `address`. The system refused to send it one of `len` bytes as
-    /// too long.
+    /// Switches to smaller datagrams for the client at `address`, because the system refused to send it a datagram of
+    /// `len` bytes as too long.
     pub fn handle_message_too_long(&mut self, now: Instant, address: SocketAddr, len: usize) {
         iter::once(&mut self.publisher.transport)
             .chain(self.succession.leaving_mut())

@@ -14,7 +14,7 @@ use crate::notice;
 const SHOWN: Duration = Duration::from_secs(15);
 /// Interval at which the panel's numbers are updated. Chosen: as fast as a user can read them.
 const RENEWED: Duration = Duration::from_secs(1);
-/// Longest line of the panel, in characters. Chosen: all extensions or an IPv6 address fit.
+/// Longest line of the status panel, in characters. Chosen: all extensions or an IPv6 address fit.
 const LINE_CHARS_MAX: usize = 160;
 
 /// The name of each extension in [`crate::CAPABILITIES`], in the order of the bits. All names together fit into a line

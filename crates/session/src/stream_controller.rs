@@ -35,11 +35,11 @@ impl StreamController {
     const ALL: [Self; 5] =
         [Self::LowDelay, Self::Ledbat, Self::Cubic, Self::NewReno, Self::SproutAck];
 
-    /// The names of all controllers, beginning with the default one.
+    /// The names of all controllers, the default one first.
     pub const NAMES: &'static [&'static str] =
         &["low-delay", "ledbat", "cubic", "new-reno", "sprout-ack"];
 
-    /// Returns the controller of this name, if there is one.
+    /// Returns the controller of this name. `None` for an unknown name.
     pub fn from_name(name: &str) -> Option<Self> {
         let at = Self::NAMES.iter().position(|it| *it == name)?;
         Self::ALL.get(at).copied()

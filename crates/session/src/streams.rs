@@ -33,7 +33,7 @@ impl Streams {
         Self { mux: Mux::new(side, controller, 0, now), heard_at: None, path: None }
     }
 
-    /// Gives the packets that have arrived to the multiplexer. Any datagram of the peer counts as a sign of life.
+    /// Gives the multiplexer the packets that have arrived. Any datagram of the peer counts as a sign of life.
     pub fn handle_arrivals(&mut self, now: Instant, mut carriage: Carriage<'_>) {
         self.look_at_session(now, &mut carriage);
         if carriage.heard_at() != self.heard_at {

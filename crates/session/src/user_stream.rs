@@ -21,11 +21,11 @@ use crate::wish::PackedWish;
 /// microsecond. A clone of the million events that may wait at a client copies 512 pointers.
 const CHUNK_EVENTS: u64 = 2048;
 
-/// Largest diff, in bytes. Chosen: 27 fragments; a larger paste travels as states of this size, each of which crosses a
-/// lossy path on its own.
+/// Largest diff of the user's input, in bytes. Chosen: 27 fragments; a larger paste travels as states of this size,
+/// each of which crosses a lossy path on its own.
 const DIFF_MAX: usize = 32 * 1024;
 
-/// Most events in one step towards a state whose diff would be too long. A step that has only keys is then at most
+/// Most user events in one step towards a state whose diff would be too long. A step that has only keys is then at most
 /// [`DIFF_MAX`] bytes.
 const STEP_EVENTS_MAX: u64 = 32 * 1024 - 32;
 
@@ -248,7 +248,7 @@ impl Object for UserStream {
 
     fn midpoint(&self, base: &Self) -> Option<Self> {
         let beyond = self.end.checked_sub(base.end)?;
-        // A step is at most one instruction of keys. So its diff is rarely too long and halved again.
+        // A step of keys alone fits one diff, so a step is rarely halved again.
         let step = (beyond / 2).min(STEP_EVENTS_MAX);
         (beyond >= 2).then(|| self.prefix(base.end + step))
     }

@@ -65,11 +65,11 @@ pub enum Wish {
     Size(SizeRule),
 }
 
-/// Field number of each kind of wish. The field's value is 1 unless the wish has a content.
+/// Field number of each kind of wish. The field's value is 1 for a wish without a parameter.
 const DOOR: u32 = 1;
 const DISMISS: u32 = 2;
 const SIZE: u32 = 3;
-/// Factor of the columns in the value of a fixed size, to which the rows are added. Smaller values encode other rules.
+/// The value of a fixed size is its columns times `COLUMN`, plus its rows. Smaller values encode other rules.
 const COLUMN: u64 = 1 << 16;
 
 /// A wish packed into four bytes. Events of the user must be small, because each byte of a paste is one event.

@@ -52,7 +52,7 @@ impl Company {
         if self.seen.as_ref() == Some(new) {
             return News::default();
         }
-        // The user is not told of clients that joined and left earlier than this client came.
+        // The user is not told of clients that joined and left before this client came.
         let old = self.seen.replace(new.clone());
         let old = old.unwrap_or_else(|| Joined { joins: new.joins, ..Joined::default() });
         let others = |state: &Joined| -> Vec<JoinedClient> {
@@ -65,7 +65,7 @@ impl Company {
             sentences.push(format!("{} joined to {purpose}", plain(&client.who)));
         }
         for client in before.iter().filter(|it| !after.contains(it)) {
-            // Two clients of one process have the same name.
+            // Clients of one process have the same name, so the sentence says how many remain.
             let rest = match after.len() {
                 0 => String::new(),
                 count => format!("; {count} still joined"),

@@ -23,7 +23,7 @@ impl Client {
         notice_bar::server(&self.transport)
     }
 
-    /// Returns whether the server's silence is long enough for a notice. [`Client::poll_timeout`] tells of a change.
+    /// Returns whether the server's silence is long enough for a notice. This changes at a [`Client::poll_timeout`].
     pub fn is_server_late(&self, now: Instant) -> bool {
         self.notice_bar.contact(&self.transport).is_late(now)
     }
@@ -241,8 +241,8 @@ impl Client {
         self.pending_input() == 0 && echo_ack >= arrived
     }
 
-    /// Returns when to end the session although the server has not answered, and the session's outcome then. `None` if
-    /// there is no such time. If the server was heard after all, it gets all the time that an orderly end takes.
+    /// Returns when to end the session without the server's answer, and the outcome in that case. `None` if no such end
+    /// is planned, or the server was heard after all: it then gets all the time that an orderly end takes.
     pub(super) fn pending_farewell(&self) -> Option<(Instant, ClientOutcome)> {
         let is_unheard = |outcome| match outcome {
             ClientOutcome::NeverConnected => self.is_connecting(),

@@ -67,8 +67,8 @@ impl NoticeBar {
 
     /// Returns the facts about the contact with the server, for the notices.
     pub(super) fn contact(&self, transport: &ClientTransport) -> Contact {
-        // Input that waited through a silence is acknowledged piece by piece. That alone does not mean that the path to
-        // the server fails. So the wait for an acknowledgment starts again.
+        // After a silence, the server acknowledges waiting input piece by piece, although the path works. So the wait
+        // for an acknowledgment starts again when the server is heard.
         let answered_until = transport.answered_until();
         Contact {
             start: self.start,

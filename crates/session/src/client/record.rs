@@ -5,7 +5,7 @@ use rove_ssp::ApplyError;
 /// The version of the record's format.
 pub(super) const VERSION: u64 = 1;
 
-/// The fields of a record. Later ones replace or extend what earlier ones say.
+/// The fields of a record. A later field replaces or extends an earlier field of its kind.
 pub(super) mod field {
     pub(crate) const VERSION: u32 = 1;
     /// Field: the number after the last sequence number that the client may use, and how many 16-byte blocks its cipher
@@ -52,7 +52,7 @@ pub struct Record {
 /// Why a client cannot go on from a record.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResumeError {
-    /// The bytes are not a record, or are one of another version.
+    /// The bytes are not a record, or are a record of another version.
     #[error("the record is damaged, or of another version: {0}")]
     Damaged(String),
     /// Keys that are not in the record may have reached the server.

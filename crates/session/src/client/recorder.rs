@@ -71,7 +71,7 @@ impl Recording<'_> {
         })
     }
 
-    /// Makes the next record a whole one, because the files of the former ones are gone.
+    /// Makes the next record a whole record, because the files of the earlier records are gone.
     pub const fn begin_again(&mut self) {
         (self.recorder.typed.is_begun, self.recorder.stock.is_begun) = (false, false);
     }

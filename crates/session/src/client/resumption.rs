@@ -12,14 +12,14 @@ use crate::host_screen::{Allowed, HostScreen};
 use crate::message::{Fields, Value, number, string};
 use crate::user_stream::{UserEvent, UserStream};
 
-/// A client that resumes refuses numbers from this one on. Chosen: only 2^12 resumptions with the largest jump reach
-/// it, and a client that starts just below it has half of all 63-bit numbers left.
+/// Lowest datagram number at which a client refuses to resume. Chosen: only 2^12 resumptions with the largest jump
+/// reach it, and a client that starts just below it has half of all 63-bit numbers left.
 const NUMBER_MAX: u64 = 1 << 62;
 
-/// Most received states in a record. Chosen: twice as many as a client keeps.
+/// Most server states in a client's record for a Mosh server. Chosen: twice as many as a client keeps.
 const STATES_MAX: usize = 2048;
 
-/// Most events of input in a record. Chosen: twice as many as a client lets wait.
+/// Most input events in a client's record for a Mosh server. Chosen: twice as many as a client lets wait.
 const EVENTS_MAX: usize = 2 * 1024 * 1024;
 
 impl Client {
@@ -62,14 +62,14 @@ impl Client {
         };
         client.transport.resume(resumed, now);
         client.uplink.resume(shown, &mut client.transport);
-        // The former client's keys on their way may start a program that asks for a secret.
+        // Keys of the former client may still be on their way to a program that asks for a secret.
         client.display.engine.reset();
         client.display.look(now, &client.transport);
         Ok(client.started(now))
     }
 
-    /// Sends the former client's keys that the server, which is rove, has not taken, and starts to keep a record. Call
-    /// this before other methods, and write the record before any datagram is sent.
+    /// Sends the former client's keys that the server (rove) has not taken, and starts to keep a record. Call this
+    /// before other methods, and write the record before any datagram is sent.
     pub fn go_on_after(&mut self, next: &NextKeys, now: Instant) {
         self.recording().start_after(next);
         if !next.keys.is_empty() {
@@ -84,7 +84,7 @@ impl Client {
         self.refresh(now);
     }
 
-    /// Returns the record that another process goes on from if this one ends ([`Client::resume`]).
+    /// Returns the access to the record from which another process can continue the session ([`Client::resume`]).
     pub const fn recording(&mut self) -> Recording<'_> {
         Recording { recorder: &mut self.recorder, transport: &mut self.transport }
     }

@@ -14,20 +14,21 @@ use crate::message::{bytes_field, put_bytes_field, put_varint_field};
 /// 2^47 cipher blocks allows 2^24 such reservations.
 const RESERVED_AT_ONCE: u64 = 1 << 16;
 
-/// Least number of reserved numbers that are left. With fewer, the client reserves the next ones.
+/// Fewest reserved numbers that may be left. With fewer, the client reserves further numbers.
 const RESERVED_LEFT_MIN: u64 = 1 << 12;
 
 /// Cipher blocks of the largest datagram.
 const DATAGRAM_BLOCKS: u64 = 128;
 
-/// Bytes that are appended to a record of up to 64 KiB before it is written as a whole again. Chosen: in a flood of
-/// output a whole record costs less than the frames since the last one. A client that resumes reads some 320 KiB.
+/// Most bytes appended to a record (Mosh server) of up to 64 KiB before it is written as a whole again. Chosen: in a
+/// flood of output a whole record costs less than the frames since the last one. A client that resumes reads some 320
+/// KiB.
 const APPENDED_MAX: usize = 256 * 1024;
 
 /// The bound of [`APPENDED_MAX`] for a longer record, as a multiple of its length when it was last written as a whole.
 const APPENDED_WHOLES: usize = 4;
 
-/// The record for a Mosh server: which facts it contains so far.
+/// The facts that the record for a Mosh server contains so far.
 #[derive(Debug, Default)]
 pub(super) struct StockFacts {
     /// Whether a record has been begun.
@@ -53,7 +54,7 @@ impl StockFacts {
         self.concealed_to = end;
     }
 
-    /// Records that the last record is written. Returns the number after the last one that the client may use.
+    /// Records that the last record is written. Returns the number after the last that is reserved for the client.
     pub(super) fn handle_written(&mut self) -> u64 {
         debug_assert!(self.is_being_written, "a record was asked for");
         self.is_being_written = false;
@@ -154,7 +155,7 @@ fn put_diff(out: &mut Vec<u8>, received: &ReceivedDiff) {
     put_bytes_field(out, field::STATE, &body);
 }
 
-/// Writes the received states: the first as a diff from a blank screen, each other one as a diff from the state before.
+/// Writes the received states: the first as a diff from a blank screen, and each later one from the state before.
 fn put_states(out: &mut Vec<u8>, transport: &ClientTransport) {
     let mut before: Option<(StateNum, &HostScreen)> = None;
     for (num, state) in transport.received() {

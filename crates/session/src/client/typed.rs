@@ -2,7 +2,7 @@
 //!
 //! Positions count the bytes of keys, over all clients that have continued each other's keys without a gap. A record
 //! holds the keys from the first unacknowledged one on, without possible secrets. The server tells the next client how
-//! many keys it has taken. That client first sends the keys after these, up to the first possible secret.
+//! many keys it has taken. That client first sends the keys that the server lacks, up to the first possible secret.
 
 use std::collections::VecDeque;
 
@@ -12,11 +12,11 @@ use crate::message::{
     Fields, Value, bytes_field, number, put_bytes_field, put_varint_field, string,
 };
 
-/// Bytes that are appended to a record before it is written as a whole again, without the keys that have arrived. A
-/// record that is longer than this may grow by its own length. Chosen: a page of memory.
+/// Most bytes appended to a record of typed keys before it is written again without the keys that have arrived. A
+/// longer record may grow by its own length. Chosen: a page of memory.
 const APPENDED_MAX: usize = 4096;
 
-/// Most keys in a record. Chosen: twice as many as a client lets wait.
+/// Most typed keys in a client's record. Chosen: twice as many as a client lets wait for the server.
 const KEYS_MAX: usize = 2 * 1024 * 1024;
 
 /// The typed keys that the server has not acknowledged, and how much of them the record contains.
@@ -172,9 +172,9 @@ impl LeftKeys {
         Former { client, whole_from }
     }
 
-    /// Returns the keys after the first `taken` ones, which the server has taken, up to the first possible secret. If
-    /// `taken` is `None` or after the record's last key, the server does not know how many it has taken. Then, and if
-    /// `taken` lies before the record's first key, all keys are missing.
+    /// Returns the keys to send if the server has taken the first `taken` keys, up to the first possible secret. All
+    /// keys are missing if `taken` lies before the record's first key, or the server does not know its count: `taken`
+    /// is `None` or lies after the record's last key.
     pub fn after(&self, taken: Option<u64>) -> NextKeys {
         let taken = taken.filter(|taken| *taken <= self.end());
         let Some(index) = taken.and_then(|taken| taken.checked_sub(self.start)) else {
@@ -209,7 +209,7 @@ impl NextKeys {
         self.is_known && self.missing == 0
     }
 
-    /// Returns a sentence for the user about keys that are lost. `None` if none are.
+    /// Returns a sentence for the user about keys that are lost. `None` if no key is lost.
     pub fn sentence(&self) -> Option<String> {
         let keys = match self.missing {
             0 => return None,
@@ -224,7 +224,7 @@ impl NextKeys {
     }
 }
 
-/// Returns the number of keys in memory as an index.
+/// Converts a number of keys in memory to an index.
 fn count(keys: u64) -> usize {
     usize::try_from(keys).expect("keys in memory are fewer than addresses")
 }

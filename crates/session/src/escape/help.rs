@@ -59,7 +59,7 @@ impl EscapeKey {
             .to_owned()
     }
 
-    /// Returns the name of the escape key. `None` if there is none.
+    /// Returns the name of the escape key. `None` without an escape key.
     pub(crate) fn name(&self) -> Option<String> {
         self.key.map(key_name)
     }

@@ -1,11 +1,11 @@
-//! The names of keys, and tests of the bytes that a terminal sends for them.
+//! The names of keys, and questions about the bytes that a terminal sends for them.
 
 use super::ESC;
 
 /// The difference between a capital letter and its control character.
 pub(super) const CONTROL: u8 = 0x40;
 
-/// Returns the index of the last ESC, where the last escape sequence begins; 0 if there is none.
+/// Returns the index of the last ESC, where the last escape sequence begins; 0 without an ESC.
 pub(super) fn sequence_start(bytes: &[u8]) -> usize {
     bytes.iter().rposition(|byte| *byte == ESC).unwrap_or_default()
 }
@@ -17,7 +17,7 @@ pub(super) fn is_beginning(sequence: &[u8]) -> bool {
     sequence == b"\x1b" || parameters.is_some_and(|it| it.iter().all(is_parameter))
 }
 
-/// Returns the name of a key: `Ctrl-^` or its like, `Backspace`, or a printable key in quotes.
+/// Returns the name of a key: a control key such as `Ctrl-^`, `Backspace`, or a printable key in quotes.
 pub(super) fn key_name(key: u8) -> String {
     match key {
         0..0x20 => format!("Ctrl-{}", char::from(key + CONTROL)),
@@ -32,7 +32,7 @@ pub(super) fn quoted(key: u8) -> String {
     format!("{quote}{}{quote}", char::from(key))
 }
 
-/// Returns whether the key is a control character. As an escape key, it works anywhere in a line.
+/// Returns whether the key is a control character. Such an escape key works anywhere in a line.
 pub(super) const fn is_control(key: u8) -> bool {
     key < 0x20 || key == 0x7f
 }

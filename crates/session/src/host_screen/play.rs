@@ -7,16 +7,16 @@ use crate::message::{RESIZE, first_instruction, member, read_resize, refused, st
 use crate::part::{Replica, Work};
 use crate::parts::Parts;
 
-/// Most resizes in one diff. Chosen: Mosh 1.4.0 writes one; without a bound a small diff could make the client build a
-/// huge screen again and again.
+/// Most resizes in one diff of the screen. Chosen: Mosh 1.4.0 writes one; without a bound a small diff could make the
+/// client build a huge screen again and again.
 pub(super) const RESIZES_MAX: usize = 16;
 
 /// Most work that one diff may cost the client, in cells (`Terminal::effort`). Chosen: twice the cost of 4 MiB of text,
 /// the longest instruction of the transport. This is about 160 ms of work, done in steps.
 pub(super) const EFFORT_MAX: u64 = 160_000_000;
 
-/// Cost of reading an instruction, in cells. `BYTE_EFFORT` is the cost of each of its bytes if it has no terminal
-/// bytes. Chosen: as measured.
+/// Cost of reading an instruction of a diff, in cells. Each byte of an instruction without terminal bytes costs
+/// `BYTE_EFFORT` more. Chosen: as measured.
 const INSTRUCTION_EFFORT: u64 = 64;
 const BYTE_EFFORT: u64 = 16;
 
@@ -79,7 +79,7 @@ impl Play {
         Ok(is_done)
     }
 
-    /// Writes terminal bytes to the client's copy until the diff's cost reaches `pause`. Returns whether all were
+    /// Writes terminal bytes to the client's copy until the diff's cost reaches `pause`. Returns whether all bytes were
     /// written.
     fn write(
         &mut self,

@@ -9,14 +9,14 @@ use rove_units::{Duration, Instant};
 const SHOWN: Duration = Duration::from_secs(10);
 /// How long an announcement stays while another one waits. Chosen: long enough to read it once.
 const SHOWN_MIN: Duration = Duration::from_secs(3);
-/// Most announcements that are kept. Chosen: all of them are then read within half a minute.
+/// Most announcements that the client keeps until the user has read them. Chosen: all are read in half a minute.
 const KEPT_MAX: usize = 8;
 
 /// The announcements that are shown one after the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Announcements {
-    /// The announcement that is shown, and those that wait, each with how many equal events it stands for: 0 for an
-    /// answer.
+    /// The announcement that is shown, and those that wait. Each has the number of equal events that it stands for: 0
+    /// for an answer.
     kept: VecDeque<(String, u32)>,
     /// When the first announcement in `kept` appeared on the screen.
     since: Instant,
@@ -45,8 +45,8 @@ impl Announcements {
         }
     }
 
-    /// Adds the answer to something that the user has done. It is shown at once, in front of waiting events. It makes
-    /// the last answer void, which may name a state that has changed.
+    /// Adds the answer to something that the user has done. It is shown at once, in front of waiting events. It removes
+    /// the last answer, which may name a state that has changed.
     pub(super) fn answer(&mut self, now: Instant, text: String) {
         self.drop_read(now);
         self.kept.retain(|(_, times)| *times > 0);
@@ -73,7 +73,7 @@ impl Announcements {
         }
     }
 
-    /// Returns the announcement to show, if there is one.
+    /// Returns the announcement to show. `None` if all have been read.
     pub(super) fn current(&self, now: Instant) -> Option<String> {
         let (index, _) = self.look(now)?;
         let (text, times) = &self.kept[index];

@@ -18,12 +18,12 @@ const TEXT: u32 = 3;
 const SELECTIONS: u32 = 4;
 const LENGTH: u32 = 5;
 
-/// Most text that one frame adds, in bytes. Chosen: with RTT 100 ms it fills a line of 1 Mbit/s; a key's echo never
-/// waits for more than one of these.
+/// Most copied text that one frame adds, in bytes. Chosen: with RTT 100 ms such pieces fill a line of 1 Mbit/s. A key's
+/// echo never waits for more than one.
 pub(crate) const PIECE_MAX: usize = 8 * 1024;
 
-/// Largest window: most text sent and not yet acknowledged, in bytes. Chosen: four pieces cover the round trip and the
-/// delayed acknowledgment.
+/// Largest window: most copied text sent and not yet acknowledged, in bytes. Chosen: four pieces cover the round trip
+/// and the delayed acknowledgment.
 pub(crate) const WINDOW_MAX: usize = 4 * PIECE_MAX;
 
 /// Smallest window, in bytes: at the start, and after any number of losses. Chosen: a quarter of a second of 128
@@ -42,7 +42,7 @@ const REPAIR_PIECE: usize = 512;
 /// one chunk, and the longest text has 64 chunks.
 const CHUNK_BYTES: usize = 16 * 1024;
 
-/// Longest list of selections (clipboard, primary and others) of a copy, in characters. Source: xterm's control
+/// Longest list of a copy's selections (clipboard, primary and others), in characters. Source: xterm's control
 /// sequences, OSC 52: c, p, q, s and 0 to 7.
 const SELECTIONS_MAX: usize = 12;
 
@@ -72,7 +72,7 @@ enum Text {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CopyPiece<'a> {
     pub(crate) number: u64,
-    /// The selections to copy to, and the length of the whole text in bytes. `None` in every piece but the first.
+    /// The selections to copy to, and the length of the whole text in bytes. `None` after the first piece.
     pub(crate) head: Option<(&'a str, u64)>,
     /// Offset of this piece in the copy's text, in bytes.
     pub(crate) offset: u64,

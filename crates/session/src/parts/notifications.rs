@@ -16,8 +16,8 @@ use crate::part::{Part, Receiver, Replica};
 const NEWEST: u32 = 1;
 const COMMAND: u32 = 2;
 
-/// How long a notification is sent to clients, from the time a program made it. Chosen: longer than a change of
-/// networks, shorter than an absence.
+/// Greatest age of a program's notification that the server still sends to clients. Chosen: longer than a change of
+/// networks, shorter than a user's absence.
 const AGE_MAX: Duration = Duration::from_secs(60);
 
 /// The newest notifications, as a server state holds them.
@@ -114,7 +114,7 @@ impl Recent {
         debug_assert!(self.until.len() <= NOTIFICATIONS_MAX);
     }
 
-    /// Drops notifications that are too old, and returns whether there were any.
+    /// Drops notifications that are too old, and returns whether it dropped any.
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> bool {
         let old = self.until.iter().take_while(|until| **until <= now).count();
         if old > 0 {
@@ -124,7 +124,7 @@ impl Recent {
         old > 0
     }
 
-    /// Returns when the oldest held notification becomes too old. `None` if there is none.
+    /// Returns when the oldest held notification becomes too old. `None` if none is held.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.until.front().copied()
     }

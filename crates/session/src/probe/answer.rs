@@ -10,9 +10,9 @@ use crate::report::{Rgb, TerminalReport};
 /// Most digits and semicolons in the answer to the device attributes question (DA1). Chosen: the longest of today's
 /// terminals has some forty.
 const ATTRIBUTES_MAX: usize = 64;
-/// Most digits and semicolons of any other answer with numbers.
+/// Most digits and semicolons in any other numeric answer of the terminal.
 const NUMBERS_MAX: usize = 16;
-/// Most characters of a colour: `rgba:` and four groups of four digits.
+/// Most characters of a colour in the terminal's answer: `rgba:` and four groups of four digits.
 const COLOR_MAX: usize = 24;
 /// Most characters in the answer with a terminal's name and version (XTVERSION). Chosen: four times today's longest.
 pub(super) const VERSION_MAX: usize = 128;
@@ -43,7 +43,7 @@ pub(super) enum Question {
 /// An answer of the user's terminal about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// A fact that the server is told, too.
+    /// A fact that the client also reports to the server.
     Report(TerminalReport),
     /// Whether the terminal supports synchronized output, mode 2026.
     SynchronizedOutput(bool),

@@ -40,7 +40,7 @@ pub(super) const SAMPLES: [Sample; 8] = [
 /// Smallest width of a window in which samples are printed, in columns, so that no sample wraps.
 const COLUMNS_MIN: u16 = 10;
 
-/// Returns the lowest blank row below the top row. `None` if there is none, or the screen is too narrow for samples.
+/// Returns the lowest blank row below the top row. `None` if no row is blank, or the screen is too narrow for samples.
 pub(crate) fn blank_row(screen: &Screen) -> Option<u16> {
     let is_blank = |row: &u16| {
         let row = screen.row(*row);

@@ -31,9 +31,9 @@ const FAREWELL_MAX: Duration = Duration::from_secs(2);
 /// change of networks is over by then, and to join again is one command.
 const SILENCE_MAX: Duration = Duration::from_secs(120);
 
-/// How long a joined client may be silent, beyond a pause that the server permits, until its window counts for no size.
-/// The window counts again with the next datagram. Chosen: three heartbeats of 3 s, two of which may be lost, and the
-/// time of a slow path.
+/// How long a joined client may be silent, beyond a pause that the server permits, until the session's size ignores its
+/// window. The window counts again with the next datagram. Chosen: three heartbeats of 3 s, two of which may be lost,
+/// and the time of a slow path.
 const AWAY_AFTER: Duration = Duration::from_secs(10);
 const _: () = assert!(AWAY_AFTER.as_millis() < SILENCE_MAX.as_millis());
 
@@ -59,7 +59,7 @@ pub(super) struct Member {
     phase: Phase,
     /// When the server's computer last woke from a sleep, in which it could not hear the client.
     awake_since: Instant,
-    /// Whether the client is silent for so long that its window counts for no size.
+    /// Whether the client has been silent for so long that the session's size ignores its window.
     is_away: bool,
 }
 
@@ -75,7 +75,7 @@ enum Phase {
 }
 
 impl Audience {
-    /// Invites a client that has the key of `publisher`. If all places are taken, the oldest unused invitation ends.
+    /// Invites a client that has the key of `publisher`. Beyond [`JOINED_MAX`], the oldest unused invitation ends.
     /// Returns the memory ranges of the client's keys.
     ///
     /// # Errors
@@ -400,8 +400,8 @@ impl Member {
         (self.missed_since()? + SILENCE_MAX <= now).then(|| now + FAREWELL_MAX)
     }
 
-    /// Records whether the client is silent for so long that its window counts for no size. If the timer is late, the
-    /// computer has slept.
+    /// Records whether the client has been silent for so long that the session's size ignores its window. If the timer
+    /// is late, the computer has slept.
     fn note_silence(&mut self, now: Instant) {
         if self.silent_until().is_some_and(|until| until + TIMER_LATE_MAX <= now) {
             self.awake_since = now;

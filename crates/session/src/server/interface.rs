@@ -14,7 +14,7 @@ pub struct ServerConfig {
     pub key: Key,
     /// The policies and timings of the transport.
     pub transport: Config,
-    /// Whether the server's socket is IPv6 (a dual-stack socket is).
+    /// Whether the server's socket is IPv6. A dual-stack socket counts as IPv6.
     pub ipv6: bool,
     /// The screen's size until the client has sent its window size.
     pub size: Size,
@@ -55,7 +55,7 @@ pub enum Uninvited {
     /// The session's user has forbidden others to join.
     #[error("nobody may join it: its user has set share = false, or locked it with Ctrl-^ l")]
     Closed,
-    /// All [`JOINED_MAX`] places are taken.
+    /// The session has [`JOINED_MAX`] joined clients already.
     #[error("{JOINED_MAX} clients have joined it, which are all it takes")]
     Full,
 }

@@ -85,12 +85,12 @@ mod tests {
         for (shown, modes, expected) in [
             ("$ ", Some(echo | lines), Ok(false)),
             ("\x1b[?2004h$ ", Some(echo | lines), Ok(true)),
-            // Such programs are bash, zsh, fish and vim.
+            // These are the modes of bash, zsh, fish and vim.
             ("\x1b[?2004h$ ", Some(none), Ok(true)),
-            // Such programs are `read -s`, sudo and ssh.
+            // These are the modes of `read -s`, sudo and ssh.
             ("Code: ", Some(lines), Err(Untyped::Secret)),
             ("\x1b[?2004h", Some(lines), Err(Untyped::Secret)),
-            // Such programs are `read -sn1`, less and games.
+            // These are the modes of `read -sn1`, less and games.
             ("(END)", Some(none), Err(Untyped::Keys)),
             ("(END)", Some(echo), Err(Untyped::Keys)),
             // A multiplexer takes pastes, but a program in its pane asks for a secret.

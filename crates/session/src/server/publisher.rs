@@ -52,7 +52,7 @@ pub(super) struct Publisher {
     /// Until when the server holds back a half-drawn screen. `None` if the newest screen is published.
     held_until: Option<Instant>,
     /// When the acknowledgment of sent copies and lines becomes overdue, so that the server withdraws most of them.
-    /// `None` if none waits for an acknowledgment.
+    /// `None` if all are acknowledged.
     overdue_at: Option<Instant>,
 }
 
@@ -131,8 +131,8 @@ impl Publisher {
         self.echo.delivered(self.transport.remote_num(), now);
     }
 
-    /// Publishes changed modes of the pty to a client that wants them. `tty.prompt` is the newest input that the shell
-    /// had read while it waited at its prompt. `input_num` is the newest input of this client.
+    /// Publishes changed modes of the pty to a client that wants them. `tty.prompt` is the number of the newest input
+    /// that the shell had read while it waited at its prompt. `input_num` is the number of this client's newest input.
     pub(super) fn handle_tty(&mut self, tty: Tty, input_num: InputNum) {
         let before = self.parts.tty.replace(tty);
         if before == Some(tty) || !self.tells_tty() || self.transport.is_shutting_down() {

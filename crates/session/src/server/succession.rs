@@ -31,10 +31,10 @@ const FAREWELL_MAX: Duration = Duration::from_secs(10);
 /// twice the longest diff of a rove client. A stock client cannot join.
 const JOINED_INSTRUCTION_MAX: usize = 64 * 1024;
 
-/// Most clients of a session that are remembered. Chosen: more logins than a session has in a year.
+/// Most clients of a session that the server remembers. Chosen: more logins than a session has in a year.
 const OWN_CLIENTS_MAX: usize = 1024;
 
-/// Most clients that never came that are remembered. Chosen: hardly any user has more logins fail in a row.
+/// Most invited clients that never came and are remembered. Chosen: few users have more logins fail in a row.
 const NEVER_CAME_MAX: usize = 8;
 
 /// A client that is invited to take the session over.
@@ -65,9 +65,9 @@ pub(super) struct Succession {
     /// The clients that have been given a key, oldest first. `rove resume` may go on from the record of these only.
     pub(super) own: VecDeque<ClientId>,
     invited: Option<Newcomer>,
-    /// The clients that were invited since the present client came, and never came themselves. Each is with the number
-    /// of the present client's keys that the server had taken at the invitation. If the number is still the same, the
-    /// server can have taken none of the invited client's keys, and a later client may continue with them.
+    /// The clients that were invited since the present client came, and never came themselves. Each has the number of
+    /// the present client's keys that the server had taken at the invitation. While that number stays the same, the
+    /// server has taken none of the invited client's keys, so a later client may continue with them.
     never_came: VecDeque<(ClientId, u64)>,
     /// Until when the present client's input waits, or has waited, for a newcomer. `None` if it never waited.
     held_until: Option<Instant>,
@@ -120,7 +120,7 @@ impl Succession {
 
     /// Invites a client to take the session over, in place of an earlier invitation. A client that resumes names its
     /// `former` client. It continues that client's keys if the record has all that the server lacks. Returns how many
-    /// keys of the former client the server has taken; `None` if unknown. For the present client that is `taken`.
+    /// keys of the former client the server has taken; `None` if unknown. For the present client this is `taken`.
     ///
     /// If the present client may be alive (`is_alive`), later invitations do not extend the wait of its input.
     pub(super) fn invite(
@@ -162,7 +162,8 @@ impl Succession {
         }
     }
 
-    /// Returns the memory ranges of the invited client's keys ([`Transport::key_memory`]). `None` if none is invited.
+    /// Returns the memory ranges of the invited client's keys ([`Transport::key_memory`]). `None` if there is no
+    /// client.
     pub(super) fn key_memory(&self) -> Option<Vec<Range<*const u8>>> {
         self.invited.as_ref().map(|invited| invited.publisher.transport.key_memory())
     }

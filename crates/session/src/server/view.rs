@@ -53,7 +53,7 @@ impl Server {
         Some(heard_at.max(self.publisher.transport.remote_excused_until().unwrap_or(heard_at)))
     }
 
-    /// Returns when the newest key of any client arrived. `None` if there was none.
+    /// Returns when the newest key of any client arrived. `None` before the first key.
     pub fn key_arrived_at(&self) -> Option<Instant> {
         self.key_arrived_at
     }
@@ -78,7 +78,7 @@ impl Server {
         self.succession.takeovers
     }
 
-    /// Returns whether `client` has been given a key of this session, and is no client of another one.
+    /// Returns whether `client` has been given a key of this session, so that it is no client of another session.
     pub fn is_own(&self, client: ClientId) -> bool {
         self.succession.own.contains(&client)
     }

@@ -105,8 +105,8 @@ pub(super) fn write_wish(message: &mut Vec<u8>, wish: Wish) {
     put_member(message, WISH, &varint_field(field, value));
 }
 
-/// Returns the wish in the member's body, or `None` for an unknown kind or value, as a later version may send. The last
-/// known one of several wishes counts.
+/// Returns the wish in the member's body, or `None` for an unknown kind or value, as a later version may send. If there
+/// are several, the last known wish counts.
 pub(super) fn read_wish(body: &[u8]) -> Result<Option<Wish>, ApplyError> {
     let mut wish = None;
     for field in Fields::of(body) {
@@ -148,7 +148,7 @@ mod tests {
                 b"\x0a\x07\x82\x01\x04\x58\xed\xf5\x07",
             ),
             (
-                // The report counts even if the width table has the character: both ends count events alike.
+                // The report counts although rove's table has the character: both ends must count the same events.
                 TerminalReport::NewerWide(NewerChar::new('\u{1f600}').unwrap()),
                 b"\x0a\x07\x82\x01\x04\x58\x80\xec\x07",
             ),
