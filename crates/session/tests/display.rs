@@ -18,7 +18,7 @@ fn inputs() -> Vec<String> {
     let ten = "l1\r\nl2\r\nl3\r\nl4\r\nl5\r\nl6\r\nl7\r\nl8\r\nl9\r\nl10";
     let lines: String = (1..=24).map(|n| format!("\n\rtext {n}")).collect();
     let mut inputs: Vec<String> = [
-        // The right margin.
+        // These write at the right margin.
         "{full}\x08x",
         "{full}\x1b[Bx",
         "{full}\x1b[1mx",
@@ -28,7 +28,7 @@ fn inputs() -> Vec<String> {
         "\x1b[?7lab{full}XYZ",
         "\x1b[99;99HX",
         "{full}\r\n{full}\r\n{full}",
-        // Motion, scrolling, editing.
+        // These move, scroll and edit.
         "\x1b[3;3H\x1b[9AX\x1b[9DY",
         "\x1b[10GA\x1b[5dB\x1b[20`C",
         "{lines}\x1b[4S\x1b[2T\rBad line\x1b[24;1HLast line\x1b[HFirst line\r\n",
@@ -50,13 +50,13 @@ fn inputs() -> Vec<String> {
         "a\x1b[5bX\x1b[2Eb\x1b[1Fc\x1b[5ad\x1b[2ee",
         "main\x1b[?1049hALT\x1b[?1049lX",
         "abc\x1b[31m\x1b[?25l\x1bcX",
-        // Colours.
+        // These set colours.
         "\x1b[1;3;4;5;7;8mA\x1b[22mB\x1b[23mC\x1b[24mD\x1b[25mE\x1b[27mF\x1b[28mG",
         "\x1b[31;42mA\x1b[39mB\x1b[49mC\x1b[94;103mD\x1b[38;5;200mE\x1b[48;2;1;2;3mF",
         "\x1b[48;2;255;0;255m\x1b[H\x1b[JTrue\r\n\x1b[48;5;32m\x1b[J256\r\n\x1b[42m\x1b[J16\r\n\x1b[0mdone\r\n",
         "abc\x1b[1;1H\x1b[41m\x1b[2@\x1b[m\x1b[24;1H\x1b[42m\nq\x1b[m",
         "\x1b[?5habc",
-        // Text.
+        // These write text of several widths.
         "e\u{301}x\r\n\u{302}x\r\nabc\x1b[3;1H\u{302}",
         "{full}\x1b[1;80H一x\r\n一b\x1b[3;2Hx",
         "一二三\x1b[1;1H\x1b[P\r\n一二三\x1b[2;2H\x1b[X\r\n一二三\x1b[3;2H\x1b[4hX",

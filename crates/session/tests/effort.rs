@@ -14,8 +14,8 @@ use rove_ssp::{Config, Direction, Ecn, ReceiveError, StateNum};
 use rove_terminal::{Cell, Color, Screen, Size, Terminal};
 use rove_units::{Duration, Instant};
 
-/// Most work of a sequence that a turn begins at its end, in cells. Chosen: a copy of all cells of the largest window
-/// here, with their marks and decorations.
+/// Most work by which a turn's last sequence exceeds the turn's bound, in cells. Chosen: a copy of all cells of the
+/// largest window here, with their marks and decorations.
 const SEQUENCE_MAX: u64 = 16_000_000;
 
 /// The largest window for which rove promises anything.

@@ -75,7 +75,7 @@ fn no_user_is_left_in_doubt_of_the_end_whatever_is_lost() {
             for loss in [0.0, 0.01, 0.05, 0.1, 0.29] {
                 let (sure, mean) = ends(By::User, rtt, loss, &client);
                 assert_eq!(sure, all, "{rtt:?}, {loss}");
-                // At 29 % loss, half of the first tries succeed. An announcement takes half a round trip.
+                // At 29 % loss each way, half of the first tries are answered. An announcement takes half a round trip.
                 assert!(mean <= 2 * rtt + ms(60), "{rtt:?}, {loss}: {mean:?}");
             }
         }

@@ -8,7 +8,7 @@ use rove_ssp::Config;
 use rove_terminal::{COPY_CHARS_MAX, Copied, TerminalCapabilities};
 use rove_units::{BitRate, Duration};
 
-/// Returns what a program writes to copy `text`.
+/// Returns the bytes that a program writes to copy `text`.
 fn copy(selections: &str, text: &str) -> Vec<u8> {
     format!("\x1b]52;{selections};{text}\x07").into_bytes()
 }

@@ -124,7 +124,7 @@ fn stock_ends_lose_no_more_time_when_the_first_datagram_to_them_is_lost() {
 
 #[test]
 fn a_path_that_loses_nothing_carries_no_more_where_the_round_trip_is_short() {
-    // If fewer datagrams were sent at the start, the first heartbeats have other times.
+    // Without `Quiet`, fewer datagrams at the start do not shift the times of later heartbeats.
     let roves = roves().map(|config| config.without(Mechanism::Quiet));
     let bare = roves.clone().map(|config| config.without(Mechanism::FirstContact));
     for rtt in [0, 20, 100, 180] {

@@ -134,7 +134,7 @@ fn a_question_for_the_users_clipboard_is_never_passed_on() {
     victim.receive(b"\x1b]52;c;aGVsbG8=\x07\x1b]52;c;?\x07first");
     for question in questions {
         victim.receive(question.as_bytes());
-        // Cut between two diffs.
+        // The question is cut between two diffs.
         victim.receive(&question.as_bytes()[..question.len() / 2]);
         victim.receive(&question.as_bytes()[question.len() / 2..]);
     }

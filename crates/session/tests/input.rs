@@ -13,7 +13,7 @@ const INPUT_PENDING_MAX: u64 = 1_048_576;
 const HOST_INPUT_MAX: usize = 1_048_576;
 
 fn bytes(len: usize) -> Vec<u8> {
-    // Letters only: neither the escape key nor cursor keys; a period that no buffer size divides.
+    // The letters contain neither the escape key nor a cursor key. Their period divides no buffer size.
     (0..len).map(|n| b'a' + u8::try_from((n + n / 257) % 26).unwrap()).collect()
 }
 

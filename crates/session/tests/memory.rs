@@ -99,8 +99,8 @@ impl Victim {
         victim
     }
 
-    /// Sends the state from which an attack begins. The client drops all states below the newest that can be the base
-    /// of this state.
+    /// Sends the state from which an attack begins, made from the newest state that the client has. The client drops
+    /// all states below that base.
     fn begin(&mut self) {
         let is_taken = (0..=self.num).rev().any(|old| self.state(old, old, host_bytes(b"$ ")));
         assert!(is_taken, "the client has no state that another can be made from");
@@ -130,7 +130,7 @@ impl Victim {
         datagrams.iter().all(|datagram| self.deliver(datagram))
     }
 
-    /// Lets the client take a datagram, work and draw, as its driver would. Returns whether the client took it.
+    /// Lets the client take a datagram, work and draw, as a driver does. Returns whether the client took the datagram.
     fn deliver(&mut self, datagram: &[u8]) -> bool {
         self.now += Duration::from_micros(100);
         let (client, now) = (&mut self.client, self.now);

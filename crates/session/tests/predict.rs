@@ -152,7 +152,7 @@ fn never_means_never() {
 #[test]
 fn adaptive_predictions_stay_hidden_on_a_fast_path() {
     let mut session = Session::start(Preference::Adaptive, ms(10));
-    // Until the path is known to be fast, the client shows predictions. Then no key is unanswered.
+    // Until the path is known to be fast, the client shows predictions. After `confirm`, no key is unanswered.
     session.confirm();
     session.type_text(b"s");
     session.run(ms(8));
@@ -195,7 +195,7 @@ fn a_wrong_guess_is_gone_within_a_round_trip_and_the_echo_delay() {
     session.program = Program::Contradicts;
     session.type_text(b"s");
     assert_eq!(session.row(0), "$ ls");
-    // Each end sends at most every half round trip.
+    // The sum is a round trip, the echo delay of 50 ms, and a send interval of half a round trip.
     session.run(HALF_RTT * 2 + ms(50) + HALF_RTT);
     assert_eq!(session.row(0), "$ lt");
     session.run(secs(2));

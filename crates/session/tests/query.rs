@@ -15,7 +15,7 @@ const ANSWERS: &[u8] =
     b"\x1b[?0u\x1b[?2026;2$y\x1b[?1007;1$y\x1b[?1016;2$y\x1b]10;rgb:ffff/8080/0000\x1b\\\
     \x1b]11;rgb:1111/2222/3333\x1b\\\x1b]12;rgb:0000/ffff/0000\x1b\\\x1bP>|kitty(0.31.0)\x1b\\\
     \x1b[6;20;9t\x1b[?62;22c";
-/// The last answer.
+/// The last answer (device attributes).
 const ATTRIBUTES: &[u8] = b"\x1b[?62;22c";
 
 /// Returns two ends, the client of which asks its terminal.
@@ -104,7 +104,7 @@ fn a_server_that_has_not_shown_to_know_reports_gets_none() {
         let typed = [b"a", ANSWERS, b"b"].concat();
         pair.run_for(ms(10));
         type_text(&mut pair, &typed);
-        // The two keys and the window's size.
+        // Two keys and the window's size are unacknowledged.
         assert_eq!(pair.left.client.pending_input(), 3);
         pair.run_for(secs(1));
         type_text(&mut pair, b"c");
@@ -199,7 +199,7 @@ fn a_terminal_is_not_asked_for_a_setting_that_is_ours_by_then() {
     assert!(!has(b"\x1b[?1007$p"), "the answer would be taken for the user's own setting");
 }
 
-/// Lets the user's terminal answer what it was asked.
+/// Lets the user's terminal answer all questions, and returns its answers.
 fn answer(pair: &mut Pair) -> Vec<u8> {
     let replies = core::mem::take(&mut pair.left.user.replies);
     type_text(pair, &replies);

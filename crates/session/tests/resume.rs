@@ -33,7 +33,7 @@ struct Mortal {
     /// How many of the newest keys are lost, because the next client cannot send them.
     missing: usize,
     nonces: BTreeSet<(u8, [u8; 8])>,
-    /// After how many records the client dies at the next one, and whether the client still writes that one.
+    /// How many records the client outlives, and whether it still writes the record at which it dies.
     dies: Option<(u32, bool)>,
 }
 
@@ -141,7 +141,7 @@ fn shell_turn(server: &mut Server, typed: &mut Vec<u8>, now: Instant) {
         typed.push(byte);
         match byte {
             b'\r' => server.handle_host_output(now, b"\r\n\x1b[?2004h\x1b[1mann\x1b[m:~$ "),
-            // A flood.
+            // These keys flood the screen.
             b'f' | 0x06 => (0..30_u8).for_each(|line| {
                 let text = format!("\x1b[3{}mline {line} \u{4e16}\x1b[m\r\n", line % 8);
                 server.handle_host_output(now, text.as_bytes());
@@ -227,8 +227,8 @@ fn is_settled(run: &Run) -> bool {
         .is_some_and(|end| end.client.pending_input() == 0 && in_sync(end, &run.right))
 }
 
-/// Runs a session whose client is killed some times. Returns how many times, and whether the session ended because
-/// unacknowledged keys may have been a secret.
+/// Runs a session whose client is killed several times. Returns the number of kills, and whether the session ended
+/// because unacknowledged keys may have been a secret.
 fn session(seed: u64, is_rove: bool) -> (u32, bool) {
     let draws = Seed::new(seed).stream("test.resume");
     let draw = |number: u64| -> Draw { draws.at(number) };
@@ -254,7 +254,7 @@ fn session(seed: u64, is_rove: bool) -> (u32, bool) {
             run.left.kill();
         }
         if run.left.end.is_none() && run.left.written.is_empty() {
-            // The session had not begun yet.
+            // The client died before its first record, so nothing can continue.
             return (kills, true);
         }
         if run.left.end.is_none() {

@@ -1,4 +1,4 @@
-//! Every possible fate of a session's first and last datagrams: delivered, lost, duplicated, or delayed past the next.
+//! Every combination of what may happen to a session's first and last datagrams: delivered, lost, doubled or delayed.
 
 mod common;
 
@@ -13,7 +13,7 @@ use rove_session::{ClientConfig, ClientOutcome, ExitStatus, ServerOutcome};
 use rove_ssp::Config;
 use rove_units::{Instant, Seed};
 
-/// How many datagrams of each direction meet all fates: `FIRST` at the start, and `LAST` at the end.
+/// How many datagrams of each direction go through all combinations: `FIRST` at the start, `LAST` at the end.
 const FIRST: u32 = 4;
 const LAST: u32 = 3;
 
@@ -29,7 +29,7 @@ const FATES: [Fate; 4] = [Fate::Delivered, Fate::Lost, Fate::Duplicated, Fate::D
 
 type Datagram = (SocketAddr, Vec<u8>);
 
-/// An end, and the fates of its next datagrams.
+/// An end, and what happens to each of its next datagrams.
 struct Fated<E> {
     end: E,
     fates: VecDeque<Fate>,
@@ -38,7 +38,7 @@ struct Fated<E> {
     behind: VecDeque<Datagram>,
 }
 
-/// Returns the fates that `number` stands for in base four.
+/// Returns the fates that the base-four digits of `number` stand for.
 fn fates(number: u32, datagrams: u32) -> impl Iterator<Item = Fate> {
     (0..datagrams).map(move |digit| FATES[number as usize >> (2 * digit) & 3])
 }

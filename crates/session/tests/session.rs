@@ -96,7 +96,7 @@ fn a_failing_way_up_is_told_as_a_missing_reply() {
     let mut pair = pair(&wire);
     pair.run_for(secs(10));
     pair.reconfigure(LinkConfig::outage(), wire.clone());
-    // The server announced its newest heartbeat within 3 s, at most 12 s ahead. Until then it had heard the client.
+    // The sum: 6 s (the longest pause yet), 3 s until a missed answer ends the next pause, 10 s without a reply.
     assert!(pair.run_until(secs(19), |client, _| client.row_text(0).contains("Last reply")));
     pair.reconfigure(wire.clone(), wire);
     assert!(pair.run_until(secs(7), |client, _| client.row_text(0).is_empty()));
@@ -215,7 +215,7 @@ fn an_end_from_outside_tells_the_client_by_what() {
     }
 }
 
-/// Runs for so many seconds without a server. If `refuses` is set, the host refuses a datagram every third second.
+/// Runs for `seconds` without a server. If `refuses` is set, the host refuses a datagram every third second.
 fn run_without_server(pair: &mut Pair, seconds: u64, refuses: bool) {
     pair.stop_right(true);
     for second in 1..=seconds {
@@ -272,7 +272,7 @@ fn udp_that_stops_names_what_helps_and_says_no_more_once_it_passes_again() {
 #[test]
 fn udp_that_stops_on_the_way_there_only_names_what_helps_too() {
     let wire = LinkConfig::lossless(ms(20));
-    // The table has a session in use and an idle one. Two roves answer the heartbeats of an idle session every 24 s.
+    // The table has a session in use and an idle one. Two idle roves exchange a heartbeat and its answer every 24 s.
     for (server, idle, told_by) in [
         (rove(Config::server()), 5, 31),
         (rove(Config::server()), 600, 24 + 31),
@@ -290,7 +290,7 @@ fn udp_that_stops_on_the_way_there_only_names_what_helps_too() {
             pair.run_for(secs(26));
             assert!(!advises(&pair), "{}", pair.left.row_text(0));
             pair.run_for(secs(told_by - 26));
-            // A server that hears nothing for some time falls silent too. The advice stays.
+            // A server that hears nothing for some time falls silent too, but the advice stays.
             for _ in 0..60 {
                 assert!(advises(&pair), "{}", pair.left.row_text(0));
                 pair.run_for(secs(1));
@@ -428,7 +428,7 @@ fn a_server_that_slept_gives_its_client_the_whole_network_timeout_again() {
     let woken_at = Instant::ZERO + secs(3_600);
     for (now, text) in [(woken_at, "awake"), (woken_at + ms(9_999), "awake and well")] {
         server.handle_timeout(now);
-        // An end that is shutting down takes no more output.
+        // A server that is shutting down takes no more output.
         server.handle_host_output(now, format!("\r{text}").as_bytes());
         assert_eq!(server.screen().row_text(0).trim_end(), text);
     }

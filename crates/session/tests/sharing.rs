@@ -289,7 +289,7 @@ fn a_joined_client_stays_while_the_servers_computer_sleeps() {
     types(&mut trio, 1, b"awake");
     trio.run_for(secs(1));
     assert_eq!(trio.right.0.program.typed, b"oawake");
-    // After the sleep, a client that vanished without announcing its end still leaves.
+    // After the sleep, 120 s of silence count again: a client that vanishes without a word is dropped.
     trio.left.0[1] = near(ClientConfig { key: Key::from_bytes([98; 16]), ..roves() });
     trio.run_for(secs(180));
     command(&mut trio, 0, b's');
@@ -556,7 +556,7 @@ fn a_silent_clients_window_counts_for_no_size_until_the_client_is_heard_again() 
             assert_eq!(session(&trio), window, "an idle client is heard");
             let gone = near(ClientConfig { key: Key::from_bytes([98; 16]), ..roves() });
             let gone = core::mem::replace(&mut trio.left.0[1], gone);
-            // The server may have permitted a pause of 24 s.
+            // The server may have permitted a pause of 24 s. The window counts for another 10 s.
             trio.run_for(secs(24 + 11));
             assert_eq!(session(&trio), Size::DEFAULT, "{rule:?}");
             trio.left.0[1] = gone;
@@ -580,7 +580,7 @@ fn a_viewers_key_used_from_two_addresses_disturbs_nobody_else() {
     assert!([0, 2].iter().all(|client| same_picture(&trio.left.0[*client], &trio.right.0)));
 }
 
-/// Returns the median time from a key to its echo on the typist's terminal, with so many viewers.
+/// Returns the median time from a key to its echo on the typist's terminal, with this many viewers.
 fn echo_median(viewers: usize, seed: u64) -> u64 {
     let mut trio = shared_session(&near_link(), &[], Seed::new(seed));
     for _ in 0..viewers {

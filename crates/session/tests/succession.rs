@@ -76,7 +76,7 @@ fn a_client_that_is_gone_costs_nobody_the_session() {
     come(&mut trio, config);
     trio.run_for(ms(150));
     assert!(is_in_sync(&trio, 1));
-    // The server has stopped telling the former client of its end, and has wiped that client's key.
+    // The server has given the absent former client up after 10 s, and wiped its key. The new client can still type.
     trio.run_for(secs(60));
     types(&mut trio, 1, b"x");
     trio.run_for(secs(1));

@@ -142,7 +142,7 @@ fn a_change_costs_a_client_nothing_that_does_not_care() {
     }
 }
 
-/// Returns how many datagrams the server sends in 30 s in which the modes of the pty change like this.
+/// Returns how many datagrams the server sends in 30 s. Each second the pty gets the next of these modes.
 fn sent_during(pair: &mut Pair, changes: &[Tty]) -> u64 {
     let before = pair.right.traffic.datagrams;
     for second in 0..30 {

@@ -91,7 +91,7 @@ fn an_address_is_found_over_rows_in_pieces_and_in_a_hyperlink() {
     let wanted = |bytes: &[u8], columns| find(&screen(bytes, columns, 24)).map(|it| it.port);
     for columns in [11, 20, 44, 80] {
         assert_eq!(wanted(address.as_bytes(), columns), Some(8085), "{columns}");
-        // A program that breaks lines itself leaves no blank at the ends of lines.
+        // A program that breaks the address itself fills each line up to its end.
         let rows: Vec<&[u8]> = address.as_bytes().chunks(columns.into()).collect();
         assert_eq!(wanted(&rows.join(&b"\r\n"[..]), columns), Some(8085), "{columns}");
     }

@@ -99,7 +99,7 @@ fn every_form_of_the_escape_key_takes_every_form_of_a_command() {
             let typed = format!("a{key}{command}");
             assert_eq!(filtered(DEFAULT, typed.as_bytes()), (b"a".to_vec(), requests), "{typed:?}");
         }
-        // The pass key sends the escape key as it came, and anything else sends both.
+        // The pass key sends the bytes of the escape key, and any other key sends both.
         for pass in ["^", "\x1b[94u", "\x1b[54:94;2u", "\x1b[54;2u"] {
             let typed = format!("{key}{pass}");
             let passed = (key.as_bytes().to_vec(), NOTHING);
@@ -252,7 +252,7 @@ fn any_keys() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #[test]
     fn all_other_keys_pass_byte_for_byte(keys in any_keys(), cuts in any::<[prop::sample::Index; 4]>()) {
-        // Exclude the numbers that stand for Ctrl-^.
+        // Exclude the key codes that stand for Ctrl-^.
         let numbers: [&[u8]; 3] = [b"94", b"54", b"30"];
         prop_assume!(!numbers.iter().any(|number| keys.windows(2).any(|pair| pair == *number)));
         let mut cuts = cuts.map(|cut| cut.index(keys.len() + 1));
@@ -367,14 +367,14 @@ fn pasted_text_is_text_and_neither_ends_the_session_nor_stops_it() {
             let pasted = format!("\x1b[200~a\r{}{command}b\x1b[201~", char::from(key));
             let mut modal = Modal::new(key);
             modal.escape.offer_login(true);
-            // In pieces, too.
+            // The paste arrives in pieces of three bytes, too.
             for piece in pasted.as_bytes().chunks(3) {
                 assert_eq!(modal.type_text(0, piece), NOTHING, "{key} {command:?}");
             }
             assert_eq!(String::from_utf8_lossy(&modal.out), pasted);
         }
     }
-    // If the mark of the end is lost, the user can quit after a pause. A paste that pauses gives no permission then.
+    // If the paste's end mark is lost, the user can quit after a pause. But a yes after a pause gives no permission.
     let mut modal = Modal::new(0x1e);
     modal.escape.ask(at(0), true);
     assert_eq!(modal.type_text(0, b"\x1b[200~text"), NOTHING);

@@ -29,7 +29,7 @@ fn published(size: Size, bytes: &[u8], echo_ack: u64) -> HostScreen {
     HostScreen::published(terminal.screen().clone(), num(echo_ack))
 }
 
-/// Returns the state that a server publishes after `text` was copied this often. The state holds `held` bytes of it.
+/// Returns the state that a server publishes after `copies` copies of `text`. It holds `held` bytes of the text.
 fn copying(copies: u32, text: &str, held: usize) -> HostScreen {
     let mut outbox = Outbox::default();
     let copied = Copied::new("pc", text).unwrap();
@@ -52,7 +52,7 @@ fn followed(window: Size, states: &[&HostScreen]) -> (HostScreen, Vec<u8>) {
     (replica, diff)
 }
 
-/// Returns the members of a diff.
+/// Returns the number and the body of each member of a diff.
 fn members(diff: &[u8]) -> Vec<(u32, &[u8])> {
     let member = |instruction| message::member(instruction, |_| true).unwrap().unwrap();
     message::instructions(diff).map(|instruction| member(instruction.unwrap())).collect()
@@ -63,7 +63,7 @@ fn numbers(diff: &[u8]) -> Vec<u32> {
     members(diff).into_iter().map(|(number, _)| number).collect()
 }
 
-/// Returns a diff of members.
+/// Returns a diff that consists of these members.
 fn diff_of(members: &[(u32, Vec<u8>)]) -> Vec<u8> {
     let mut message = Vec::new();
     members.iter().for_each(|(number, body)| put_member(&mut message, *number, body));

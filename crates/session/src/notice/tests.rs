@@ -291,7 +291,7 @@ fn a_server_whose_host_refuses_is_gone_after_ten_seconds_without_contact() {
     assert!(!text(&notices(), 11_000, refused(None, 4_000)).contains("gone"));
     let mosh = Notices::new("mosh".to_owned(), None, false);
     assert!(!text(&mosh, 11_000, refused(Some(1_000), 4_000)).contains("gone"));
-    // This notice hides the network error from which the client knows it.
+    // This notice hides the network error that tells of the refusal.
     let mut notices = notices();
     notices.network_error(ms(10_500), "Connection refused");
     assert_eq!(text(&notices, 11_000, refused(Some(1_000), 10_500)), told);

@@ -114,7 +114,7 @@ fn a_midpoint_lies_between_until_one_event_is_left() {
     assert!(whole.follows(&middle) && middle.follows(&base));
     assert!(typed(b"abc").midpoint(&base).is_none());
     assert!(base.midpoint(&base).is_none());
-    // Keys typed after the cut do not show through the shared chunk.
+    // Keys typed after the cut do not appear in the other stream that shares the chunk.
     let mut other = middle;
     other.push_bytes(b"Z");
     assert_eq!(events(&other), events(&typed(b"abcdZ")));

@@ -21,7 +21,7 @@ pub struct Clients(pub Vec<ClientEnd>);
 
 /// The server, to which each client has an address of its own.
 ///
-/// All clients but the first lose this share of their datagrams each way. The random draws are numbered by a counter.
+/// If the second value is set, each client but the first loses this share of its datagrams, drawn by a counter.
 pub struct Host(pub ServerEnd, pub Option<(f64, Stream, u64)>);
 
 impl Host {

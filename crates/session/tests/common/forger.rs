@@ -43,7 +43,7 @@ impl Forger {
     }
 }
 
-/// Returns a state that a rove server makes from state `old`. It tells the client to forget all states below `kept`.
+/// Returns a rove server's instruction that makes state `new` from `old`. The client may forget states below `kept`.
 pub fn state(old: u64, new: u64, kept: u64, diff: Vec<u8>) -> Instruction {
     let [old_num, new_num, throwaway_num] = [old, new, kept].map(StateNum::new);
     let hello = Some(Hello::new(rove_session::CAPABILITIES));
