@@ -11,8 +11,8 @@ pub struct Content {
     pub glyph: Glyph,
 }
 
-/// Draws a prediction over a cell, underlined if `underlines` is true. The caller must call [`Screen::mend_row`] after
-/// it, which repairs wide characters of which a half was overwritten.
+/// Draws a prediction over a cell, underlined if `underlines` is true. After it, the caller must repair wide characters
+/// that were half overwritten ([`Screen::mend_row`]).
 pub fn lay(frame: &mut Screen, at: Position, content: &Content, underlines: bool) {
     let Some(shown) = frame.glyph(at) else { return };
     let is_blank = content.glyph.is_blank() && shown.is_blank();

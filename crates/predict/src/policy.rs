@@ -8,8 +8,8 @@ use crate::mechanism::Mechanisms;
 
 // Source of all numbers here, unless stated otherwise: Mosh 1.4.0 as observed.
 
-/// SRTT above which predictions are visible. Chosen: the lowest at which predictions make no key slower, and no more
-/// shown keys change than above 60 ms, Mosh's value.
+/// SRTT above which predictions are visible. Chosen: the lowest at which predictions slow no key, and no more shown
+/// keys are wrong than with Mosh's 60 ms.
 const SHOWN_ABOVE_SRTT: Duration = Duration::from_millis(30);
 /// SRTT at or below which predictions are hidden again, if none is pending.
 const HIDDEN_AT_SRTT: Duration = Duration::from_millis(20);
@@ -119,7 +119,7 @@ impl Policy {
         }
     }
 
-    /// Updates whether the path counts as slow. It does while SRTT is unknown. `is_active`: a prediction is pending.
+    /// Updates whether the path counts as slow, as it does while SRTT is unknown. `is_active`: a prediction is pending.
     pub fn handle_srtt(&mut self, srtt: Option<Duration>, interval: Duration, is_active: bool) {
         if srtt.is_none_or(|srtt| srtt > SHOWN_ABOVE_SRTT) {
             self.is_slow = true;
@@ -172,7 +172,7 @@ impl Policy {
         self.underlines
     }
 
-    /// Returns when a pending prediction made at `made` next begins a glitch or a long one. `None` after both.
+    /// Returns when a pending prediction made at `made` next begins a glitch or a long glitch. `None` after both.
     pub fn next_glitch(made: Instant, now: Instant) -> Option<Instant> {
         [made + GLITCH, made + LONG_GLITCH].into_iter().find(|at| *at > now)
     }

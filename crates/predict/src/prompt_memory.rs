@@ -42,12 +42,12 @@ pub struct PromptMemory {
 }
 
 impl PromptMemory {
-    /// Most known prompts. Another one replaces the least recently kept. Chosen: a session has a handful, and few users
-    /// change their prompt.
+    /// Most prompts of a host that are known because lines were echoed there. Another replaces the least recently kept.
+    /// Chosen: a session has a handful, and few users change their prompt.
     pub const KNOWN_MAX: usize = 64;
 
-    /// Most names of refused prompts. With more, all prompts are refused. Chosen: 32 programs that have asked for a
-    /// secret, each with two names for its prompt.
+    /// Most names of a host's refused prompts. With more, all prompts are refused. Chosen: 32 programs that have asked
+    /// for a secret, each with two names for its prompt.
     pub const REFUSED_MAX: usize = 64;
 
     /// Creates a memory from the contents of an earlier one. `known` has the least recently kept prompt first.

@@ -37,7 +37,7 @@ pub enum Stop {
 pub enum Reason {
     /// The simulated effect of the key, assuming that all earlier keys have their predicted effects.
     Simulation {
-        /// How many keys before this one the first pending key of unknown effect was typed. `None` if there is none.
+        /// How many keys earlier the first pending key of unknown effect was typed. `None` without such a key.
         behind: Option<usize>,
         /// The key's effect.
         effect: Effect,

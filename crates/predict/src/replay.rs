@@ -257,7 +257,7 @@ impl Engine for Replay {
     }
 
     fn has_no_secret(&self) -> bool {
-        // The bytes of an incomplete key are in no event.
+        // An incomplete key is not in the log yet, and may be part of a secret.
         !self.keystrokes.is_within_key() && has_no_secret(&self.state)
     }
 

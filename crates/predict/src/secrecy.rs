@@ -35,11 +35,11 @@ use crate::scene::{self, Pane};
 /// line are shown. Chosen: two lines may come from a script that imitates the prompt.
 const LINES_MIN: u16 = 3;
 
-/// Most prompts for which echoed lines are counted. A new one replaces the one that took input least recently. Chosen:
-/// a session has a handful.
+/// Most prompts for which echoed lines are counted. A new one replaces the prompt that took input least recently.
+/// Chosen: a session has a handful.
 const PLACES_MAX: usize = 64;
 
-/// Most hashes of refused prompts. With more, no prompt is known for the rest of the session.
+/// Most hashes of a session's refused prompts. With more, no prompt is known for the rest of the session.
 const REFUSED_MAX: usize = 512;
 
 /// The hashes by which a prompt is recognised. A hash of 0 identifies no prompt.
@@ -80,7 +80,7 @@ impl Sort {
 pub(crate) struct Spot<'a> {
     /// Whether the characters typed since the last key of unknown effect were echoed.
     pub(crate) line: Line,
-    /// The prompt there. `None`, or a prompt with hashes of 0, if nothing distinguishes it from others.
+    /// The prompt at this place. `None`, or a prompt with hashes of 0, if nothing distinguishes it from others.
     pub(crate) prompt: Option<Prompt>,
     /// Whether the cursor is only predicted to be in this row.
     pub(crate) is_ahead: bool,
@@ -115,7 +115,7 @@ pub(crate) struct Secrecy {
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     prompt: Prompt,
-    /// How many lines were echoed, key by key, while a second fact held.
+    /// How many lines were echoed, key by key, while a second fact held ([`Spot::is_vouched`]).
     lines: u16,
     /// The line that is being typed. Unlike [`Spot::line`], it goes on after keys of unknown effect until Enter.
     line: Line,
@@ -294,8 +294,8 @@ impl Secrecy {
         self.answered = Some(question);
     }
 
-    /// Forgets the current line, because another one may have begun. The line stays if it has shown no text since a
-    /// key that was not echoed.
+    /// Forgets the current line, because another one may have begun. A line with a key that was not echoed, and with no
+    /// echo since, stays.
     pub(crate) fn note_reset(&mut self) {
         if self.places.last().is_some_and(|place| !place.line.is_spoilt()) {
             self.note_end();

@@ -1,4 +1,4 @@
-//! The base: a screen, mostly the newest that the keys explain, and its input line. Pending keys are simulated on it.
+//! The base: the screen and input line on which pending keys are simulated. It is mostly the newest that keys explain.
 
 use rove_terminal::{InputNum, Key, Screen, Size};
 
@@ -63,8 +63,8 @@ impl Base {
         !self.field.is_line() && !self.field.prompt.is_secret && !self.is_searching
     }
 
-    /// Records that the text of row `from` is in row `to`. Returns whether it moved up while the cursor was in the last
-    /// row.
+    /// Records that the text of row `from` is in row `to`. Returns whether the text moved up while the cursor was in
+    /// the last row.
     pub(super) fn move_to(&mut self, from: u16, to: u16) -> bool {
         self.field.row = (self.field.row + to).saturating_sub(from);
         to < from && self.is_at_bottom()

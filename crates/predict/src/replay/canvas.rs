@@ -9,7 +9,7 @@ use crate::overlay::{self, Content};
 use crate::scene::character;
 use crate::scene::text::{Text, cell};
 
-/// Fewest characters by which a row is recognised in another row. Chosen: short prompts have two.
+/// Fewest characters by which text is recognised in another row of the screen. Chosen: short prompts have two.
 pub(super) const MOVED_MIN: usize = 2;
 
 /// The predicted content of one cell.

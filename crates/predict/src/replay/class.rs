@@ -13,7 +13,7 @@ pub(super) enum Class {
     ControlH,
     Left,
     Right,
-    /// Ctrl-B as Left, and `ControlRight` is Ctrl-F as Right. Both have other meanings in some programs.
+    /// Ctrl-B in place of Left; `ControlRight` is Ctrl-F in place of Right. Both have other meanings in some programs.
     ControlLeft,
     ControlRight,
     WordLeft,
@@ -29,7 +29,7 @@ pub(super) enum Class {
     KillWord,
     KillWordLeft,
     KillWordRight,
-    /// These keys at a place where line editors differ in their effect, which is learned apart from that elsewhere.
+    /// The keys above at a place where line editors differ in their effect. This effect is learned separately.
     DisputedWordLeft,
     DisputedWordRight,
     DisputedKillLine,
@@ -147,7 +147,7 @@ impl Class {
         }
     }
 
-    /// Returns the effect on the input of a key of this class. `None` if it is unknown.
+    /// Returns the effect on the input of a key of this class. `None` if the effect is unknown.
     pub(super) const fn edit(self, key: Key) -> Option<Edit> {
         Some(match self {
             Self::Text => match key {

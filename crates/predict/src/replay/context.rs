@@ -5,8 +5,8 @@ use crate::replay::evidence::Share;
 use crate::replay::id::{ContextKey, NAMES_MAX, PromptId};
 use crate::replay::memory::Memory;
 
-/// For how many keys a context is cautious after a visible error. Chosen: with 50, as many keys are wrong, and 0.4
-/// percentage points fewer are shown at once.
+/// For how many keys a context is cautious after a visible error. Chosen: with 50 keys, as many predictions are wrong,
+/// and 0.4 percentage points fewer keys are shown at once.
 const CAUTION_KEYS: u32 = 10;
 
 /// How often predictions were right at one kind of prompt.

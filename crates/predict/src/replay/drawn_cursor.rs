@@ -11,8 +11,8 @@ use crate::replay::motion::Step;
 use crate::replay::ruler::Ruler;
 use crate::scene::text::cell;
 
-/// Most programs whose counts of characters are remembered. Another one replaces the least recently used. Chosen: a
-/// session has one or two such programs.
+/// Most programs with a drawn cursor whose counter of typed characters is remembered. Another replaces the least
+/// recently used. Chosen: a session has one or two such programs.
 const COUNTERS_MAX: usize = 4;
 
 /// The cursor that a program draws in reverse video.
@@ -49,7 +49,7 @@ impl DrawnCursor {
         lifted
     }
 
-    /// Draws a frame's cursor as the program draws it, and hides the terminal's.
+    /// Draws a frame's cursor as the program draws it, and hides the terminal's cursor.
     pub(super) fn draw(self, frame: &mut Screen) {
         let at = frame.cursor().position();
         invert(frame, at, true);
@@ -65,7 +65,7 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// Learns from a screen that shows keys, after which the input ends at column `end`.
+    /// Learns from a screen that shows pending keys. After these keys, the input ends at column `end`.
     pub(super) fn learn(&mut self, base: &Base, screen: &Screen, end: u16) {
         if base.has_drawn_cursor {
             let counter = self.known.entry(base.field.place);

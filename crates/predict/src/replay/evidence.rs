@@ -8,8 +8,8 @@ pub(super) const ERROR_FACTOR: u16 = 4;
 /// on the reference recordings, because clocks and messages stand in the rows of rulers.
 const MILD_FACTOR: u16 = 2;
 
-/// Most right predictions in a row that may be required. Chosen: nobody moves the cursor by one key more often in a
-/// session.
+/// Most right predictions in a row that a habit may need to be shown. Chosen: nobody moves the cursor with one key more
+/// often in a session.
 const NEEDED_MAX: u16 = 256;
 
 /// Share of the counts that remains after each key of the same kind. Chosen: the counts cover about fifty keys.
@@ -19,7 +19,7 @@ const DECAY: f32 = 0.98;
 /// Chosen: after an error, three such keys are enough to trust these keys again.
 const FORGIVENESS: f32 = 0.5;
 
-/// Counts how often in a row a prediction was right, and how often is required to show it.
+/// Counts how often in a row a prediction was right, and how often it must have been right to be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Evidence {
     streak: u16,
@@ -42,7 +42,7 @@ impl Evidence {
         self.streak = self.streak.saturating_add(1);
     }
 
-    /// Records that the prediction was wrong. If the user saw it, more right ones are required from then on.
+    /// Records that the prediction was wrong. If the user saw it, more right predictions are required from then on.
     pub(super) fn refute(&mut self, was_shown: bool) {
         self.streak = 0;
         if was_shown {

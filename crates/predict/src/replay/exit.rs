@@ -10,7 +10,7 @@ use crate::replay::pending_keys::PendingKeys;
 use crate::scene;
 use crate::scene::text::Text;
 
-/// Most editors whose pair is remembered. Another replaces the least recently used. Chosen: a session has one or two.
+/// Most editors whose typed pair for Escape (`jk`) is remembered, the last used. Chosen: a session has one or two.
 const EXITS_MAX: usize = 4;
 
 /// The pair that last ended the insert mode of each editor.

@@ -1,4 +1,4 @@
-//! Selects the effects of pending keys that may be shown, and the reason why the next key's effect is not.
+//! Selects the effects of pending keys that may be shown, and states why the next key's effect is hidden.
 
 use core::cell::LazyCell;
 

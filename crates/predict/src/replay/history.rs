@@ -14,7 +14,7 @@ use crate::replay::match_result::Barrier;
 use crate::replay::pending_keys::PendingKeys;
 use crate::scene::text::characters;
 
-/// Most lines that are remembered. Another one replaces the oldest. Chosen: few users go back further by cursor key.
+/// Most entered lines that are remembered for Up, the newest ones. Chosen: few users go back further by cursor key.
 const LINES_MAX: usize = 64;
 
 /// Fewest blanks between the input and other text. Chosen: as in [`scene`](crate::scene).

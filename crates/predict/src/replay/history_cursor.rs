@@ -5,7 +5,7 @@ use zeroize::Zeroize;
 
 use crate::replay::class::{Class, Edit};
 
-/// Most characters of a line that is remembered. Chosen: users seldom recall longer lines.
+/// Most characters of an entered line that is remembered for Up. Chosen: users seldom recall longer lines.
 pub(super) const CHARACTERS_MAX: usize = 256;
 
 /// Words of lines after which another program may show the same prompt. Chosen: shells, and programs that start or
@@ -39,7 +39,7 @@ pub(super) struct HistoryCursor {
 }
 
 impl HistoryCursor {
-    /// Returns the position after one more step. `is_empty` is true if the input was empty at that time.
+    /// Returns the position after one more step. `is_empty` is true if the input was empty before the step.
     pub(super) const fn step(self, is_back: bool, is_empty: bool) -> Self {
         let is_lost = self.is_lost || self.depth == 0 && !(is_back && is_empty);
         let depth =

@@ -1,4 +1,4 @@
-//! Judges the pending keys by a screen: which it shows, and what happened to the rest. This module changes no state.
+//! Judges the pending keys by a screen: which keys it shows, and what became of the others. Changes no state.
 
 use rove_terminal::{InputNum, Key, Screen};
 use rove_units::Instant;
@@ -144,7 +144,7 @@ impl Judge<'_> {
         let may_be_incomplete = log.front().is_some_and(|event| event.shown)
             && self.now.saturating_since(at) < UNEXPLAINED_TIMEOUT
             && !self.state.pending_keys().conflicts(self.screen);
-        // If a program draws a screen in several pieces, its cursor is elsewhere until the last.
+        // If a program draws a screen in several pieces, its cursor is elsewhere until the last piece.
         let cursor = self.screen.cursor();
         let is_elsewhere = !cursor.visible || cursor.row != self.state.base.field.row;
         if may_be_incomplete && (due == 0 || is_elsewhere) {
@@ -231,7 +231,7 @@ impl Judge<'_> {
         self.state.learned.contexts.strong(field.context).score(Class::Text).right >= 1.0
     }
 
-    /// Returns how many typed characters follow a known prompt on the screen, and the field there. `None` if none do.
+    /// Returns how many typed characters follow a known prompt on the screen (`None` if none do), and the field there.
     pub(super) fn type_ahead(&self) -> Option<(usize, Field)> {
         if !self.state.has(Mechanism::TypeAhead) {
             return None;
@@ -247,8 +247,8 @@ impl Judge<'_> {
         })
     }
 
-    /// Returns whether the base may already show the effect of the first key. False for characters: text that is not
-    /// echoed may be a secret.
+    /// Returns whether the base may already show the effect of the first key. False for characters, because text that
+    /// is not echoed may be a secret.
     fn may_be_done(&self) -> bool {
         let is_text = |event: &Event| matches!(event.key, Key::Text(_));
         self.state.log.front().is_some_and(|event| event.is_doubtful && !is_text(event))
@@ -280,7 +280,7 @@ impl Judge<'_> {
     }
 
     /// Returns how many keys with dropped predictions the screen shows after all, and how many later keys. `None` if it
-    /// shows none of the former.
+    /// shows no key with a dropped prediction.
     pub(super) fn late(&self) -> Option<(usize, usize)> {
         let late = &self.state.learned.late;
         // If the pending keys alone explain the screen, it need not show a dropped key.

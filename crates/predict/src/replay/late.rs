@@ -13,7 +13,7 @@ use crate::replay::simulate::Simulation;
 /// Longest time after a key's echo ack at which an effect is still attributed to the key. Source: docs/prediction.md.
 const LATE_MAX: Duration = Duration::from_millis(1500);
 
-/// Most keys that are remembered. Chosen: nobody types more in [`LATE_MAX`].
+/// Most keys with dropped predictions whose late effects are awaited. Chosen: nobody types more in [`LATE_MAX`].
 const GIVEN_UP_MAX: usize = 32;
 
 /// A key whose prediction was dropped because its effect was overdue.
@@ -59,7 +59,7 @@ impl Late {
     }
 
     /// Returns how many keys of this list, followed by those of `arrived`, the screen shows. `simulation` must not
-    /// contain the effect of any of them.
+    /// contain the effect of any of these keys.
     pub(super) fn answered(
         &self,
         mut simulation: Simulation<'_>,

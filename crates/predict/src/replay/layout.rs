@@ -5,7 +5,7 @@
 
 use rove_terminal::Position;
 
-/// Most rows of an input. Chosen: longer inputs are pasted, not typed, and places fit 16 bits on the widest screen.
+/// Most rows that an input can have. Chosen: longer inputs are pasted, not typed, and places fit 16 bits on any screen.
 pub(super) const INPUT_ROWS_MAX: u16 = 15;
 
 /// The rows of the screen that an input occupies.

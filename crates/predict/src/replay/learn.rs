@@ -16,9 +16,9 @@ use crate::replay::state::State;
 use crate::replay::timeline::{Proven, Step};
 use crate::scene;
 
-/// Most rounds in which a screen is judged. Each round looks at all remaining pending keys. After the last round, due
-/// keys are removed without a verdict. Chosen: nobody types so many commands before one is answered, and nothing is
-/// learned from a paste of commands.
+/// Most rounds in which the pending keys are judged by one screen. Each round judges the keys that are left. After the
+/// last, due keys are removed without a verdict. Chosen: nobody types so many commands before one is answered, and
+/// nothing is learned from a paste of commands.
 const ROUNDS_MAX: u32 = 32;
 
 /// Removes the pending keys that the screen shows, learns from them, and makes the screen the base for the other keys.

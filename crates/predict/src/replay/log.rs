@@ -6,8 +6,8 @@ use rove_terminal::{InputNum, Key};
 use rove_units::Instant;
 use zeroize::Zeroize;
 
-/// Most pending keys. With more, the engine predicts nothing until the last was answered. Source: docs/prediction.md; a
-/// minute of fast typing.
+/// Most keys whose effect no screen has shown. With more, the engine predicts nothing until the last was answered.
+/// Source: docs/prediction.md; a minute of fast typing.
 pub(super) const EVENTS_MAX: usize = 512;
 
 /// Most characters of a paste that is predicted as if it were typed. Chosen: a few rows of text, which line editors
@@ -61,7 +61,7 @@ impl Log {
         debug_assert!(self.lost.is_none() || self.events.is_empty(), "no key follows a lost one");
     }
 
-    /// Records whether a key is an Escape that changes the next key. Returns whether the previous key was one.
+    /// Records whether a key is an Escape that changes the next key. Returns whether the previous key was so.
     pub(super) const fn note_escape(&mut self, is_escape: bool) -> bool {
         core::mem::replace(&mut self.is_behind_escape, is_escape)
     }
@@ -91,7 +91,7 @@ impl Log {
         }
     }
 
-    /// Marks characters that were due by `by` as overdue. Returns whether any was not marked yet.
+    /// Marks characters that were due by `by` as overdue. Returns whether any of them was unmarked.
     pub(super) fn note_overdue(&mut self, by: Instant) -> bool {
         let is_late = |event: &&mut Event| event.due_at.is_some_and(|due_at| due_at <= by);
         let mut is_news = false;

@@ -29,7 +29,7 @@ impl LostKeys {
         self.keys.push_back((prompt, key));
     }
 
-    /// Records a key that was typed while dropped keys are on their way. If there are none, ignores it.
+    /// Records a key that was typed while dropped keys are on their way. Ignores the key if there are no dropped keys.
     pub(super) fn follow(&mut self, prompt: Option<Prompt>, key: Key) {
         if !self.keys.is_empty() {
             self.push(prompt, key);

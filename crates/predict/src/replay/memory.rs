@@ -1,6 +1,6 @@
 //! A map of bounded size.
 
-/// A map with at most `MAX` entries. A new entry then replaces the least recently used.
+/// A map with at most `MAX` entries. If it is full, a new entry replaces the least recently used.
 #[derive(Clone, Debug)]
 pub(super) struct Memory<K, V, const MAX: usize> {
     /// The entries, the most recently used one last.

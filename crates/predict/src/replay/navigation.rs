@@ -13,11 +13,11 @@ use crate::replay::ruler::Ruler;
 use crate::scene::Pane;
 use crate::scene::text::characters;
 
-/// Most keys that are remembered for a window. Another replaces the least recently used. Chosen: the arrows, similar
-/// keys with Ctrl, and some letters.
+/// Most keys whose cursor motions are remembered for a window. Another replaces the least recently used. Chosen: the
+/// arrows, similar keys with Ctrl, and some letters.
 const KEYS_MAX: usize = 24;
 
-/// Most windows that are remembered. Another replaces the least recently used. Chosen: the windows of a few editors.
+/// Most windows of full-screen programs with remembered motions, the last used. Chosen: those of a few editors.
 const PLACES_MAX: usize = 16;
 
 /// How often in a row a key must cause the same motion before it is predicted.
@@ -88,7 +88,7 @@ impl Navigation {
         }
     }
 
-    /// Adds rows to those in which the cursor was. Forgets the former rows if the pane's first row has changed.
+    /// Adds `rows` to the rows in which the cursor was. Forgets earlier rows if the pane's first row has changed.
     pub(super) fn visit(&mut self, screen: &Screen, pane: &Pane, rows: [u16; 2]) {
         let first_row = name_of_row(screen, pane.top);
         if self.first_row != first_row {

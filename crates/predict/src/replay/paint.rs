@@ -14,10 +14,10 @@ use crate::scene::text::cell;
 /// Most kinds of prompts and editors whose colours are remembered. Chosen: a session has a handful.
 const PALETTES_MAX: usize = 16;
 
-/// Most beginnings of words that are remembered for a kind of prompt. Chosen: enough for a hundred commands.
+/// Most beginnings of words whose colours are remembered for a kind of prompt. Chosen: enough for a hundred commands.
 const PREFIXES_MAX: usize = 512;
 
-/// Most characters outside of words that are remembered. Chosen: more than ASCII's punctuation.
+/// Most characters outside of words whose colours are remembered. Chosen: more than ASCII's punctuation.
 const MARKS_MAX: usize = 40;
 
 /// How many rows above and below a word are searched for the same word.

@@ -14,7 +14,7 @@ const MARKS_MAX: usize = 4;
 /// chance, as with a clock that advances at the same time.
 const NEEDED: u16 = 2;
 
-/// Most digits that are read as one number.
+/// Most digits on the screen that are read as one number.
 const DIGITS_MAX: usize = 7;
 
 /// The numbers in one window that show the cursor's position.

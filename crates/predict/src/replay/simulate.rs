@@ -235,8 +235,8 @@ impl<'a> Simulation<'a> {
         if effect == Effect::Nothing && may_leave { Effect::Unknown } else { effect }
     }
 
-    /// Returns whether the kernel inserts a character for this key, or erases a narrow one typed since the last key of
-    /// another effect. Kernel and terminal differ in the columns of wide characters.
+    /// Returns whether the kernel inserts a character for this key, or erases a narrow character of the input. Kernel
+    /// and terminal differ in the columns of wide characters.
     fn is_kernel_edit(&self, key: Key) -> bool {
         let column = self.column();
         let is_narrow = || column > self.bounds.left && self.text().before(column) + 1 == column;

@@ -152,7 +152,7 @@ impl State {
         }
     }
 
-    /// Returns the identity of the current line editor. `None` if it keeps no lines.
+    /// Returns the identity of the current line editor. `None` if its lines are not remembered.
     pub(super) fn editor(&self) -> Option<history::Name> {
         let may_keep = self.has(Mechanism::History) && !self.hides_input();
         self.learned.history.name(&self.base).filter(|_| may_keep)

@@ -75,7 +75,7 @@ impl Wraps {
 const SEEN: Share = Share { right: 10.0, wrong: 0.1 };
 
 impl WrapBehaviour {
-    /// Returns whether keys are shown beyond the right edge: at least the share `threshold` of earlier ones was right.
+    /// Returns whether keys are shown beyond the right edge: at least the share `threshold` of earlier keys was right.
     pub(super) fn is_shown(self, threshold: f32) -> bool {
         !self.is_lazy && self.share.right >= 1.0 && self.share.estimate(SEEN) >= threshold
     }

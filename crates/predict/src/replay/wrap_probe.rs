@@ -63,7 +63,7 @@ pub(super) fn scrolled(base: &Base, keys: &[Key], due: usize, screen: &Screen) -
 }
 
 /// Determines whether the text of `keys`, which have reached the host, continues in the next row in a way that was
-/// unknown. Returns the field including that row, or `None` if it does not.
+/// unknown. Returns the field including that row, or `None` if the text does not.
 pub(super) fn discover(
     base: &Base,
     habits: Habits<'_>,

@@ -8,10 +8,10 @@ use super::row::{Background, cells, character, characters, is_blank, to_column};
 /// Fewest rows of line numbers in a gutter, including the cursor's row. Chosen: two may belong to a table.
 const GUTTER_ROWS_MIN: usize = 3;
 
-/// Most columns of a gutter: a sign, and the number of any line.
+/// Most columns of an editor's gutter: a sign, and the number of any line.
 const GUTTER_COLUMNS_MAX: usize = 12;
 
-/// How many rows above and below the cursor are searched for line numbers.
+/// How many rows above and below the cursor are searched for an editor's line numbers.
 const GUTTER_REACH_MAX: u16 = 8;
 
 /// Number of rows below a pane in which an editor may show its mode: its bar, and the message line below.
@@ -110,7 +110,7 @@ pub(super) fn mode_named(name: &str) -> Option<EditorMode> {
     MODE_NAMES.iter().find(|(_, names)| names.contains(&name)).map(|(mode, _)| *mode)
 }
 
-/// Returns the first column right of the line numbers at the pane's left edge, or the pane's edge if there are none.
+/// Returns the first column right of the line numbers at the pane's left edge, or that edge without line numbers.
 ///
 /// Line numbers end in the same column on at least three rows around the cursor, which is to their right. They also
 /// count up or down, or have other colours than the text after them.

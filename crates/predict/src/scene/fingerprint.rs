@@ -13,7 +13,7 @@ use super::row::{cells, character, characters, is_blank, is_half};
 pub(crate) struct Fingerprint {
     /// A hash of the prompt, without its numbers and its path.
     pub(crate) strong: u64,
-    /// A hash of the last character, such as `$`, and of the one before it unless that may belong to a path.
+    /// A hash of the last character, such as `$`, and of the character before it, unless that may belong to a path.
     pub(crate) weak: u64,
 }
 
@@ -89,7 +89,7 @@ fn hash_character(c: char, pen: Pen, hasher: &mut DefaultHasher) {
     }
 }
 
-/// Returns the columns of the longest word that looks like a path. Empty if there is none.
+/// Returns the columns of the longest word that looks like a path. Empty without such a word.
 fn longest_path(prompt: &[Cell]) -> Range<usize> {
     let (mut longest, mut start, mut is_named) = (0..0, 0, false);
     while start < prompt.len() {

@@ -77,7 +77,7 @@ fn field<'a>(screen: &'a Screen, at: Position, pane: &Pane) -> (&'a [Cell], usiz
     (row, edges.into_iter().flatten().min().unwrap_or(columns.end))
 }
 
-/// Returns the column where the background of the cursor's field ends. `None` if the field has no own background.
+/// Returns the column where the background of the cursor's field ends. `None` if its background has no end.
 fn ground_end(row: &[Cell], columns: &Range<usize>, start: usize) -> Option<usize> {
     let mark = mark(row, columns, start);
     let from = mark.as_ref().map_or(start, |mark| mark.end);
@@ -106,7 +106,7 @@ fn mark(row: &[Cell], columns: &Range<usize>, start: usize) -> Option<Range<usiz
     (!background.is_default() && is_within && is_mark).then_some(first..end)
 }
 
-/// Returns the column where an underlined field ends. `None` without underlined blanks: mere text may be underlined.
+/// Returns the column where an underlined field ends. `None` without underlined blanks, because text may be underlined.
 fn underlined_end(row: &[Cell], start: usize, edge: usize) -> Option<usize> {
     let is_lined = |column: usize| row[column].pen.attributes.underline() != Underline::None;
     let end = (start..edge).find(|column| !is_lined(*column)).filter(|end| *end > start)?;

@@ -27,9 +27,9 @@ pub(crate) struct Pane {
 
 /// Returns the rectangle that lines and bars enclose around a position: a pane, an editor's window, or a box.
 ///
-/// A column is a bound if it has vertical lines on at least three rows, including the position's row, from edge to
-/// edge. A row is a bound if it has a horizontal line from edge to edge, possibly with a title, or a single background
-/// that is neither the default nor that of the position's cell. Each cell of the screen is read at most a few times.
+/// A column is a bound if vertical lines fill at least three of its rows, with the position's row, and end at the
+/// screen's edge, a corner or a bar. A row is a bound if, between the left and right bounds, it is a horizontal line
+/// (perhaps with a title) or has a single background that is neither the default nor that of the position's cell.
 pub(crate) fn pane(screen: &Screen, at: Position) -> Pane {
     let size = screen.size();
     let whole = Pane { left: 0, right: size.columns(), top: 0, bottom: size.rows() };
@@ -105,8 +105,8 @@ fn is_horizontal(c: char) -> bool {
     matches!(c, '\u{2500}'..='\u{257f}') && !is_only_vertical
 }
 
-/// Returns whether the vertical line through a position is long enough and reaches from edge to edge. Lines of tables
-/// in text begin and end anywhere.
+/// Returns whether the vertical line through a position is long enough, and ends at the screen's edge, a corner or a
+/// bar. Lines of tables in text begin and end anywhere.
 fn is_vertical_line(screen: &Screen, at: Position) -> bool {
     let rows = screen.size().rows();
     let is_line =
@@ -137,7 +137,7 @@ fn is_horizontal_line(part: &[Cell]) -> bool {
     part.iter().filter(is_line).count() * 2 >= part.len()
 }
 
-/// Returns whether a row of a pane has a horizontal line from edge to edge.
+/// Returns whether a row of a pane has a horizontal line from the pane's left edge to its right edge.
 pub(super) fn is_line_row(screen: &Screen, row: u16, pane: &Pane) -> bool {
     let cells = cells(screen, row);
     is_horizontal_line(&cells[columns(pane, cells)])

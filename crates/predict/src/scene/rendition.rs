@@ -56,7 +56,7 @@ pub(crate) fn continued(before: &[Cell], c: char) -> Option<Pen> {
 
 /// Returns the colours of the string or comment that is open after these cells of a row. The colours are those of its
 /// last character, because some shells colour the quote differently until the string is closed. `None` if none is open,
-/// or if these are the default colours: the quote is then an apostrophe.
+/// or if the colours are the default, because the quote is then an apostrophe.
 pub(crate) fn surrounding(before: &[Cell]) -> Option<Pen> {
     // In most rows the last character has the default colours, so that no string or comment is open.
     let last = before.iter().rposition(|cell| character(cell) != ' ')?;
@@ -125,7 +125,7 @@ pub(crate) fn word_pen(screen: &Screen, rows: Range<u16>, word: &[char]) -> Opti
 
 /// Returns the most frequent colours of the cells. Among equally frequent ones, the first count. `None` without cells.
 fn most_frequent<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<Pen> {
-    /// Most colours that are counted. Chosen: highlighters have fewer for one class.
+    /// Most colours that are counted for a class of characters or a word. Chosen: highlighters use fewer.
     const PENS_MAX: usize = 8;
     let mut counts: Vec<(Pen, u32)> = Vec::new();
     for cell in cells {

@@ -38,7 +38,7 @@ pub(super) fn characters(cells: &[Cell]) -> impl Iterator<Item = char> {
     seen.map(|column| character(&cells[column]))
 }
 
-/// The background that a cell shows. Fields, bars and boxes differ from their surroundings in it.
+/// The background that a cell shows. By their background, fields, bars and boxes differ from their surroundings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Background {
     color: Color,

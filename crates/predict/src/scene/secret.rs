@@ -29,7 +29,7 @@ const BEFORE_COLON: &str = "pwd";
 /// Characters that programs show in place of a secret's. Source: sudo, prompt toolkits, fish, web forms.
 const MASKS: [char; 6] = ['*', '\u{b7}', '\u{2022}', '\u{25cb}', '\u{25cf}', '\u{ff0a}'];
 
-/// Most bytes of a prompt that are searched, besides the rest of the row in which they begin. Chosen: more than the
+/// Bytes of a prompt after which no further row above is searched for words about secrets. Chosen: more than the
 /// question for the passphrase of a key with the longest usual path.
 const PROMPT_BYTES_MAX: usize = 512;
 
@@ -69,7 +69,7 @@ pub(crate) fn mentions_secret(screen: &Screen, answered: Option<&str>) -> bool {
     contains_word(&text(left)) || counted.any(|(_, text)| contains_word(&text))
 }
 
-/// Returns whether a character on the screen may stand for a secret one.
+/// Returns whether a character on the screen may mask the character of a secret.
 pub(crate) fn is_mask(c: char) -> bool {
     MASKS.contains(&c)
 }

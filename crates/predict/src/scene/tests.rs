@@ -61,17 +61,17 @@ fn an_insert_moves_nothing_behind_a_gap_or_outside_the_field() {
         ("$ ls^   right", 7, 4),
         ("$ ls^ right", 40, 10),
         ("$ 一^二", 40, 6),
-        // Fields, by their background.
+        // The background of these fields ends at their right edge.
         ("To: \x1b[44mab^cd    \x1b[0m more", 12, 8),
         ("To: \x1b[7m^        \x1b[0m", 12, 4),
         ("To: \x1b[31;7m^        \x1b[0m\x1b[7m  ", 12, 4),
-        // A highlighted search match is no field.
+        // A highlight (a search match, brackets, a drawn cursor) is part of the text around it, and no field.
         ("a^b \x1b[43mfound\x1b[0m more", 40, 13),
         ("a^b \x1b[43mbar                                  ", 3, 2),
         ("f^\x1b[46m(\x1b[0ma\x1b[46m)\x1b[0m b", 40, 6),
         ("^\x1b[46m(\x1b[0ma\x1b[46m)\x1b[0m b", 40, 5),
         ("ab^\x1b[7m \x1b[0m", 40, 2),
-        // Fields, by underscores or an underline. Text may be underlined, too.
+        // Underscores or underlined blanks form these fields, and underlined text forms none.
         ("To: ab^______ more", 12, 12),
         ("To: a^b_c", 40, 8),
         ("To: \x1b[4mab^c     \x1b[0m more", 12, 7),
@@ -92,7 +92,7 @@ fn a_box_bounds_its_field() {
     for (bytes, bound) in [
         ("┌────┐\r\n│ab  │ x\r\n└────┘\x1b[2;3H", 5),
         ("+----+\r\n|ab  |x\r\n+----+\x1b[2;3H", 5),
-        // A pipeline below another.
+        // Two equal pipelines in a column form no box.
         ("ls | wc\r\nls | wc\r\n\x1b[2;1H", 12),
         ("┌────┐\r\n│ab  │ x\r\n└────┘\x1b[2;7H", 12),
     ] {
@@ -117,14 +117,14 @@ fn a_suggestion_is_painted_apart_from_the_cursor_to_the_end() {
         ("$ gi^\x1b[32mt status\x1b[0m", plain, Some(4..12)),
         ("$ gi^\x1b[32mt status\x1b[0m", None, None),
         ("$ gi^\x1b[38;2;98;114;164mt status\x1b[0m", None, Some(4..12)),
-        // Words that a highlighter has painted, with the cursor before them.
+        // The shell colours the typed word, so plain text after it is no suggestion.
         (
             "$ \x1b[32mgit\x1b[0m^ status",
             Some(Pen { foreground: Color::Named(2), ..Pen::default() }),
             None,
         ),
         ("$ git ^\x1b[4m/tmp\x1b[0m", plain, None),
-        // A bracket that is highlighted with the bracket that it closes.
+        // A closing bracket that is highlighted with its opening bracket is no suggestion.
         ("$ f\x1b[30;46m(\x1b[0mx^\x1b[31;41m)\x1b[0m", plain, None),
         ("$ gi^t status", plain, None),
         ("$ gi^\x1b[90mt\x1b[0m status", None, None),

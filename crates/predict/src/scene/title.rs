@@ -10,7 +10,7 @@ use super::row::{cells, characters};
 /// may occur in the prompt of any program.
 const WORDS_MIN: usize = 2;
 
-/// Most characters of a title that are read. Chosen: more than a user, a host and a path of usual length.
+/// Most characters of the window's title that are read. Chosen: more than a user, a host and a path of usual length.
 const TITLE_CHARACTERS_MAX: usize = 256;
 
 /// Returns whether the text in `columns` of a row contains at least two of the names in the window's title (user, host

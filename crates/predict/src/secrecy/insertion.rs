@@ -31,7 +31,7 @@ pub(super) struct Insertion {
     has_entered: bool,
     /// The echo of the characters typed in this pane.
     echo: Line,
-    /// The previous pane of the cursor, and the echo there, for its way back: an editor's command line is another pane.
+    /// The cursor's previous pane and the echo there, in case the cursor returns, as from an editor's command line.
     other: Option<(u64, Line)>,
 }
 

@@ -9,7 +9,7 @@ const MASK_LETTERS: [char; 6] = ['x', 'X', 'o', 'O', '0', '8'];
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Line {
     has_echoed: bool,
-    /// The first character that appeared where it was typed. If it may be a mask, only a different one is proof.
+    /// The first character that appeared where it was typed. If it may be a mask, only a different one proves an echo.
     first: Option<char>,
     /// Whether a key was answered otherwise than by its echo, or not in time.
     is_spoilt: bool,

@@ -113,7 +113,7 @@ impl InputText<'_> {
         column > self.bounds.start && self.canvas.is_wide(self.at(column - 1))
     }
 
-    /// Returns the character at a column, or the wide one whose right half is there.
+    /// Returns the character at a column, or the wide character whose right half is there.
     fn character(&self, column: u16) -> char {
         self.base(column - u16::from(self.is_half(column)))
     }

@@ -67,7 +67,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Makes the suggestion unknown from a column on, after a key of this class. Still draws it if it mostly stays.
+    /// Makes the suggestion unknown from a column on, after a key of this class. Draws it if such suggestions mostly
+    /// stay.
     pub(super) fn lose_suggestion(&mut self, from: u16, class: Class) {
         let is_kept = match class {
             Class::Hint => self.habits.keeps_hint,

@@ -7,7 +7,7 @@ use crate::replay::motion::Motion;
 use crate::replay::simulate::cursor_motion::CursorMotion;
 use crate::scene::Pane;
 
-/// Most blank rows within a text that continues. Chosen: paragraphs have a line or two between them.
+/// Most blank rows after which a window's text may continue. Chosen: paragraphs have a line or two between them.
 const BLANK_ROWS_MAX: u16 = 2;
 
 /// The text of a window, and the known motions of its cursor.

@@ -378,7 +378,7 @@ fn nothing_is_shown_beyond_the_edge_where_a_program_does_something_else_there() 
     }
 }
 
-/// A shell like mksh. At the number of characters in its second field, it redraws only the line's last twelve.
+/// A shell like mksh. From as many characters on as its second field says, it draws only the line's last twelve.
 struct Sideways(Vec<u8>, usize);
 
 impl Program for Sideways {
@@ -556,7 +556,7 @@ proptest! {
             let is_text = key.bytes().all(|byte| (b' '..0x7f).contains(&byte));
             // In these styles, the engine cannot know which text comes back over the edge.
             let is_odd = style != Style::Eager && twin.line.len() > columns / 2 && !is_text;
-            // It does not know blanks at the end of a line that came back over the edge either.
+            // Nor can it know blanks at the end of a line that came back over the edge.
             let is_odd = is_odd || key == "\x05" && twin.line.ends_with(b" ");
             if is_odd || twin.line.len() + key.len() > line_max {
                 continue;

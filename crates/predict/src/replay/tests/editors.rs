@@ -46,7 +46,7 @@ impl Editor {
                 line.drain(words..self.column);
                 self.column = words;
             }
-            // Indentation goes by four columns.
+            // Backspace erases indentation by four columns.
             0x7f if line[..self.column].ends_with("    ") && line.trim().is_empty() => {
                 self.column -= 4;
                 line.drain(self.column..self.column + 4);
@@ -126,7 +126,7 @@ fn an_effect_that_comes_late_is_told_from_one_that_never_comes() {
     assert_eq!(rig.errors, 0);
 }
 
-/// A shell that adds a closing bracket to each opening one. While the flag is set, a typed one only moves the cursor.
+/// A shell that closes each opening bracket. While the flag is set, a typed closing bracket only moves the cursor.
 struct Closer(Shell, bool);
 
 impl Program for Closer {

@@ -26,9 +26,9 @@ impl Program for Bsd {
             // Ctrl-U and Ctrl-W: words end at blanks only. On Linux, they end at punctuation, too.
             0x15 => self.erase(self.0.len()),
             0x17 => self.erase(self.0.len() - self.0.rfind(' ').map_or(0, |blank| blank + 1)),
-            // Ctrl-D, with the cursor on the caret.
+            // Ctrl-D leaves the cursor on the caret.
             0x04 => b"^D\x08\x08".to_vec(),
-            // Ctrl-T and Ctrl-R.
+            // Ctrl-T prints the load, and Ctrl-R prints the line again.
             0x14 => b"load: 0.10 cmd: cat\r\n".to_vec(),
             0x12 => format!("^R\r\n{}", self.0).into_bytes(),
             ..0x20 => vec![b'^', key + b'@'],
