@@ -158,7 +158,7 @@ impl Policy {
         debug_assert!(self.glitch <= LONG_GLITCH_CONFIRMATIONS, "a glitch is over some day");
     }
 
-    /// Returns whether predictions are visible if the oldest pending one has this age.
+    /// Returns whether predictions are visible if the oldest pending prediction has this age.
     pub fn shows_after(&self, age: Duration) -> bool {
         match self.preference {
             Preference::Adaptive => self.is_slow || self.glitch > 0 || age >= GLITCH,

@@ -68,7 +68,7 @@ impl PromptMemory {
         self.is_overfull() || self.refused.contains(&self.hash(name))
     }
 
-    /// Records the prompt of this name as the most recently kept one, unless it is refused.
+    /// Records that the prompt of this name is known, and was used last. Ignores a refused prompt.
     pub fn keep(&mut self, name: u64) {
         self.keep_hash(self.hash(name));
     }

@@ -19,7 +19,7 @@ pub(crate) struct Announced {
 #[derive(Clone, Copy, Debug)]
 struct Told {
     size: Size,
-    /// The number of user events up to and including this resize. A server that acknowledged so many knows the size.
+    /// How many events the user has made up to this resize. A server that acknowledges this many knows the size.
     events: u64,
 }
 

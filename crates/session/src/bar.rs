@@ -28,9 +28,8 @@ pub(crate) struct Bar {
 }
 
 impl Bar {
-    /// Returns the bar's text for a window of `columns`. If it is too long, the message gets shorter, then the hint,
-    /// and then words of the message are left out. At worst only the hint remains; without a hint, the message stays
-    /// too long.
+    /// Returns the bar's text for a window of `columns`. In a narrow window the message gets shorter, then the hint,
+    /// and then the message loses words. At worst only the hint remains; a message without a hint stays too long.
     pub(crate) fn fitted(&self, columns: u16) -> String {
         let room = usize::from(columns).min(LINE_COLUMNS_MAX);
         let hints = if self.hints.is_empty() { &NO_HINT[..] } else { &self.hints };

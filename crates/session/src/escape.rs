@@ -135,7 +135,7 @@ pub(crate) struct EscapeKey {
     /// The newest line that the user has ended.
     line: Option<(Purpose, String)>,
     /// When the newest bytes of an unfinished paste arrived. `None` outside a paste. Pasted text must neither give a
-    /// permission nor end the session: the user's own shell would run the rest.
+    /// permission nor end the session, because the user's own shell would run its rest.
     pasted_at: Option<Instant>,
     /// Whether the newest key after the escape key was not a command, so that the help is to be shown.
     is_help_due: bool,
@@ -449,7 +449,7 @@ impl EscapeKey {
         self.offers_login && byte == Some(LOG_IN) && !is_pass_key(self.key, byte)
     }
 
-    /// Handles a key release, a modifier key alone, or a terminal message such as a mouse report.
+    /// Handles a key release, a press of only a modifier key, or a terminal message such as a mouse report.
     fn take_silent(&mut self, typed: &[u8], out: &mut Vec<u8>) {
         match &mut self.state {
             State::Text { .. } | State::Status | State::Line(_) => out.extend(typed),

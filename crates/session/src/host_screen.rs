@@ -225,8 +225,8 @@ impl Object for HostScreen {
     }
 }
 
-/// Returns whether a row has the same cells on both screens. Whether the row wraps into the next is not compared: it is
-/// not visible, and a diff cannot always express it.
+/// Returns whether a row has the same cells on both screens. The comparison ignores whether the row wraps into the
+/// next: this is not visible, and no diff can always express it.
 fn same_cells(ours: &Screen, theirs: &Screen, row: u16) -> bool {
     ours.row(row).map(|row| row.cells()) == theirs.row(row).map(|row| row.cells())
 }

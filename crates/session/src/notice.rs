@@ -46,7 +46,7 @@ const MESSAGE_SHOWN: Duration = Duration::from_secs(1);
 pub(crate) struct Contact {
     /// When the client started.
     pub(crate) start: Instant,
-    /// When the newest state of the server arrived. `None` if none did.
+    /// When the newest state of the server arrived. `None` before the first.
     pub(crate) heard_at: Option<Instant>,
     /// The latest time at which the server's next state or heartbeat is due.
     pub(crate) due_at: Instant,
@@ -90,7 +90,7 @@ impl Trouble {
     }
 }
 
-/// A passing notice that other code has set, such as a network error. The notices of silence follow from [`Contact`].
+/// A notice that disappears after a while, such as a network error. Notices of silence follow from [`Contact`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Message {
     text: String,
@@ -114,7 +114,7 @@ pub(crate) struct Notices {
     tunnel: Option<Option<Trouble>>,
     /// Since when ssh replaces silent UDP, and whether the bar has told the user. `None` while UDP carries the session.
     aside: Option<(Instant, bool)>,
-    /// The driver's question to the user and the hints how to answer, if there is one.
+    /// The driver's question to the user, and the hints how to answer it. `None` without a question.
     question: Option<(String, Vec<String>)>,
     /// The reason why the client ends. Once it is set, no other notice is shown.
     farewell: Option<String>,

@@ -122,8 +122,7 @@ impl OneShotEffects {
         write(&bells, &self.notifications.take(now), &copies, out);
     }
 
-    /// Appends the terminal bytes of all waiting effects to `out`, due or not, before the client gives the terminal
-    /// back.
+    /// Appends the bytes of all waiting effects to `out`, due or not, before the client gives the terminal back.
     pub(crate) fn perform_all(&mut self, out: &mut Vec<u8>) {
         let (bells, copies) = (self.bells.take_all(), self.copies.take_all());
         write(&bells, &self.notifications.take_all(), &copies, out);

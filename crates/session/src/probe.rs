@@ -51,7 +51,7 @@ pub(crate) struct Probe {
     enabled: bool,
     /// The questions that the terminal has not answered.
     awaited: Vec<Question>,
-    /// When the newest questions were asked. `None` if there were none.
+    /// When the newest questions were asked. `None` before the first.
     asked_at: Option<Instant>,
     /// Whether the terminal has answered anything.
     answered: bool,

@@ -171,8 +171,8 @@ impl Server {
     }
 
     /// Works as [`Server::invite`] does, for a client that continues from a `former` client whose process is gone.
-    /// Returns how many keys of the former client the server has taken; `None` if the server cannot tell. If it can, it
-    /// takes no more input of the present client until the new one comes or the invitation ends.
+    /// Returns how many keys of the former client the server has taken; `None` if the server cannot tell. If it can
+    /// tell, it takes no more input of the present client until the new one comes or the invitation ends.
     pub fn invite_after(
         &mut self,
         now: Instant,
@@ -234,7 +234,7 @@ impl Server {
     }
 
     /// Starts the orderly end of the session, and tells all clients that `by` caused it. Without a client of its own,
-    /// and at a second call, the session waits for joined clients only. It then ends at once if there are none.
+    /// or at a second call, the session waits only for joined clients. It ends at once if there are none.
     pub fn shutdown(&mut self, now: Instant, by: Outside) {
         let transport = &self.publisher.transport;
         if transport.is_shutting_down() || transport.peer_address().is_none() {

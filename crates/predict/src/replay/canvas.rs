@@ -23,7 +23,7 @@ pub(super) enum Tile {
     Blank(Pen),
     /// A cell whose old character disappears and whose new one is unknown.
     Veiled(Pen),
-    /// A cell whose new character is probably this one.
+    /// A cell whose new character is probably `base`.
     Guess { base: char, wide: bool, pen: Pen },
 }
 
@@ -84,7 +84,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Scrolls `rows` up by one: the first row disappears, and the last becomes empty.
+    /// Scrolls `rows` up by one: the first row disappears, and the last row becomes empty.
     pub(super) fn scroll_up(&mut self, rows: Range<u16>) {
         self.rows.retain(|predicted| predicted.row != rows.start);
         for predicted in self.rows.iter_mut().filter(|predicted| rows.contains(&predicted.row)) {
@@ -138,7 +138,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Returns the last of `columns` in which this row has text or a typed blank, if any.
+    /// Returns the last of `columns` in which this row has text or a typed blank. `None` without such a column.
     pub(super) fn last_text(&self, row: u16, columns: Range<u16>) -> Option<u16> {
         let is_original = self.moved.is_empty() && self.rows.iter().all(|other| other.row != row);
         if is_original {

@@ -24,8 +24,8 @@ pub(super) struct DrawnCursor {
 }
 
 impl DrawnCursor {
-    /// Finds the only single cell in reverse video on a screen whose cursor is hidden. `None` if the hidden cursor is
-    /// in that cell, or if there is no such cell or several. Menu bars and selections have more cells in a row.
+    /// Finds the only single cell in reverse video on a screen whose cursor is hidden. `None` if there is no such cell,
+    /// if there are several, or if the hidden cursor is in it. Menu bars and selections have more cells in a row.
     pub(super) fn find(screen: &Screen) -> Option<Self> {
         let hidden = screen.cursor();
         if hidden.visible {

@@ -161,7 +161,7 @@ impl History {
         }
     }
 
-    /// Forgets all lines, because unknown ones may have been entered.
+    /// Forgets all lines, because unknown lines may have been entered.
     pub(super) fn forget(&mut self) {
         self.lines.clear();
     }
@@ -178,7 +178,7 @@ impl History {
         };
         let is_line = |past: Option<&Past>| past.is_some_and(|past| past.line.text() == line);
         let Some(index) = self.lines.len().checked_sub(depth + 1) else {
-            // This line is older than all known ones. At the oldest line, an editor ignores further steps back.
+            // This line is older than all known lines. At the oldest line, an editor ignores further steps back.
             let is_next = depth == self.lines.len() && depth < LINES_MAX;
             if is_next && !is_line(self.lines.first()) {
                 self.lines.insert(0, past());

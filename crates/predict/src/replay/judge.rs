@@ -30,7 +30,7 @@ pub(super) struct Judge<'a> {
     pub(super) screen: &'a Screen,
 }
 
-/// The facts that a screen reveals about the pending keys (`verdict`) and about the program (all others).
+/// The facts that a screen reveals about the pending keys (`verdict`) and about the program (the other fields).
 #[derive(Debug)]
 pub(super) struct Findings {
     /// The two typed characters that have ended an editor's insert mode, such as `jk`. `None` if the mode did not end.
@@ -158,7 +158,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Returns the verdict on the keys after those that the screen shows, which the caller has already removed.
+    /// Returns the verdict on the keys that are left after the caller has removed the keys that the screen shows.
     pub(super) fn rest(&self, barrier: Option<Box<Barrier>>) -> Verdict {
         let answer = || barrier.and_then(|barrier| self.answer(*barrier, true));
         self.motions().or_else(answer).unwrap_or_else(|| self.overdue())
@@ -174,10 +174,10 @@ impl Judge<'_> {
         found.map(|(count, probe)| Verdict::Moved(count, probe))
     }
 
-    /// Returns the verdict that a key of unknown effect, and all earlier keys, were answered. `None` if not. The key
-    /// was answered if it is due and the cursor or its row has changed, or if its echo timeout has passed. Before that,
-    /// the key must have reached the host, and the screen must prove the answer. After Enter in a line, a known prompt
-    /// is the proof. If the key is the first, a change is the proof. Otherwise the effects of all earlier keys are the
+    /// Returns the verdict that a key of unknown effect, and all earlier keys, were answered, or `None`. The key was
+    /// answered if it is due and the cursor or its row has changed, or if its echo timeout has passed. Before that, the
+    /// key must have reached the host, and the screen must prove the answer. After Enter in a line, a known prompt is
+    /// the proof. If the key is the first, a change is the proof. Otherwise the effects of all earlier keys are the
     /// proof, unless the caller has removed keys that the screen shows (`is_shown`).
     fn answer(&self, barrier: Barrier, is_shown: bool) -> Option<Verdict> {
         let base = &self.state.base;

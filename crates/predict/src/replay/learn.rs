@@ -155,8 +155,8 @@ impl Learner<'_> {
         true
     }
 
-    /// Removes the keys that a screen shows or, if it shows none, those that it answers in another way. Returns whether
-    /// any were removed.
+    /// Removes the keys that a screen shows or, if it shows none, the keys that it answers in another way. Returns
+    /// whether any keys were removed.
     fn learn_shown(&mut self, mut proven: Proven, barrier: Option<Box<Barrier>>) -> bool {
         let has_preview = proven.count > 0 && self.judge().has_preview();
         let (count, row, probe) = (proven.count, proven.row, proven.probe.take());

@@ -45,7 +45,7 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Appends a key. If there are too many, removes all of them.
+    /// Appends a key. If there are more than [`EVENTS_MAX`] keys, removes all of them.
     pub(super) fn push(&mut self, event: Event) {
         debug_assert!(
             self.events.back().is_none_or(|last| last.input <= event.input && last.at <= event.at),
@@ -61,7 +61,7 @@ impl Log {
         debug_assert!(self.lost.is_none() || self.events.is_empty(), "no key follows a lost one");
     }
 
-    /// Records whether a key is an Escape that changes the next key. Returns whether the previous key was so.
+    /// Records whether a key is an Escape that changes the next key. Returns whether the previous key was an Escape.
     pub(super) const fn note_escape(&mut self, is_escape: bool) -> bool {
         core::mem::replace(&mut self.is_behind_escape, is_escape)
     }
@@ -91,7 +91,7 @@ impl Log {
         }
     }
 
-    /// Marks characters that were due by `by` as overdue. Returns whether any of them was unmarked.
+    /// Marks characters that were due by `by` as overdue. Returns whether any character was newly marked.
     pub(super) fn note_overdue(&mut self, by: Instant) -> bool {
         let is_late = |event: &&mut Event| event.due_at.is_some_and(|due_at| due_at <= by);
         let mut is_news = false;
@@ -143,8 +143,8 @@ impl Log {
         self.events.iter_mut().for_each(Event::wipe);
     }
 
-    /// Removes all keys. Nothing is predicted until the last of them was answered. Returns its input, or that of the
-    /// last key lost earlier. `None` if no key is on its way.
+    /// Removes all keys. Nothing is predicted until the last of these keys was answered. Returns the input of that key,
+    /// or of the last key lost earlier. `None` if no key is on its way.
     pub(super) fn lose(&mut self) -> Option<InputNum> {
         self.lost = self.events.back().map(|event| event.input).or(self.lost);
         self.retire(self.events.len());

@@ -32,7 +32,7 @@ pub(super) struct Barrier {
     pub(super) before: Proven,
     /// Whether the input is empty after the earlier keys.
     pub(super) is_empty: bool,
-    /// The line that the key ends, if any. If it occupies one row, also the text of the row, including the prompt.
+    /// The line that the key ends, if it ends one, and the text of its row with the prompt. `None` for several rows.
     pub(super) line: Option<(Line, Option<Line>)>,
 }
 

@@ -88,7 +88,7 @@ impl State {
     }
 
     /// Determines how many pending keys `screen` shows. If the program interprets characters as commands, they still
-    /// count as text if the screen shows them as such.
+    /// count as text if the screen shows them as text.
     pub(super) fn match_screen(&self, screen: &Screen) -> MatchResult {
         let (pending, latency) = (self.pending_keys(), &self.learned.latency);
         let as_text = pending.with(Habits { takes_commands: false, ..pending.habits });

@@ -44,7 +44,7 @@ pub(super) struct Proven {
     pub(super) row: u16,
     /// The keys whose effects are visible on the screen.
     pub(super) steps: Vec<Step>,
-    /// The last key's character and its position. `None` unless the screen has it there, and every key has drawn
+    /// The last key's character and its position, if the screen has the character there and every key has drawn
     /// something.
     pub(super) typed: Option<(char, Position)>,
     /// The path of the cursor. `None` unless all keys were motions.

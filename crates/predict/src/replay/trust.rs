@@ -16,8 +16,8 @@ const PROVEN: Share = Share { right: 10.0, wrong: 0.1 };
 /// as the older one has a little less weight.
 const RECALLS_MIN: f32 = 1.9;
 
-/// Least weighted number of characters not inserted as text, from which a program counts as one that reads characters
-/// as commands. They must also be more than twice as many as the inserted ones. Chosen: one or two may fail by chance.
+/// Least weighted number of characters that were not inserted as text, from which a program counts as reading commands.
+/// They must also be more than twice as many as the inserted ones. Chosen: one or two may fail by chance.
 const COMMANDS_MIN: f32 = 3.0;
 
 /// The trust in keys that are typed on one base screen.

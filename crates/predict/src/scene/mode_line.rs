@@ -44,7 +44,7 @@ fn part<'a>(screen: &'a Screen, row: u16, pane: &Pane) -> &'a [Cell] {
 }
 
 fn is_mode_line(part: &[Cell], background: Background) -> bool {
-    // This test alone rejects nearly all rows.
+    // This cheap test rejects nearly all rows.
     if part.first().is_none_or(|first| character(first) != '-') {
         return false;
     }

@@ -37,7 +37,7 @@ pub(crate) fn pane(screen: &Screen, at: Position) -> Pane {
         return whole;
     }
     let row = cells(screen, at.row);
-    // The position's row alone rules out nearly all columns.
+    // This cheap test of the position's row rules out nearly all columns.
     let is_bound = |column: &u16| {
         is_vertical(character(&row[usize::from(*column)]))
             && is_vertical_line(screen, Position { column: *column, ..at })

@@ -90,7 +90,7 @@ impl Client {
         self.notice_bar.forwards = lines;
     }
 
-    /// Returns the server's addresses, to add one, or to mark one to which the system has no route.
+    /// Returns the server's addresses, so that the driver can add one, or mark one to which the system has no route.
     pub fn candidates_mut(&mut self) -> &mut Candidates {
         self.transport.candidates_mut().expect(CLIENT)
     }
@@ -163,7 +163,7 @@ impl Client {
         self.refresh(now);
     }
 
-    /// Switches to smaller datagrams, because the system refused to send one of `len` bytes as too long.
+    /// Switches to smaller datagrams, because the system refused a datagram of `len` bytes as too long.
     pub fn handle_message_too_long(&mut self, now: Instant, len: usize) {
         self.transport.handle_message_too_long(now, len);
     }
@@ -203,8 +203,8 @@ impl Client {
         self.display.engine.handle_prompt_memory(memory);
     }
 
-    /// Returns the prompts that were learned in this session and earlier ones. `None` if predictions have no use for
-    /// them or the driver has loaded none.
+    /// Returns the prompts that were learned in this session and earlier ones. `None` if predictions do not use
+    /// prompts, or the driver has loaded none.
     pub fn prompt_memory(&self) -> Option<&PromptMemory> {
         self.display.engine.prompt_memory()
     }

@@ -20,9 +20,8 @@ const RESERVED_LEFT_MIN: u64 = 1 << 12;
 /// Cipher blocks of the largest datagram.
 const DATAGRAM_BLOCKS: u64 = 128;
 
-/// Most bytes appended to a record (Mosh server) of up to 64 KiB before it is written as a whole again. Chosen: in a
-/// flood of output a whole record costs less than the frames since the last one. A client that resumes reads some 320
-/// KiB.
+/// Most bytes appended to a record (for a Mosh server) of up to 64 KiB before it is written as a whole again. Chosen:
+/// in a flood of output it costs less than the frames since the last one. A client that resumes reads some 320 KiB.
 const APPENDED_MAX: usize = 256 * 1024;
 
 /// The bound of [`APPENDED_MAX`] for a longer record, as a multiple of its length when it was last written as a whole.

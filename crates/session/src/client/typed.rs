@@ -204,7 +204,7 @@ pub struct NextKeys {
 }
 
 impl NextKeys {
-    /// Returns whether no key is missing, so that this client continues under the former one's name.
+    /// Returns whether no key is missing, so that this client continues under the former client's name.
     pub const fn go_on(&self) -> bool {
         self.is_known && self.missing == 0
     }

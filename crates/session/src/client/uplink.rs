@@ -23,7 +23,7 @@ pub(super) struct Uplink {
     unsent_window: Option<Size>,
     /// The sizes that the server's screen may have.
     announced: Announced,
-    /// Reports on the user's terminal that wait to be sent: at most one for each answer, and one for a permission.
+    /// Reports that wait to be sent to the server: at most one per answer of the terminal, and one for a permission.
     reports: Vec<TerminalReport>,
     /// Wishes that wait until the client knows whether the server supports them.
     wishes: Vec<Wish>,

@@ -51,7 +51,7 @@ impl Answer {
 }
 
 /// Returns whether a terminal's name and version (from XTVERSION: `kitty(0.31.0)`, `tmux 3.4`) begin with one of
-/// `names`, in any case.
+/// `names`, in upper or lower case.
 fn begins_with(version: &str, names: &[&str]) -> bool {
     let version = version.to_ascii_lowercase();
     names.iter().any(|name| version.starts_with(name))

@@ -23,7 +23,7 @@ pub(super) struct HostInput {
 
 impl HostInput {
     /// Updates which clients must pause their input. A client that was stopped may send again once only half of its
-    /// bound waits. So not every read of the program changes this.
+    /// bound waits. So the pauses do not change with each read of the program.
     pub(super) fn settle_holds(&mut self) {
         let waiting = self.waiting().len();
         let hold = |held, max| waiting >= max || held && waiting > max / 2;

@@ -162,8 +162,7 @@ impl Succession {
         }
     }
 
-    /// Returns the memory ranges of the invited client's keys ([`Transport::key_memory`]). `None` if there is no
-    /// client.
+    /// Returns the memory ranges of the invited client's keys ([`Transport::key_memory`]), or `None` without a client.
     pub(super) fn key_memory(&self) -> Option<Vec<Range<*const u8>>> {
         self.invited.as_ref().map(|invited| invited.publisher.transport.key_memory())
     }
