@@ -19,7 +19,7 @@ pub(crate) struct Announced {
 #[derive(Clone, Copy, Debug)]
 struct Told {
     size: Size,
-    /// How many events the user has made up to this resize. A server that acknowledges this many knows the size.
+    /// The number of user events, with this resize as the last. A server that acknowledges this many knows the size.
     events: u64,
 }
 
@@ -37,9 +37,9 @@ impl Announced {
         debug_assert!(self.sizes.iter().is_sorted_by_key(|told| told.events));
     }
 
-    /// Drops every size older than the newest acknowledged one; `known` is the number of acknowledged events. Waits
-    /// until the server's screen (`shows`) has the newest acknowledged size or a later one, because states of an
-    /// earlier size may still arrive. Returns whether any size was dropped.
+    /// Drops every size older than the newest acknowledged one, after the server's screen (`shows`) has that size or a
+    /// later one. Until then, states of an earlier size may arrive. `known` is the number of acknowledged events.
+    /// Returns whether any size was dropped.
     pub(crate) fn acknowledge(&mut self, known: u64, shows: Size) -> bool {
         let acknowledged = self.sizes.partition_point(|told| told.events <= known);
         let outdated = acknowledged.saturating_sub(1);

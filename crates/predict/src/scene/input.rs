@@ -77,7 +77,7 @@ fn field<'a>(screen: &'a Screen, at: Position, pane: &Pane) -> (&'a [Cell], usiz
     (row, edges.into_iter().flatten().min().unwrap_or(columns.end))
 }
 
-/// Returns the column where the background of the cursor's field ends. `None` if its background has no end.
+/// Returns the column where the background of the cursor's field ends. `None` if no background marks an edge.
 fn ground_end(row: &[Cell], columns: &Range<usize>, start: usize) -> Option<usize> {
     let mark = mark(row, columns, start);
     let from = mark.as_ref().map_or(start, |mark| mark.end);

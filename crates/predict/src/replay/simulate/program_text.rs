@@ -67,7 +67,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Makes the suggestion unknown from a column on, after a key of this class. Draws it if suggestions often stay.
+    /// Makes the suggestion unknown from a column on, by a key of this class. Draws it if suggestions mostly stay.
     pub(super) fn lose_suggestion(&mut self, from: u16, class: Class) {
         let is_kept = match class {
             Class::Hint => self.habits.keeps_hint,
