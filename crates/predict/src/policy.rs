@@ -8,8 +8,8 @@ use crate::mechanism::Mechanisms;
 
 // Source of all numbers here, unless stated otherwise: Mosh 1.4.0 as observed.
 
-/// SRTT above which predictions are visible. Chosen: the lowest at which predictions slow no key, and no more shown
-/// keys are wrong than with Mosh's 60 ms.
+/// SRTT above which predictions are visible. Chosen: the lowest at which predictions slow no key. No more shown keys
+/// are wrong than with Mosh's 60 ms.
 const SHOWN_ABOVE_SRTT: Duration = Duration::from_millis(30);
 /// SRTT at or below which predictions are hidden again, if none is pending.
 const HIDDEN_AT_SRTT: Duration = Duration::from_millis(20);

@@ -35,8 +35,7 @@ use crate::scene::{self, Pane};
 /// line are shown. Chosen: two lines may come from a script that imitates the prompt.
 const LINES_MIN: u16 = 3;
 
-/// Most prompts for which echoed lines are counted. A new one replaces the prompt that took input least recently.
-/// Chosen: a session has a handful.
+/// Most prompts for which echoed lines are counted, the last used. Chosen: a session has a handful.
 const PLACES_MAX: usize = 64;
 
 /// Most hashes of a session's refused prompts. With more, no prompt is known for the rest of the session.

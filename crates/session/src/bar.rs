@@ -6,7 +6,7 @@ use rove_terminal::{Attributes, Color, Pen, Position, Screen, char_width};
 const LINE_COLUMNS_MAX: usize = 127;
 /// The mark for words that are left out.
 const ELLIPSIS: &str = "...";
-/// The hints of a bar without a hint: a single empty text, so that each message is tried without a hint.
+/// The hints of a bar without a hint: one empty text, so that the messages are tried.
 const NO_HINT: [String; 1] = [String::new()];
 
 /// The style of the bar: white on blue, bold.

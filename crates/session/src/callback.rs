@@ -42,7 +42,7 @@ pub struct Callback {
 /// A login, and the row in which its address ends.
 type Found = (u16, Callback);
 
-/// The text of successive rows that one address may span, and the place in the text where each row begins.
+/// The text of successive rows that one address may span, and where each row begins in it.
 #[derive(Default)]
 struct Line {
     text: String,

@@ -67,7 +67,7 @@ pub struct Client {
     notice_bar: NoticeBar,
     escape: EscapeKey,
     wishes: Wishes,
-    /// When the client stops waiting for an unheard or gone server to confirm its end, and the outcome in that case.
+    /// When the client stops waiting for an unheard or gone server to confirm its end, and the outcome then.
     farewell: Option<(Instant, ClientOutcome)>,
     /// The outcome of a session that the client has left without the server's answer.
     given_up: Option<ClientOutcome>,

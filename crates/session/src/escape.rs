@@ -46,8 +46,8 @@ const KEY_LEN: usize = 2;
 /// and awaits no command.
 const SILENT_BYTES_MAX: usize = 1024;
 
-/// Pause in a paste after which the escape key works, if at most three bytes follow it, because the mark of the paste's
-/// end may be lost. Chosen: a slow line to the terminal pauses less, and a user who wants to quit can wait as long.
+/// Pause in a paste after which the escape key works, if at most three bytes follow it. The mark of the paste's end may
+/// be lost. Chosen: a slow line to the terminal pauses less, and a user who wants to quit can wait as long.
 const PASTE_PAUSE: Duration = Duration::from_secs(5);
 
 /// Most bytes that the terminal sends at once for the escape key and a key after it.
@@ -135,7 +135,7 @@ pub(crate) struct EscapeKey {
     /// The newest line that the user has ended.
     line: Option<(Purpose, String)>,
     /// When the newest bytes of an unfinished paste arrived. `None` outside a paste. Pasted text must neither give a
-    /// permission nor end the session, because the user's own shell would run its rest.
+    /// permission nor end the session. The user's own shell would run its rest.
     pasted_at: Option<Instant>,
     /// Whether the newest key after the escape key was not a command, so that the help is to be shown.
     is_help_due: bool,

@@ -226,7 +226,7 @@ impl Object for HostScreen {
 }
 
 /// Returns whether a row has the same cells on both screens. The comparison ignores whether the row wraps into the
-/// next: this is not visible, and no diff can always express it.
+/// next. This is not visible, and a diff cannot always express it.
 fn same_cells(ours: &Screen, theirs: &Screen, row: u16) -> bool {
     ours.row(row).map(|row| row.cells()) == theirs.row(row).map(|row| row.cells())
 }

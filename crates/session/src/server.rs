@@ -172,7 +172,7 @@ impl Server {
 
     /// Works as [`Server::invite`] does, for a client that continues from a `former` client whose process is gone.
     /// Returns how many keys of the former client the server has taken; `None` if the server cannot tell. If it can
-    /// tell, it takes no more input of the present client until the new one comes or the invitation ends.
+    /// tell, the present client's input waits until the new one comes or the invitation ends.
     pub fn invite_after(
         &mut self,
         now: Instant,
@@ -248,8 +248,8 @@ impl Server {
         self.audience.dismiss(now, status, &mut self.terminal);
     }
 
-    /// Switches to smaller datagrams for the client at `address`, because the system refused to send it a datagram of
-    /// `len` bytes as too long.
+    /// Switches to smaller datagrams for the client at `address`. The system refused a datagram of `len` bytes to this
+    /// client as too long.
     pub fn handle_message_too_long(&mut self, now: Instant, address: SocketAddr, len: usize) {
         iter::once(&mut self.publisher.transport)
             .chain(self.succession.leaving_mut())

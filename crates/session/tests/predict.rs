@@ -195,7 +195,7 @@ fn a_wrong_guess_is_gone_within_a_round_trip_and_the_echo_delay() {
     session.program = Program::Contradicts;
     session.type_text(b"s");
     assert_eq!(session.row(0), "$ ls");
-    // The sum is a round trip, the echo delay of 50 ms, and a send interval of half a round trip.
+    // The sum is a round trip, the echo delay (50 ms), and a send interval (half a round trip).
     session.run(HALF_RTT * 2 + ms(50) + HALF_RTT);
     assert_eq!(session.row(0), "$ lt");
     session.run(secs(2));

@@ -11,8 +11,7 @@ use crate::replay::motion::Step;
 use crate::replay::ruler::Ruler;
 use crate::scene::text::cell;
 
-/// Most programs with a drawn cursor whose counter of typed characters is remembered. Another replaces the least
-/// recently used. Chosen: a session has one or two such programs.
+/// Most programs with a drawn cursor whose counter of typed characters is remembered. Chosen: a session has one or two.
 const COUNTERS_MAX: usize = 4;
 
 /// The cursor that a program draws in reverse video.

@@ -8,8 +8,7 @@ pub(super) const ERROR_FACTOR: u16 = 4;
 /// on the reference recordings, because clocks and messages stand in the rows of rulers.
 const MILD_FACTOR: u16 = 2;
 
-/// Most right predictions in a row that a habit may need to be shown. Chosen: nobody moves the cursor with one key more
-/// often in a session.
+/// Most right predictions in a row that a habit may need to be shown. Chosen: nobody repeats a motion so often.
 const NEEDED_MAX: u16 = 256;
 
 /// Share of the counts that remains after each key of the same kind. Chosen: the counts cover about fifty keys.
@@ -19,7 +18,7 @@ const DECAY: f32 = 0.98;
 /// Chosen: after an error, three such keys are enough to trust these keys again.
 const FORGIVENESS: f32 = 0.5;
 
-/// Counts how often in a row a prediction was right, and how often it must have been right to be shown.
+/// Counts how often in a row a prediction was right, and how often it must be right to be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Evidence {
     streak: u16,

@@ -81,8 +81,8 @@ impl MatchResult {
             // A screen cannot show a key that reached the host after the screen was sent. A key without an echo ack
             // counts as shown only if it has moved the cursor, or if keys with an echo ack do not explain the screen.
             let may_show = event.input <= pending.arrived;
-            // The screens before text is typed and after it is erased are equal. This screen is unlikely to be the
-            // second one if the host may not have echoed the text yet, or if it comes too soon.
+            // The screens before text is typed and after it is erased are equal. This screen counts as the first if the
+            // host may still have to echo the text, or if it comes too soon.
             let is_second = is_unchanged || shown.as_ref().is_some_and(|(count, _)| *count > 0);
             let age = latency.age_when_heard(event.at);
             let is_early = is_second && (count > due || latency.is_too_soon(age));

@@ -13,8 +13,7 @@ use crate::replay::ruler::Ruler;
 use crate::scene::Pane;
 use crate::scene::text::characters;
 
-/// Most keys whose cursor motions are remembered for a window. Another replaces the least recently used. Chosen: the
-/// arrows, similar keys with Ctrl, and some letters.
+/// Most keys whose cursor motions are remembered for a window. Chosen: arrows, similar keys with Ctrl, some letters.
 const KEYS_MAX: usize = 24;
 
 /// Most windows of full-screen programs with remembered motions, the last used. Chosen: those of a few editors.

@@ -112,8 +112,8 @@ pub(super) fn mode_named(name: &str) -> Option<EditorMode> {
 
 /// Returns the first column right of the line numbers at the pane's left edge, or that edge without line numbers.
 ///
-/// Line numbers end in the same column on at least three rows around the cursor, and the cursor is right of them. They
-/// also count up or down, or have other colours than the text after them.
+/// Line numbers end in the same column on at least three rows around the cursor. The cursor is right of them. They also
+/// count up or down, or have other colours than the text after them.
 pub(crate) fn gutter(screen: &Screen, at: Position, pane: &Pane) -> u16 {
     find_gutter(screen, at, pane).unwrap_or(pane.left)
 }

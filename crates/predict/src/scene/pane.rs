@@ -27,9 +27,9 @@ pub(crate) struct Pane {
 
 /// Returns the rectangle that lines and bars enclose around a position: a pane, an editor's window, or a box.
 ///
-/// A column is a bound if vertical lines fill at least three of its rows, with the position's row, and end at the
-/// screen's edge, a corner or a bar. A row is a bound if, between the left and right bounds, it is a horizontal line
-/// (perhaps with a title) or has a single background that is neither the default nor that of the position's cell.
+/// A column is a bound if vertical lines fill three or more of its rows, with the position's row. They must end at the
+/// screen's edge, a corner or a bar. A row is a bound if, between the left and right bounds, it is a horizontal line,
+/// perhaps with a title. A bar is a bound, too: a single background that is neither the default nor the position's.
 pub(crate) fn pane(screen: &Screen, at: Position) -> Pane {
     let size = screen.size();
     let whole = Pane { left: 0, right: size.columns(), top: 0, bottom: size.rows() };

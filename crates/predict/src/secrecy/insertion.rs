@@ -20,7 +20,7 @@ pub(crate) struct Window {
 /// A mode line alone proves nothing: a killed editor leaves its line on the screen, and other text may look like one.
 /// Three facts together permit characters before their echo. The mode line appeared while the cursor was in the window.
 /// A character was echoed there under such a line. Since then, the cursor was in no other window, and in no row with
-/// text left of it, where another program may ask.
+/// text left of it. Another program may ask there.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Insertion {
     /// The cursor's place on the newest screen. `None` on the primary screen.

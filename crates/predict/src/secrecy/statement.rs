@@ -5,7 +5,7 @@ use rove_terminal::InputNum;
 /// The newest statement of a server about the session's own shell, and whether such statements proved right.
 ///
 /// The statement names the newest input that the shell had read when it waited. It says nothing about characters typed
-/// after a later key of unknown effect, because that key may start a widget that reads without echo.
+/// after a later key of unknown effect. That key may start a widget that reads without echo.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Statement {
     /// The newest input that the shell had read when it waited at its prompt. `None` if it does not wait.

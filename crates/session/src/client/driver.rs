@@ -242,7 +242,7 @@ impl Client {
     }
 
     /// Returns when to end the session without the server's answer, and the outcome in that case. `None` if no such end
-    /// is planned, or the server was heard after all: it then gets all the time that an orderly end takes.
+    /// is planned, or the server was heard after all. It then gets all the time that an orderly end takes.
     pub(super) fn pending_farewell(&self) -> Option<(Instant, ClientOutcome)> {
         let is_unheard = |outcome| match outcome {
             ClientOutcome::NeverConnected => self.is_connecting(),

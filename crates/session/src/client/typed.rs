@@ -173,8 +173,8 @@ impl LeftKeys {
     }
 
     /// Returns the keys to send if the server has taken the first `taken` keys, up to the first possible secret. All
-    /// keys are missing if `taken` lies before the record's first key, or the server does not know its count: `taken`
-    /// is `None` or lies after the record's last key.
+    /// keys are missing if `taken` lies before the record's first key. They are missing, too, if the server does not
+    /// know its count: `taken` is `None` or after the last key.
     pub fn after(&self, taken: Option<u64>) -> NextKeys {
         let taken = taken.filter(|taken| *taken <= self.end());
         let Some(index) = taken.and_then(|taken| taken.checked_sub(self.start)) else {

@@ -300,8 +300,8 @@ impl Audience {
         }
     }
 
-    /// Ends joined clients that have left or were silent for too long, and all if the session's own client has ended or
-    /// cannot show them to its user. Returns whether a client has joined or left since the last call.
+    /// Ends joined clients that have left or were silent for too long. Ends all if the session's own client has ended
+    /// or cannot show them. Returns whether a client has joined or left since the last call.
     pub(super) fn settle(
         &mut self,
         now: Instant,

@@ -67,7 +67,7 @@ pub(super) struct Succession {
     invited: Option<Newcomer>,
     /// The clients that were invited since the present client came, and never came themselves. Each has the number of
     /// the present client's keys that the server had taken at the invitation. While that number stays the same, the
-    /// server has taken none of the invited client's keys, so a later client may continue with them.
+    /// server has taken none of the invited client's keys. A later client may continue with them.
     never_came: VecDeque<(ClientId, u64)>,
     /// Until when the present client's input waits, or has waited, for a newcomer. `None` if it never waited.
     held_until: Option<Instant>,

@@ -78,7 +78,7 @@ impl Server {
         self.succession.takeovers
     }
 
-    /// Returns whether `client` has been given a key of this session, so that it is no client of another session.
+    /// Returns whether `client` was given a key of this session.
     pub fn is_own(&self, client: ClientId) -> bool {
         self.succession.own.contains(&client)
     }

@@ -179,7 +179,7 @@ fn text_printed_above_a_line_leaves_its_echo_a_proof() {
     assert_eq!(rig.row(), "code> abc");
 }
 
-/// A key that a program has read without an echo is not shown before its echo, even at a known prompt.
+/// A key that a program has read without echo is not shown before its echo, even at a known prompt.
 #[test]
 fn a_key_that_has_arrived_and_is_not_echoed_may_be_a_secret() {
     let mut rig = at_known_prompt(None, 4);
