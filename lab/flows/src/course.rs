@@ -7,7 +7,7 @@ use rove_link::{Link, LinkConfig, Schedule, Steps};
 use rove_runs::statistics::whole;
 use rove_units::{Bytes, Duration, Instant};
 
-/// The quantities of a slot with their units, and the factors by which its whole numbers are multiplied.
+/// The name and unit of each number of a [`Slot`], and the factor that converts the stored number into that unit.
 pub const QUANTITIES: [(&str, f64); 7] = [
     ("time (s)", 1e-9),
     ("rate (kbit/s)", 1e-3),
@@ -18,50 +18,50 @@ pub const QUANTITIES: [(&str, f64); 7] = [
     ("capacity (kbit/s)", 1e-3),
 ];
 
-/// Index of the rate among a slot's quantities.
+/// Index of the rate in a [`Slot`].
 pub const RATE: usize = 1;
-/// Index of the delay.
+/// Index of the delay in a [`Slot`].
 pub const DELAY: usize = 2;
-/// Index of the packets in the link.
+/// Index of the number of packets in the link, in a [`Slot`].
 pub const IN_FLIGHT: usize = 3;
-/// Index of the controller's window.
+/// Index of the controller's window in a [`Slot`].
 pub const WINDOW: usize = 4;
-/// Index of the bytes before the bottleneck.
+/// Index of the bytes queued before the bottleneck, in a [`Slot`].
 pub const QUEUE: usize = 5;
-/// Index of the capacity.
+/// Index of the link's capacity in a [`Slot`].
 pub const CAPACITY: usize = 6;
 
-/// The numbers of a slot, in the order of [`QUANTITIES`]. The time is its end. The rate is of bits that arrived, the
-/// capacity of bits that could have. The delay is the age of the receiver's newest data. Packets in flight are in the
-/// link then, and bytes of the queue at its bottleneck. Sprout and sessions have a window of 0 bytes.
+/// The figures of a slot of time, in the order of [`QUANTITIES`]. The rate counts the bits that arrived in the slot.
+/// The capacity counts the bits that the link could have delivered in it. All other figures are taken at the slot's
+/// end. The delay is the age of the receiver's newest data. The window is 0 for Sprout and sessions.
 pub type Slot = [u64; QUANTITIES.len()];
 
-/// Stands for a quantity that a slot lacks, such as the capacity of a link without a bottleneck.
+/// Value of a quantity that a slot lacks, such as the capacity of a link without a bottleneck.
 pub const ABSENT: u64 = u64::MAX;
 
-/// The slots that a run is watched in, and the direction of the link that is watched.
+/// The length of the slots of a run, and the link that is watched.
 #[derive(Clone, Copy, Debug)]
 pub struct Slots<'a> {
-    /// The length of a slot; 0 for a run without any.
+    /// The length of each slot. With 0, the run has no slots.
     pub length: Duration,
-    /// The link that carries the data.
+    /// The configuration of the link that carries the data.
     pub link: &'a Steps,
-    /// Whether the data goes up.
+    /// Whether the data takes the uplink.
     pub is_up: bool,
 }
 
-/// The data that has arrived so far.
+/// The progress of a flow: the data that has arrived so far, and the sender's window.
 #[derive(Clone, Copy, Debug)]
 pub struct Come {
     /// When the newest arrived data was sent.
     pub newest: Instant,
     /// The bytes of all arrived data.
     pub bytes: Bytes,
-    /// The sender's window in bytes. 0 without one.
+    /// The sender's window in bytes; 0 if the sender has no window.
     pub window: Bytes,
 }
 
-/// Runs the network for `span`, and returns each whole slot of it.
+/// Runs the network for `span`, and returns the whole slots of that time. `come` reads the progress of the flow.
 pub fn watch<A: End, B: End>(
     net: &mut Net<A, B>,
     span: Duration,
@@ -94,7 +94,7 @@ pub fn watch<A: End, B: End>(
     course
 }
 
-/// Returns the times of a link's opportunities for a lap, counted from where in its trace the run begins.
+/// Returns the opportunities of one pass through a link's trace, as times since the start of the run.
 pub(crate) fn lap(schedule: &Schedule) -> Vec<Duration> {
     let (period, skipped) = (schedule.trace.period(), schedule.skipped);
     let (before, after): (Vec<Duration>, Vec<Duration>) =
@@ -103,12 +103,12 @@ pub(crate) fn lap(schedule: &Schedule) -> Vec<Duration> {
     after.into_iter().map(|time| time.saturating_sub(skipped)).chain(again).collect()
 }
 
-/// Returns the quantity with the index `place` in its unit. `None` if the slot lacks it.
+/// Returns the quantity with the index `place`, in the unit of [`QUANTITIES`]. `None` if the slot lacks it.
 pub fn quantity(slot: &Slot, place: usize) -> Option<f64> {
     (slot[place] != ABSENT).then(|| slot[place] as f64 * QUANTITIES[place].1)
 }
 
-/// Returns the bit/s that a link can carry between two times of the first lap. `None` if it has no bottleneck then.
+/// Returns the bit/s that a link can carry from `from` to `to`. `None` without a bottleneck, or after its trace.
 pub(crate) fn capacity(link: &Steps, from: Duration, to: Duration) -> Option<f64> {
     let whole = to.saturating_sub(from).as_secs_f64().max(1e-9);
     let of_part = |(part, link): (Range<Instant>, &LinkConfig)| {

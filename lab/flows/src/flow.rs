@@ -1,11 +1,11 @@
 //! Flows in virtual time: datagrams one way, an acknowledgment of each or a forecast the other way.
 //!
-//! A [`source`] decides when datagrams go: in bulk with a fixed window, or as a person types. [`controlled`] is a source
-//! that a congestion controller drives. A [`contender`] is such a controller by its name, and a [`program`] one in another language.
-//! [`ends`] are the two ends of a flow. A [`saturator`] records a link with them. `on_off_sources` are many senders on one path. [`sprout`] has the ends of Sprout,
-//! [`sprout_form`] its options. [`beside`] puts a flow beside a session on one
-//! path. [`shared`] puts several flows there, maybe in a tunnel. [`run`] measures a flow alone, [`run_sprout`] one of Sprout. The
-//! same seed gives the same datagrams to the nanosecond.
+//! A [`source`] decides when datagrams go: in bulk with a fixed window, or as a person types. [`controlled`] is a
+//! source that a congestion controller drives. A [`contender`] is the name of a controller, and a [`program`] is a
+//! controller in another language. [`ends`] are the two ends of a flow, and a [`saturator`] records a link with them.
+//! `on_off_sources` are many senders on one path. [`sprout`] has the ends of Sprout, [`sprout_form`] Sprout's options.
+//! [`beside`] puts a flow and a session on one path. [`shared`] puts several flows there, with or without a tunnel.
+//! [`run`] and [`run_sprout`] measure a single flow. The same seed gives the same datagrams to the nanosecond.
 
 use rove_congestion::Controller;
 use rove_congestion::sprout::{Config, Estimator};
@@ -38,39 +38,39 @@ use crate::metrics::{Delivery, end_to_end_delay, omniscient_delay};
 pub struct FlowOptions {
     /// The link that the datagrams take.
     pub uplink: Steps,
-    /// The link that their acknowledgments take.
+    /// The link that the acknowledgments take.
     pub downlink: Steps,
-    /// Decides what the links and the source leave to chance.
+    /// The seed of all random numbers of the links and the source.
     pub seed: Seed,
     /// How long the flow runs.
     pub length: Duration,
-    /// The first part of the flow, which figures leave out.
+    /// The time at the beginning of the flow that the figures leave out.
     pub skipped: Duration,
-    /// The length of a slot of the report's course; 0 for none.
+    /// The length of each slot of [`FlowReport::course`]. With 0, the course has no slots.
     pub slot: Duration,
 }
 
 /// The figures of a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowReport {
-    /// Datagrams that were sent, from the first.
+    /// Datagrams that were sent in the whole flow, including the skipped part.
     pub sent: u64,
-    /// Datagrams that the sender took for lost.
+    /// Datagrams of the whole flow that the sender counted as lost.
     pub lost: u64,
-    /// Whether more datagrams arrived than are kept, so that no figure is true.
+    /// Whether more datagrams arrived than the receiver keeps, so that every figure is wrong.
     pub is_cut: bool,
     /// Datagrams that arrived after the skipped part.
     pub arrived: u64,
-    /// Bits of these datagrams in a second, headers included.
+    /// Rate of these datagrams in bit/s, headers included.
     pub bits_per_second: f64,
-    /// The arrived bits as a share of the link's capacity. `None` if the link has no bottleneck at some time.
+    /// The arrived bits as a share of the link's capacity. `None` if the link lacks a bottleneck at any time.
     pub utilisation: Option<f64>,
     /// The 95 % end-to-end delay of the Sprout paper, in milliseconds.
     pub end_to_end_p95_ms: Option<f64>,
-    /// The end-to-end delay beyond the least that the recorded opportunities allow. `None` without such, or where the
-    /// flow lasts longer than they do.
+    /// The end-to-end delay in milliseconds, less the smallest delay that the recorded opportunities allow. `None`
+    /// without recorded opportunities, or if the flow lasts longer than they do.
     pub self_inflicted_ms: Option<f64>,
-    /// The slots, if there are any.
+    /// The figures of each slot. Empty if [`FlowOptions::slot`] is 0.
     pub course: Vec<Slot>,
 }
 
@@ -83,7 +83,7 @@ pub enum Saturation {
     One,
 }
 
-/// Runs a source over a path of its own. Returns its figures, and what arrived and when.
+/// Runs a source over a path of its own. Returns the flow's figures and its arrivals.
 pub fn run(source: impl Source, options: FlowOptions) -> (FlowReport, Vec<Arrival>) {
     let mut sender = Sender::new(source, RIGHT_ADDRESS);
     sender.start(Instant::ZERO);
@@ -96,7 +96,7 @@ pub fn run(source: impl Source, options: FlowOptions) -> (FlowReport, Vec<Arriva
     (FlowReport { course, ..report }, arrivals)
 }
 
-/// Runs a flow of Sprout over a path of its own. Returns its figures, and what arrived and when. Each end has an estimator.
+/// Runs a flow of Sprout, with an estimator at each end, over a path of its own. Returns its figures and its arrivals.
 pub fn run_sprout<E: Estimator>(
     config: Config,
     estimators: [E; 2],
@@ -116,7 +116,7 @@ pub fn run_sprout<E: Estimator>(
     (FlowReport { course, ..report }, arrivals)
 }
 
-/// Runs a flow for its length, and returns the slots. `state` tells the arrivals so far and the sender's window.
+/// Runs a flow for its length, and returns the slots. `state` returns the arrivals so far and the sender's window.
 fn watch<A: End, B: End>(
     net: &mut Net<A, B>,
     options: &FlowOptions,
@@ -131,7 +131,7 @@ fn watch<A: End, B: End>(
     })
 }
 
-/// Runs an endless flow under a controller through a Sprout tunnel of its own. Returns its figures.
+/// Runs an endless flow under a controller through its own Sprout tunnel, and returns the flow's figures.
 pub fn run_tunnelled(controller: Box<dyn Controller>, options: FlowOptions) -> FlowReport {
     let source = Controlled::new(controller).in_packets_of(TUNNELLED);
     let mut sender = Sender::new(source, RIGHT_ADDRESS);

@@ -2,7 +2,7 @@
 //!
 //! # Modules
 //!
-//! - `path` is the network between two ends, as a command line describes it in `parts` or a `schedule` gives it.
+//! - `path` is the network between two ends. A command line describes it in `parts`, or a file in a `schedule`.
 //! - `flow` sends flows of each `contender` in virtual time, alone, `beside` a session, or from many `on_off_sources`. A `program` is a contender in another language. A `saturator` records a link.
 //! - `course` is what happens on a link in slots of time.
 //! - `sprout` is Sprout over UDP, for `bulk` data or a `tunnel`.

@@ -1,8 +1,8 @@
 //! Delays of a flow, computed exactly from when its packets were sent and arrived; and the [`age`] of states.
 //!
-//! A link does not know what its packets are for, so the laboratory computes their delays. All are percentiles over
-//! time, not over packets: a silence counts for as long as it lasts. Within each piece of time a delay grows or falls
-//! by a second each second, so that it is computed exactly and not sampled.
+//! The end-to-end delay is a percentile over time, so that a silence counts for as long as it lasts. Between two
+//! arrivals this delay grows by a second each second, so that it is computed exactly and not sampled. Only
+//! [`packet_delay`] is a percentile over packets.
 
 use core::ops::Range;
 
@@ -20,10 +20,10 @@ pub struct Delivery {
     pub arrived: Instant,
 }
 
-/// Returns the end-to-end delay of the Sprout paper (NSDI 2013, section 5.1) at a percentile, over a range of time, but not before
-/// the first arrival. `None` if nothing arrived in it.
+/// Returns a percentile over time of the end-to-end delay of the Sprout paper (NSDI 2013, section 5.1). `range` limits
+/// the time. `None` if no packet arrived until its end, or none since its start.
 ///
-/// At each instant it is how long ago the newest packet that has arrived was sent. `deliveries` are in order of arrival.
+/// This delay is at each instant the time since the newest arrived packet was sent. `deliveries` are sorted by arrival.
 pub fn end_to_end_delay(
     deliveries: &[Delivery],
     range: Range<Instant>,
@@ -42,9 +42,9 @@ pub fn end_to_end_delay(
     pieces.percentile(percent)
 }
 
-/// Returns the 95th percentile of the delay that no sender over these opportunities can be below, with this propagation delay. It is
-/// the end-to-end delay of packets that were sent just in time for each opportunity. Opportunities outside `range` are left out.
-/// Self-inflicted delay is what a sender has beyond it.
+/// Returns the smallest 95th percentile of the end-to-end delay that a sender can reach over these delivery
+/// opportunities. A sender reaches it by sending each packet just in time for an opportunity. Opportunities outside
+/// `range` are left out. The self-inflicted delay of a sender is its delay beyond this bound.
 pub fn omniscient_delay(
     opportunities: impl IntoIterator<Item = Duration>,
     propagation: Duration,
@@ -57,7 +57,7 @@ pub fn omniscient_delay(
     end_to_end_delay(&deliveries, Instant::ZERO..Instant::ZERO + range.end, 95)
 }
 
-/// Returns the one-way delay of a packet at a percentile over packets, the least value that so many do not exceed.
+/// Returns the one-way delay that `percent` of the packets do not exceed. `None` without packets.
 pub fn packet_delay(deliveries: &[Delivery], percent: u8) -> Option<Duration> {
     let delays = deliveries.iter().map(|it| it.arrived.saturating_since(it.sent));
     let mut delays: Vec<Duration> = delays.collect();
@@ -65,16 +65,16 @@ pub fn packet_delay(deliveries: &[Delivery], percent: u8) -> Option<Duration> {
     rank(&delays, 0, u64::from(percent.min(100)))
 }
 
-/// Pieces of time, in each of which a delay runs evenly through a range of values.
+/// Periods of time, in each of which a delay grows by a second each second.
 #[derive(Default)]
 struct Pieces {
-    /// The ends of ranges in nanoseconds, each with how it changes the number of overlapping ranges: by 1 or by -1.
+    /// The bounds of the periods' delays in nanoseconds, each with 1 for a lower bound and -1 for an upper one.
     ends: Vec<(u128, i64)>,
     total: u128,
 }
 
 impl Pieces {
-    /// Adds the values from `least` on over `span`.
+    /// Adds a period of the length `span`, in which the delay grows from `least`.
     fn push(&mut self, least: Duration, span: Duration) {
         if span.is_zero() {
             return;
@@ -124,14 +124,14 @@ mod tests {
 
     #[test]
     fn the_sawtooth_is_measured_over_time() {
-        // 10 ms after the first packet's arrival the second one comes, then nothing for 90 ms: the delay runs from 20 to
-        // 30 and from 20 to 110 ms.
+        // The second packet arrives 10 ms after the first, and the third 90 ms later. The delay grows from 20 to 30 ms,
+        // then from 20 to 110 ms.
         let flow = [delivery(0, 20), delivery(10, 30), delivery(100, 120)];
         let delay = |flow: &[Delivery], [from, to]: [u64; 2], percent| {
             end_to_end_delay(flow, Instant::from_millis(from)..Instant::from_millis(to), percent)
         };
         let at = |percent| delay(&flow, [0, 120], percent).unwrap();
-        // Up to 30 ms two pieces overlap: 20 of the 100 ms are spent there.
+        // The delay is between 20 and 30 ms in both periods: for 20 of the 100 ms.
         assert_eq!(
             [at(10), at(20), at(50), at(95), at(100)],
             [ms(25), ms(30), ms(60), ms(105), ms(110)]
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(packet_delay(&[], 50), None);
     }
 
-    /// The published traces are no part of the repository: `ROVE_TRACES` names the folder that holds `links`.
+    /// Reads a published trace from `links` in the folder that `ROVE_TRACES` names. The repository has no such traces.
     fn published(name: &str) -> Option<Trace> {
         let folder = std::env::var_os("ROVE_TRACES").filter(|name| !name.is_empty());
         let folder = folder.map(PathBuf::from);
@@ -174,8 +174,8 @@ mod tests {
         Some(text.parse().expect("it is a trace"))
     }
 
-    /// Name, opportunities, mean rate in Mbit/s, omniscient delay in ms: of the whole trace and without its first minute.
-    /// Source: the table that comes with the traces.
+    /// Name, opportunities, mean rate in Mbit/s, and omniscient delay in ms of the whole trace and of the trace without
+    /// its first minute. Source: the table that comes with the traces.
     const PUBLISHED: [(&str, usize, f64, u64, u64); 8] = [
         ("ATT-LTE-driving.down", 338_895, 5.173, 126, 70),
         ("ATT-LTE-driving.up", 70_336, 0.834, 27_757, 30_716),
@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    /// A full packet, of which nobody reads the bytes.
+    /// A full packet, whose bytes do not matter.
     #[derive(Clone)]
     struct Packet;
 
@@ -221,7 +221,7 @@ mod tests {
             let config = LinkConfig { schedule, ..LinkConfig::default() };
             let mut link = Link::new(config, Seed::new(1).stream("link"));
             let mut arrived = Vec::new();
-            // The queue holds, from the start, as many packets as the trace can carry, and one more.
+            // From the start the queue holds one packet more than the trace can carry.
             (0..=opportunities).for_each(|_| link.handle_packet(Instant::ZERO, Packet));
             while let Some(now) = link.poll_timeout() {
                 arrived.extend(core::iter::from_fn(|| link.poll_packet(now)).map(|(time, _)| time));

@@ -16,7 +16,7 @@ use crate::path::schedule::StepSchedule;
 mod parts;
 mod schedule;
 
-/// Longest round trip. Chosen: longer than any that somebody would type on.
+/// Longest round-trip time of a path. Chosen: longer than any that somebody would type on.
 const RTT_MAX: Duration = Duration::from_secs(60);
 
 /// Largest file of delivery opportunities, in bytes. Chosen: beyond the largest known, and enough for the most
@@ -26,25 +26,25 @@ const TRACE_BYTES_MAX: u64 = 32 << 20;
 /// Largest file of a schedule, in bytes. Chosen: enough for the most steps that are read.
 const SCHEDULE_BYTES_MAX: u64 = 4 << 20;
 
-/// The seed with which runs begin at the beginning of recorded delivery opportunities.
+/// The seed with which a run starts at the first recorded delivery opportunity. Other seeds start it at a random one.
 const FIRST_SEED: Seed = Seed::new(1);
 
-/// A path: a link each way.
+/// A path: one link in each direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Path {
     /// The path's description, as it was given.
     pub text: String,
-    /// Near to far.
+    /// The link from the near end to the far end.
     pub uplink: LinkConfig,
-    /// Far to near.
+    /// The link from the far end to the near end.
     pub downlink: LinkConfig,
-    /// Files of delivery opportunities: near to far, far to near.
+    /// Files of delivery opportunities: of the uplink, and of the downlink.
     files: [Option<PathBuf>; 2],
-    /// The window of a download in bulk, which shares the path with a session in virtual time.
+    /// The window of a bulk download that shares the path with a session in virtual time.
     pub download: Option<Bytes>,
     /// The file of a schedule.
     schedule_file: Option<PathBuf>,
-    /// Steps of both directions, which stand in place of `uplink` and `downlink`.
+    /// Steps of both directions, which replace `uplink` and `downlink`.
     schedule: Option<StepSchedule>,
 }
 
@@ -80,8 +80,8 @@ impl Path {
         self.files.iter_mut().chain([&mut self.schedule_file]).flatten()
     }
 
-    /// Returns the links of a run that begins now. Schedules, outages and periods begin with it. Recorded opportunities
-    /// begin at their first with the first seed, and at a random place with any other.
+    /// Returns the links of a run that begins at `now`. Schedules, outages and periods begin at that time. With seed 1,
+    /// recorded opportunities begin at the first one, and with any other seed at a random one.
     pub fn links(&self, now: Instant, seed: Seed) -> [Steps; 2] {
         if let Some(schedule) = &self.schedule {
             return [&self.uplink, &self.downlink].map(|link| schedule.steps(now, link.overhead));
@@ -112,7 +112,7 @@ impl Path {
         }
     }
 
-    /// Returns the path for packets that include their headers, as those of an emulator do: the links add none.
+    /// Returns the path for packets that already include their headers, as in an emulator. The links add no headers.
     pub fn of_whole_packets(mut self) -> Self {
         (self.uplink.overhead, self.downlink.overhead) = (Bytes::ZERO, Bytes::ZERO);
         self
@@ -136,7 +136,7 @@ impl Path {
             && (may_have_file || self.files[0].is_none())
     }
 
-    /// Returns the path on which a session settles: with its delay, but nothing that loses or queues.
+    /// Returns the links on which a session starts up. They have the path's delay, but lose and queue nothing.
     pub fn settling(&self) -> [LinkConfig; 2] {
         [&self.uplink, &self.downlink].map(|link| LinkConfig {
             delay: link.delay,
@@ -165,7 +165,7 @@ impl FromStr for Path {
         if rtt > RTT_MAX {
             return Err("rtt is at most one minute".to_owned());
         }
-        // Uniform jitter only adds to a delay, normal jitter is around it.
+        // Uniform jitter only lengthens a delay. Normal jitter shortens it as often.
         let (delay, jitter) = match parts.distribution.unwrap_or_default() {
             Distribution::Uniform => ((rtt / 2).checked_sub(jitter), jitter * 2),
             Distribution::Normal => (Some(rtt / 2), jitter),

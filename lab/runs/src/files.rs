@@ -14,7 +14,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 ///
 /// # Errors
 ///
-/// Returns the system's refusal.
+/// Returns the I/O error if the file exists already or cannot be created.
 pub fn create_private(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
@@ -23,7 +23,7 @@ pub fn create_private(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 ///
-/// Returns an error if it cannot be written.
+/// Returns an error if the file cannot be written.
 pub fn write_whole<T: AsRef<[u8]> + ?Sized>(file: &Path, text: &T) -> Result<()> {
     let file = &*target(file);
     if is_no_file(file) {
@@ -32,17 +32,17 @@ pub fn write_whole<T: AsRef<[u8]> + ?Sized>(file: &Path, text: &T) -> Result<()>
     let unfinished = unfinished(file);
     let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, file));
     if written.is_err() {
-        // The beginning of a file is of no use to anybody, least of all on a full disk.
+        // An incomplete file is of no use, and would take space on a full disk.
         let _ = fs::remove_file(&unfinished);
     }
     written.with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// Fails if [`write_whole`] would fail. To be called ahead of long work, whose result would be lost.
+/// Checks that [`write_whole`] can write the file. Call this before long work, whose result would otherwise be lost.
 ///
 /// # Errors
 ///
-/// Returns the system's refusal.
+/// Returns an error if the file cannot be written.
 pub fn check_writable(file: &Path) -> Result<()> {
     ensure!(!file.is_dir(), "cannot write {}: it is a directory", file.display());
     let file = &*target(file);
@@ -64,7 +64,7 @@ fn target(name: &Path) -> Cow<'_, Path> {
     }
 }
 
-/// Returns whether a name is that of a device, a pipe or a link, such as /dev/null, which no file may replace.
+/// Returns whether a name belongs to a device, a pipe or a link, such as /dev/null, which no file may replace.
 fn is_no_file(name: &Path) -> bool {
     name.symlink_metadata().is_ok_and(|it| !it.is_file() && !it.is_dir())
 }
@@ -113,7 +113,7 @@ mod tests {
         let file = folder.join("figures.json");
         write_whole(&file, "old").expect("written");
         for refused in [check_writable, |file: &Path| write_whole(file, "new")] {
-            // Linux has a device that is always full.
+            // On Linux, every write to /dev/full fails because that device is full.
             let unfinished = unfinished(&file);
             std::os::unix::fs::symlink("/dev/full", &unfinished).expect("a link");
             let error = refused(&file).expect_err("the disk is full");

@@ -8,7 +8,7 @@
 
 #![forbid(unsafe_code)]
 
-/// Largest first seed of repeated runs. Chosen: those of 10,000 runs, the most of any command, fit after it.
+/// Largest first seed of repeated runs. Chosen: it leaves room for the seeds of 10,000 runs, the most of any command.
 pub const FIRST_SEED_MAX: u64 = 18_446_744_073_709_541_615;
 
 pub mod files;

@@ -87,7 +87,7 @@ pub fn map_on<T: Sync, R: Send>(
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Shows a person how many of all runs are done, in a line that disappears when all are.
+/// Shows a person how many of all runs are done. The line disappears when the last run is done.
 pub fn tell_progress(of: &str, done: usize, all: usize) {
     tell_progress_in("runs", of, done, all);
 }
@@ -125,7 +125,7 @@ mod tests {
             if *item == 3 {
                 return Err("the disk is full");
             }
-            // Were it not for this wait, the other workers could finish the list while the failing one stands still.
+            // Without this wait, the other workers could do all items while the failing worker stands still.
             if *item > 3 {
                 thread::park_timeout(Duration::from_millis(1));
             }

@@ -45,7 +45,7 @@ pub struct Pool {
     program: Mutex<Program>,
 }
 
-/// The script that spreads tasks. Fields are dropped in order: it ends with its input, or when nobody reads its output.
+/// The script that spreads tasks. Its pipes are dropped before `child`, because the closed pipes end the script.
 #[derive(Debug)]
 struct Program {
     /// The script's input. `None` during an order, and after an order that has failed.
@@ -59,7 +59,7 @@ struct Program {
 struct Awaited(Child);
 
 impl Pool {
-    /// Starts workers on Ray: `workers`, or one for each processor. Each runs this program with `words`, for [`work`].
+    /// Starts `workers` workers on Ray, or one for each processor. Each runs this program with `words`, for [`work`].
     ///
     /// # Errors
     ///
@@ -73,7 +73,7 @@ impl Pool {
         )
     }
 
-    /// Starts the program of the script, and waits until its workers are ready.
+    /// Runs the script's command, and waits until its workers are ready.
     fn of(mut command: Command) -> Result<Self> {
         let name = command.get_program().to_string_lossy().into_owned();
         let mut child = (command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn())
@@ -87,7 +87,7 @@ impl Pool {
         Ok(Self { names, program: Mutex::new(program) })
     }
 
-    /// Does tasks on these terms. Returns the results in the order of the tasks. `each` gets every result as it comes.
+    /// Does tasks under common `terms`. Returns the results in the tasks' order. `each` gets every result as it comes.
     ///
     /// # Errors
     ///
@@ -100,10 +100,10 @@ impl Pool {
     ) -> Result<Vec<R>> {
         let order = order(terms, tasks)? + "\n";
         let mut program = self.program.lock().expect("nobody panics while holding this");
-        // After a failure the input is gone, so that late answers are never taken for those of another order.
+        // After a failed order there is no input, so that late answers are never taken for those of another order.
         let mut input = program.input.take().context("its program has ended")?;
         if input.write_all(order.as_bytes()).and_then(|()| input.flush()).is_err() {
-            // The script has written the reason, or has ended without one.
+            // The script wrote a line with the reason, or ended without a reason.
             return Err(program.next_line().map_or_else(|reason| reason, |line| strange(&line)));
         }
         let mut results: Vec<Option<R>> = tasks.iter().map(|_| None).collect();
@@ -121,7 +121,7 @@ impl Pool {
 }
 
 impl Program {
-    /// Returns the script's next line, or the reason why there is none.
+    /// Returns the script's next line. The error tells why no line came.
     fn next_line(&mut self) -> Result<String> {
         let mut line = String::new();
         let read = self.output.read_line(&mut line)?;
@@ -143,8 +143,8 @@ impl Drop for Awaited {
     }
 }
 
-/// Does the work of a worker: answers each task that `input` brings, in order, until it ends. `prepare` reads terms,
-/// and `perform` does a task on the newest terms.
+/// Does the work of a worker: answers each task of `input` in order, until the input ends. `prepare` reads terms, and
+/// `perform` does a task on the newest terms.
 ///
 /// # Errors
 ///
@@ -186,7 +186,7 @@ pub fn work<M: DeserializeOwned, P, T: DeserializeOwned, R: Serialize>(
 ///
 /// # Errors
 ///
-/// Returns an error if a part of them has no form in JSON.
+/// Returns an error if the terms or a task cannot be written as JSON.
 pub fn order<M: Serialize, T: Serialize>(terms: &M, tasks: &[T]) -> Result<String> {
     let tasks = tasks.iter().enumerate().map(|(number, task)| Message::Task(number, task));
     let mut lines = String::new();
@@ -306,7 +306,7 @@ class exceptions:
         let start = |script: String| {
             let file = folder.join("worker");
             std::fs::write(&file, format!("#!/bin/sh\n{loud}{script}\n")).expect("a file");
-            // A worker that hangs makes the script hang, too.
+            // A worker that hangs makes the script hang. `timeout` ends both.
             let mut command = Command::new("timeout");
             command
                 .args(["120", "python3", "-c", SCRIPT])

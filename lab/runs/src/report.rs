@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-/// Most digits behind the point. Chosen: runs have their numbers in millionths.
+/// Most digits after the point to tell a percentage from 0 or 100. Chosen: runs have their numbers in millionths.
 const DIGITS_MAX: usize = 6;
 
 /// Returns rows as indented JSON, with the names of each object in alphabetical order.
@@ -14,9 +14,9 @@ pub fn json(rows: &impl Serialize) -> String {
 /// Returns the heading of a table with a layout.
 ///
 /// A layout lists the columns. Each is the heading with `_` for blanks, `<` (text to the left) or `>` (to the right),
-/// the width, `=`, and the field of a row, such as `all.latency_ms.p50`. Several fields are joined by `+`. Behind `:` come `+` for
-/// a sign, the digits behind the point, and `%` or `k` (thousands). Behind `?` comes a field that is 0 if the column
-/// shows a dash. A `|` separates groups of columns.
+/// the width, `=`, and the field of a row, such as `all.latency_ms.p50`. Several fields are joined by `+`. After `:`
+/// come `+` for a sign, the digits after the point, and `%` or `k` (thousands). After `?` comes a field whose value 0
+/// turns the column into a dash. A `|` separates groups of columns.
 pub fn heading(layout: &str) -> String {
     columns(layout, |name, _| name.replace('_', " "))
 }
@@ -59,7 +59,7 @@ fn field<'a>(row: &'a Value, path: &str) -> &'a Value {
     path.split('.').fold(row, |row, name| &row[name])
 }
 
-/// Returns the text of a field. A missing number is a time that never came: `never`.
+/// Returns the text of a field. JSON's null becomes `never`, because it stands for a time that never came.
 fn text(value: &Value, format: &str) -> String {
     let digits = format.trim_start_matches('+').trim_end_matches(['%', 'k']).parse::<usize>();
     let unit = if format.ends_with('%') { "%" } else { "" };
@@ -96,7 +96,7 @@ impl Table {
         Self { headings, rows: rows.into_iter().collect() }
     }
 
-    /// Returns the table as text. The first column is to the left, the others to the right and at least `least` wide.
+    /// Returns the table as text. The first column is aligned left, the others right in `least` or more characters.
     pub fn text(&self, least: usize) -> String {
         let rows = || core::iter::once(&self.headings).chain(&self.rows);
         let columns = rows().map(Vec::len).max().unwrap_or_default();
@@ -115,13 +115,13 @@ impl Table {
     }
 }
 
-/// Returns a number with a digit behind the point, or a dash for `None`.
+/// Returns a number with one digit after the point, or a dash for `None`.
 pub fn number(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1}"))
 }
 
-/// Returns a share of a whole in percent, with so many digits behind the point. There are more digits if it would look
-/// like nothing or like the whole: 99.99 % are not all.
+/// Returns a percentage with `digits` digits after the point. More digits are added if it would look like 0 or like
+/// `whole` without being equal to it: 99.99 % are not all.
 pub fn share(number: f64, whole: f64, digits: usize) -> String {
     let is_true = |digits: &usize| {
         let is_it = |end: f64| format!("{number:.digits$}") == format!("{end:.digits$}");

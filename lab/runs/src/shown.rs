@@ -1,14 +1,14 @@
 //! Standard output and standard error, as commands write to them.
 //!
-//! Scenarios, recordings, tables and priors come from strangers. Their texts and names stand in output and in errors.
-//! All of that is escaped here, so that nothing in it acts on the terminal.
+//! Scenarios, recordings, tables and priors come from strangers. Commands show their texts and names in output and
+//! errors. This module escapes all output, so that no text can control the terminal.
 
 use std::io::{self, Stderr, StdoutLock, Write};
 
 use anyhow::anyhow;
 use rove_terminal::escaped;
 
-/// A writer of text for somebody's terminal, which [`escaped`]s each line. JSON keeps its meaning.
+/// A writer for somebody's terminal that escapes each line by [`escaped`]. JSON keeps its meaning.
 #[derive(Debug)]
 pub struct Shown<W: Write> {
     output: W,
@@ -26,7 +26,7 @@ pub fn stderr() -> Shown<Stderr> {
     Shown::new(io::stderr())
 }
 
-/// Returns the error of standard output as a sentence.
+/// Returns a sentence about an I/O error of standard output.
 pub fn refused(error: io::Error) -> anyhow::Error {
     match error.kind() {
         io::ErrorKind::BrokenPipe => {
@@ -36,11 +36,11 @@ pub fn refused(error: io::Error) -> anyhow::Error {
     }
 }
 
-/// Turns a refusal of standard output into a sentence.
+/// Explains an I/O error of standard output in a sentence.
 ///
 /// # Errors
 ///
-/// Returns the refusal, unless there is none.
+/// Returns the error of `result`, explained in a sentence.
 pub fn written(result: io::Result<()>) -> anyhow::Result<()> {
     result.map_err(refused)
 }
@@ -78,7 +78,7 @@ impl<W: Write> Write for Shown<W> {
 
 impl<W: Write> Drop for Shown<W> {
     fn drop(&mut self) {
-        // A failure means that the reader has gone.
+        // A flush fails only if the reader has gone.
         let _ = self.flush();
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rove_units::{Seed, Stream};
 
-/// An answer that takes less is instant, in ms.
+/// An answer is instant if it takes less than this time, in ms.
 pub const INSTANT: f64 = 5.0;
 
 /// Resamplings of a confidence interval. Chosen: the interval's ends move by less than a hundredth of its width.
@@ -46,19 +46,19 @@ impl Times {
         u64::try_from(self.sorted.len()).unwrap_or(u64::MAX) + self.missing
     }
 
-    /// Returns the mean of the times that came. `None` without any.
+    /// Returns the mean of the times that came. `None` if no time came.
     pub fn mean(&self) -> Option<f64> {
         mean(&self.sorted)
     }
 
-    /// Returns the standard deviation (of the population) of the times that came. `None` without any.
+    /// Returns the standard deviation (of the population) of the times that came. `None` if no time came.
     pub fn deviation(&self) -> Option<f64> {
         let mean = self.mean()?;
         let squares: Vec<f64> = self.sorted.iter().map(|time| (time - mean).powi(2)).collect();
         Some(self::mean(&squares)?.sqrt())
     }
 
-    /// Returns the time that `percent` of all do not exceed. `None` if that is one that never came, or there are none.
+    /// Returns the time that `percent` of all times do not exceed. `None` if that time never came, or without times.
     pub fn quantile(&self, percent: u64) -> Option<f64> {
         rank(&self.sorted, self.missing, percent)
     }
@@ -96,8 +96,8 @@ impl FromIterator<Option<f64>> for Times {
     }
 }
 
-/// Returns the value that `percent` of all do not exceed: the nearest rank. `sorted` has the known values in ascending
-/// order, and `missing` more values are larger. `None` if the value is one of these, or there are none.
+/// Returns the value that `percent` of all values do not exceed: the nearest rank. `sorted` has the known values in
+/// ascending order. The `missing` unknown values are larger. `None` if the value is unknown, or there are no values.
 pub fn rank<T: Copy>(sorted: &[T], missing: u64, percent: u64) -> Option<T> {
     debug_assert!(percent <= 100, "{percent} % are more than all");
     let count = u64::try_from(sorted.len()).ok()? + missing;
@@ -105,7 +105,7 @@ pub fn rank<T: Copy>(sorted: &[T], missing: u64, percent: u64) -> Option<T> {
     sorted.get(usize::try_from(rank - 1).ok()?).copied()
 }
 
-/// Returns the median of figures: of an even number the mean of the middle two, and NaN without any.
+/// Returns the median of figures: the mean of the middle two for an even number of figures, and NaN without figures.
 pub fn median(figures: &[f64]) -> f64 {
     let mut sorted = figures.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -122,12 +122,12 @@ pub fn quantile(figures: &[f64], percent: u64) -> f64 {
     Times::new(figures.to_vec(), 0).quantile(percent).unwrap_or(f64::NAN)
 }
 
-/// Returns the median of the rounds' ratios of ours to theirs. An influence that slows a whole round down cancels out.
+/// Returns the median over the rounds of our figure divided by theirs. An influence on a whole round cancels out.
 pub fn ratio(ours: &[f64], theirs: &[f64]) -> f64 {
     paired(ours, theirs, |ours, theirs| ours / theirs)
 }
 
-/// Returns the median over the rounds of how much ours exceeds theirs.
+/// Returns the median over the rounds of our figure less theirs.
 pub fn excess(ours: &[f64], theirs: &[f64]) -> f64 {
     paired(ours, theirs, |ours, theirs| ours - theirs)
 }
@@ -139,16 +139,16 @@ fn paired(ours: &[f64], theirs: &[f64], compare: fn(f64, f64) -> f64) -> f64 {
     median(&rounds)
 }
 
-/// Returns the 95 % interval of the mean over seeds, given each seed's mean. It draws seeds again, and never samples
-/// within them. `None` for fewer than two seeds. The same means give the same interval. Source: Efron, *Bootstrap
+/// Returns the 95 % interval of the mean over seeds, given each seed's mean. It resamples whole seeds, not the values
+/// of a seed. `None` for fewer than two seeds. The same means give the same interval. Source: Efron, *Bootstrap
 /// methods* (1979), the percentile interval.
 pub fn interval(means: &[f64]) -> Option<[f64; 2]> {
     let of = |drawn: &[usize]| mean(&drawn.iter().map(|run| means[*run]).collect::<Vec<_>>());
     resampled(means.len(), |drawn| of(drawn).expect("there are runs"))
 }
 
-/// Returns the 95 % interval of a statistic of the times of all runs together, by the method of [`interval`]. All times
-/// of a run that is drawn twice count twice. `None` if the upper end is a time that never came.
+/// Returns the 95 % interval of a statistic of the times of all runs together, by the method of [`interval`]. A run
+/// that is drawn twice adds all its times twice. `None` if the upper end is a time that never came.
 pub fn pooled_interval(
     runs: &[&Times],
     statistic: impl Fn(&Times) -> Option<f64>,
@@ -162,8 +162,8 @@ pub fn pooled_interval(
     resampled(runs.len(), of).filter(|[_, high]| high.is_finite())
 }
 
-/// Returns the ratio of two means, and its 95 % interval as of [`interval`]. Runs with one seed have the same place in
-/// both, and are drawn together. `None` without runs, or if the second mean is 0; no interval of one run.
+/// Returns the ratio of two means with its 95 % interval by the method of [`interval`]. Runs with the same index have
+/// the same seed and are drawn together. `None` without runs, or if the second mean is 0. A single run has none.
 pub fn paired_ratio(of: &[f64], to: &[f64]) -> Option<(f64, Option<[f64; 2]>)> {
     assert_eq!(of.len(), to.len(), "runs come in pairs");
     let ratio = Some(mean(of)? / mean(to)?).filter(|ratio| ratio.is_finite())?;
@@ -172,8 +172,8 @@ pub fn paired_ratio(of: &[f64], to: &[f64]) -> Option<(f64, Option<[f64; 2]>)> {
     Some((ratio, range.filter(|ends| ends.iter().all(|end| end.is_finite()))))
 }
 
-/// Returns the interval that holds 95 % of a figure's values, each computed from as many runs, drawn at random from
-/// all. `None` for fewer than two runs.
+/// Returns the interval that holds 95 % of a figure's values. Each value is computed from `runs` random draws among all
+/// runs. `None` for fewer than two runs.
 fn resampled(runs: usize, figure: impl Fn(&[usize]) -> f64) -> Option<[f64; 2]> {
     if runs < 2 {
         return None;

@@ -20,10 +20,10 @@ use crate::flow::source::{Bulk, FULL};
 use crate::flow::sprout_form::SproutForm;
 use crate::flow::{self, FlowOptions, FlowReport};
 
-/// Packets of a fixed window unless another number is set. Chosen: the bandwidth-delay product of the public LTE links.
+/// The default fixed window in packets. Chosen: the bandwidth-delay product of the public LTE links.
 const WINDOW: f64 = 16.0;
 
-/// The queueing delay of a LEDBAT that is hardly felt. Chosen: rove's bound on the delay of keys beside a copy.
+/// A queueing delay for LEDBAT that is hardly felt. Chosen: rove's bound on the delay of keys beside a copy.
 const SHORT_TARGET: Duration = Duration::from_millis(10);
 
 /// A controller of a flow.
@@ -31,7 +31,7 @@ const SHORT_TARGET: Duration = Duration::from_millis(10);
 pub enum Contender {
     /// Sprout's forecast of acknowledgments, on its grid of up to 12 Mbit/s
     SproutAck,
-    /// The same on a grid for links of any rate
+    /// Sprout's forecast of acknowledgments, on a grid for links of any rate
     SproutAckWide,
     /// A window that never changes
     FixedWindow,
@@ -51,7 +51,7 @@ pub enum Contender {
     Vegas,
     /// LEDBAT (RFC 6817)
     Ledbat,
-    /// The same with a target of 10 ms in place of 100 ms
+    /// LEDBAT with a target of 10 ms in place of 100 ms
     LedbatShort,
     /// The controller of rove's streams
     LowDelay,
@@ -84,7 +84,7 @@ impl Contender {
         }
     }
 
-    /// Returns the name of the setting that a value can change. `None` if there is none.
+    /// Returns the name of the setting that a value can change. `None` if the controller has no setting.
     pub const fn setting(self) -> Option<&'static str> {
         match self {
             Self::Sprout(form) if form.is_ewma => Some("gain of a tick in percent"),
@@ -94,7 +94,7 @@ impl Contender {
         }
     }
 
-    /// Returns whether it is a controller at the ends alone, other than Sprout's: no queue in the network helps it.
+    /// Returns whether the controller is not Sprout's and works without help from a queue in the network.
     pub const fn is_end_to_end(self) -> bool {
         matches!(
             self,
@@ -153,7 +153,7 @@ impl Contender {
                     reason = "held within 1 and a million just above"
                 )]
                 let window = Bytes::new(packets as u64 * FULL.get());
-                // A fixed window is no controller, with which a flow would probe beyond the window after a silence.
+                // There is no controller, so that the flow never probes beyond the window after a silence.
                 flow::run(Bulk::new(window), options).0
             }
         }

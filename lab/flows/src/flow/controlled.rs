@@ -5,8 +5,8 @@ use rove_units::{Bytes, Duration, Instant};
 
 use crate::flow::source::{FULL, Source};
 
-/// The receiver's window, which bounds the bytes in flight. Source: the greatest that Linux gives by default
-/// (`net.ipv4.tcp_rmem`, tcp(7)), which bounds the delay of the published figures of TCP over queues that never drop.
+/// The receiver's window, which bounds the bytes in flight. Source: the largest that Linux gives by default
+/// (`net.ipv4.tcp_rmem`, tcp(7)). It bounds the published delays of TCP over queues that never drop.
 pub const RECEIVE_WINDOW: Bytes = Bytes::mib(6);
 
 /// Sends full packets as a controller allows it.

@@ -10,44 +10,44 @@ use rove_units::{Bytes, Duration, Instant};
 use crate::flow::source::Source;
 use crate::metrics::Delivery;
 
-/// Every datagram of a flow begins with this. No datagram of a session does: it would be number 2^63 - 1.
+/// The first bytes of every datagram of a flow. A session's datagram cannot: its number would be 2^63 - 1.
 pub(super) const MARK: [u8; 8] = [0xff; 8];
 
-/// Bits of a datagram's own number. The bits above are the number of its sender, if there are several.
+/// Bits of a datagram's own number. The bits above are the number of its sender, if a path has several senders.
 pub(super) const NUMBER_BITS: u32 = 48;
 
-/// How many later datagrams must be acknowledged before one counts as lost. Source: RFC 9002, section 6.1.1.
+/// A datagram counts as lost when one with a number this much higher is acknowledged. Source: RFC 9002, section 6.1.1.
 const REORDERING: u64 = 3;
 
 /// How long nothing is acknowledged before all datagrams in flight count as lost. Chosen: longer than any queue or
 /// outage of the links here lasts. It only keeps a flow from waiting for ever.
 const SILENCE_MAX: Duration = Duration::from_secs(30);
 
-/// How long after its sending an older datagram counts as late once a newer one is acknowledged, as a multiple of the
-/// round-trip time. Source: RFC 9002, section 6.1.2: 9/8.
+/// The age, as a multiple of the round-trip time, at which a datagram counts as lost if a newer one was acknowledged.
+/// Source: RFC 9002, section 6.1.2: 9/8.
 const LATE_SHARE: f64 = 1.125;
 
-/// Least time without an acknowledgment after which a datagram probes whether those in flight are lost.
-/// Source: Linux's least retransmission timeout; RFC 9002, section 6.2, has the rule.
+/// Shortest wait after the last datagram until a probe asks whether the datagrams in flight are lost. Source: Linux's
+/// least retransmission timeout; RFC 9002, section 6.2, has the rule.
 const PROBE_MIN: Duration = Duration::from_millis(200);
 
-/// The time before a first probe when no round-trip time is known. Source: RFC 9002, section 6.2.2: twice 333 ms.
+/// The time before the first probe while no round-trip time is known. Source: RFC 9002, section 6.2.2: twice 333 ms.
 const PROBE_FIRST: Duration = Duration::from_millis(666);
 
 /// The payload of a datagram that only keeps a flow from being silent. Chosen: that of a QUIC packet with a PING frame.
 const HEARTBEAT: Bytes = Bytes::new(40);
 
-/// Bits of an acknowledgment's time, in nanoseconds: enough for three days. The bits above say which of as many datagrams before
-/// the acknowledged one had arrived, the nearest in the lowest.
+/// Bits of an acknowledgment's word for the arrival time in nanoseconds, enough for three days. The bits above tell
+/// which of the 16 datagrams before the acknowledged one had arrived, the nearest in the lowest bit.
 const TIME_BITS: u32 = 48;
 
-/// Most arrivals that are kept. Chosen: an hour of 30 Mbit/s, 400 MB.
+/// Most arrivals that a receiver keeps for the figures. Chosen: an hour of 30 Mbit/s, 400 MB.
 pub(super) const ARRIVALS_MAX: usize = 10_000_000;
 
 /// A datagram that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// When it was sent, and when it came.
+    /// When the datagram was sent, and when it arrived.
     pub delivery: Delivery,
     /// The size of the datagram's payload.
     pub size: Bytes,
@@ -62,7 +62,7 @@ pub struct Sender<S> {
     is_started: bool,
     sent: u64,
     lost: u64,
-    /// The datagrams in flight, from the oldest on. `None` where one has been acknowledged.
+    /// The datagrams in flight, from the oldest on. `None` stands for an acknowledged datagram.
     in_flight: VecDeque<Option<Flying>>,
     in_flight_bytes: Bytes,
     /// When a datagram was last acknowledged, or sent while none was in flight.
@@ -88,7 +88,7 @@ struct Probe {
     sent_at: Instant,
     /// The largest size of a datagram so far.
     size: Bytes,
-    /// The size of the probe that is to be sent now. `None` if none is.
+    /// The size of the probe that is to be sent now. `None` if no probe is due.
     due: Option<Bytes>,
 }
 
@@ -107,7 +107,7 @@ impl Probe {
         self.sent_at + timeout.saturating_mul(1 << self.count.min(6)).min(SILENCE_MAX)
     }
 
-    /// Returns how long after its sending a datagram is late if a later one was acknowledged.
+    /// Returns the age at which a datagram counts as lost if a newer one was acknowledged.
     fn lateness(&self) -> Duration {
         self.srtt.unwrap_or(PROBE_FIRST).mul_f64(LATE_SHARE)
     }
@@ -142,7 +142,7 @@ impl<S: Source> Sender<S> {
         self.sent
     }
 
-    /// Returns the window in bytes. 0 without one.
+    /// Returns the window in bytes; 0 if the source has no window.
     pub fn window(&self) -> Bytes {
         self.source.window()
     }
@@ -221,7 +221,7 @@ impl<S: Source> Sender<S> {
         (!self.in_flight.is_empty()).then(|| self.heard_at + SILENCE_MAX)
     }
 
-    /// Returns when a probe is due. Without a controller there are none: nobody would use the answer.
+    /// Returns when a probe is due. Only a controller needs probes; without a controller none is due.
     fn probe_due(&self) -> Option<Instant> {
         let is_asked = self.source.is_controlled() && !self.in_flight.is_empty();
         (is_asked && self.probe.due.is_none()).then(|| self.probe.timeout())
@@ -233,14 +233,14 @@ impl<S: Source> Sender<S> {
     }
 
     fn handle_ack(&mut self, now: Instant, number: u64, received: Instant, earlier: u64) {
-        // A second acknowledgment, or that of a datagram given up as lost, tells nothing new.
+        // A second acknowledgment of a datagram changes nothing, nor does one of a datagram that was given up as lost.
         let Some(newest) = self.remove(number) else { return };
         self.heard_at = now;
         let rtt = now.saturating_since(newest.sent);
         self.probe.update(rtt);
         let delay = received.saturating_since(newest.sent);
         let is_app_limited = self.source.is_app_limited();
-        // The acknowledgments of earlier datagrams were lost. As with TCP, this one covers them, with its own times.
+        // As with TCP, this acknowledgment replaces earlier ones that were lost. Its own times count for all.
         for back in (1..=u64::from(u64::BITS - TIME_BITS)).rev() {
             let number = number.checked_sub(back).filter(|_| earlier >> (back - 1) & 1 == 1);
             if let Some(flying) = number.and_then(|number| self.remove(number)) {
@@ -249,7 +249,7 @@ impl<S: Source> Sender<S> {
         }
         self.acknowledge(now, newest, [delay, rtt], is_app_limited);
         let end = number.saturating_sub(REORDERING - 1);
-        // Datagrams are lost by time only if there is a controller, as with probes.
+        // A datagram counts as lost because of its age only if there is a controller.
         let lateness = self.probe.lateness();
         let is_controlled = self.source.is_controlled();
         self.lose(now, false, |other, at| {
@@ -321,14 +321,14 @@ impl<S: Source> End for Sender<S> {
 pub struct Receiver {
     peer: SocketAddr,
     arrivals: Vec<Arrival>,
-    /// The highest number that has arrived, and which of the numbers before it have, the nearest in the lowest bit.
+    /// The highest number that arrived. The bits of `before` tell which lower numbers arrived, the nearest first.
     highest: Option<u64>,
     before: u64,
-    /// The number and the arrival of each datagram that is yet to be acknowledged.
+    /// The number and the arrival time of each datagram that is yet to be acknowledged.
     unacknowledged: VecDeque<(u64, Instant)>,
-    /// How long a datagram waits for a second one of its sender. An acknowledgment then covers both.
+    /// How long an acknowledgment waits for a second datagram of the same sender. Both are then acknowledged.
     delay: Duration,
-    /// The waiting datagram of each sender, with its arrival.
+    /// The number and the arrival time of each sender's datagram whose acknowledgment waits.
     waiting: BTreeMap<u64, (u64, Instant)>,
 }
 
@@ -338,7 +338,7 @@ impl Receiver {
         Self::with_delay(peer, Duration::ZERO)
     }
 
-    /// Creates an end that acknowledges each second datagram of a sender, or after `delay` one (RFC 1122, 4.2.3.2).
+    /// Creates an end that acknowledges a sender's datagrams in pairs, and a single one late (RFC 1122, 4.2.3.2).
     pub const fn with_delay(peer: SocketAddr, delay: Duration) -> Self {
         Self {
             peer,
@@ -351,7 +351,7 @@ impl Receiver {
         }
     }
 
-    /// Notes that a number has arrived.
+    /// Notes that the datagram with this number has arrived.
     fn note(&mut self, number: u64) {
         let Some(highest) = self.highest.replace(number) else { return };
         let bits = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
@@ -426,7 +426,7 @@ pub(super) fn keep(arrivals: &mut Vec<Arrival>, arrival: Arrival) {
     }
 }
 
-/// Returns the number in the eight bytes at `index`, counted in such words.
+/// Returns the `index`-th 64-bit number of a payload, counted from 0.
 pub(super) fn word(payload: &[u8], index: usize) -> Option<u64> {
     let bytes = payload.get(8 * index..8 * (index + 1))?;
     bytes.try_into().ok().map(u64::from_be_bytes)

@@ -1,7 +1,7 @@
 //! On-off sources: senders that share a path. Each has flows of its own, one after another, with pauses between.
 //!
-//! Each flow transfers some packets, and ends when all are acknowledged. A controller that begins with the flow decides
-//! when they go. Lost packets are sent again. [`Receiver`](crate::flow::ends::Receiver) is the other end.
+//! Each flow transfers some packets, and ends when all are acknowledged. The flow's own controller decides when its
+//! packets go. Lost packets are sent again. [`Receiver`](crate::flow::ends::Receiver) is the other end.
 
 use core::net::SocketAddr;
 use core::ops::Range;
@@ -14,20 +14,20 @@ use rove_units::{Bytes, Duration, Instant, Stream};
 use crate::flow::ends::{MARK, NUMBER_BITS, word};
 use crate::flow::source::exponential;
 
-/// How many later packets must be acknowledged before one counts as lost. Source: RFC 9002, section 6.1.1.
+/// A packet counts as lost when one with a number this much higher is acknowledged. Source: RFC 9002, section 6.1.1.
 const REORDERING: u64 = 3;
 
-/// The retransmission timeout before a round trip is known, and the least one later. Source: RFC 6298, section 2.1, but
-/// the least is Linux's, since the RFC's second would be half of a short flow.
+/// The retransmission timeout before a round trip is known, and the smallest one later. Source: RFC 6298, section 2.1,
+/// but the smallest is Linux's, because the RFC's second would be half of a short flow.
 const TIMEOUTS: [Duration; 2] = [Duration::from_secs(1), Duration::from_millis(200)];
 
 /// Longest retransmission timeout. Source: RFC 6298, section 2.5.
 const TIMEOUT_MAX: Duration = Duration::from_secs(60);
 
-/// The place in a payload of the two bytes that number the sender: behind the mark, the first of the packet's number.
+/// Index in a payload of the two bytes with the sender's number, the first bytes of the packet's number after the mark.
 pub const SENDER_PLACE: usize = MARK.len();
 
-/// Sizes of flows: those of a distribution, and none above the largest.
+/// How flow sizes are drawn: from a distribution, with larger sizes reduced to the largest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowSize {
     /// How sizes are distributed.
@@ -49,7 +49,7 @@ pub enum Distribution {
 }
 
 impl FlowSize {
-    /// Returns how many packets a flow has, from the quantile `unit` in `[0, 1)`.
+    /// Returns how many packets a flow has, given the quantile `unit` of its size, in `[0, 1)`.
     fn packets(self, unit: f64) -> u64 {
         let bytes = match self.distribution {
             Distribution::Exponential(mean) => -(mean.get() as f64) * (1.0 - unit).ln(),
@@ -76,7 +76,7 @@ pub struct SenderFigures {
     pub packets: u64,
     /// How long the sender had something to send.
     pub on: Duration,
-    /// The sum of the queueing times of acknowledged packets: round trips less the path's.
+    /// The sum of the queueing times of acknowledged packets: each packet's round trip less the empty path's.
     pub queueing: Duration,
 }
 
@@ -87,7 +87,7 @@ struct Flow {
     /// The payload of a packet.
     packet: Bytes,
     started: Instant,
-    /// Packets yet to be sent: never sent, or lost.
+    /// How many packets are yet to be sent, for the first time or again after a loss.
     left: u64,
     /// When each packet in flight was sent.
     in_flight: BTreeMap<u64, Instant>,
@@ -96,7 +96,7 @@ struct Flow {
     rtt: Option<(Duration, Duration)>,
     /// When all packets in flight count as lost, unless one is acknowledged sooner.
     timeout_at: Instant,
-    /// How many such timeouts there were in a row.
+    /// How many retransmission timeouts came in a row.
     timeouts: u32,
 }
 
@@ -111,7 +111,7 @@ impl Flow {
         Bytes::new(self.packet.get() * self.in_flight.len() as u64)
     }
 
-    /// Returns when the next packet may go: a time, which may be past, or `None` until one is acknowledged.
+    /// Returns when the next packet may go, maybe in the past. `None` until an acknowledgment, or if no packet is left.
     fn sends_at(&self) -> Option<Instant> {
         let in_flight = self.in_flight_bytes();
         let is_open =
@@ -145,7 +145,7 @@ impl Flow {
 struct Sender {
     flow: Option<Flow>,
     begins: Instant,
-    /// How much longer the sender's way back is than the path's. `on_the_way` has the acknowledgments that it delays.
+    /// How much longer the sender's acknowledgments take than the path's. `on_the_way` holds them back for that time.
     extra: Duration,
     on_the_way: VecDeque<(Instant, u64)>,
     /// The number of the sender's next packet. It never uses a number twice.
@@ -171,7 +171,7 @@ pub struct OnOffSources<F> {
 }
 
 impl<F: Fn(usize) -> Box<dyn Controller>> OnOffSources<F> {
-    /// Creates so many senders, all in a pause.
+    /// Creates `count` senders, all in a pause.
     pub fn new(
         count: usize,
         size: FlowSize,
@@ -198,7 +198,7 @@ impl<F: Fn(usize) -> Box<dyn Controller>> OnOffSources<F> {
         Self { senders: senders.collect(), controller, size, mean_pause, base, peer, turn: 0 }
     }
 
-    /// Gives senders a way back that is `extra` longer than the path's, and begins their first flows later by `start`.
+    /// Delays the acknowledgments of these senders by `extra`, and the start of their first flows by `start`.
     pub fn set_apart(&mut self, senders: Range<usize>, extra: Duration, start: Duration) {
         for sender in &mut self.senders[senders] {
             sender.extra = extra;
@@ -238,7 +238,7 @@ impl Sender {
     /// Counts an acknowledgment, and returns whether it ends the flow.
     fn is_last(&mut self, now: Instant, number: u64, base: Duration) -> bool {
         let Some(flow) = &mut self.flow else { return false };
-        // The acknowledgment of a packet given up, or of an earlier flow, tells nothing.
+        // An acknowledgment of a packet that was given up, or of an earlier flow, is ignored.
         let Some(sent) = flow.in_flight.remove(&number) else { return false };
         let rtt = now.saturating_since(sent);
         self.figures.packets += 1;
@@ -434,7 +434,7 @@ mod tests {
         let delayed = run_to(Receiver::with_delay(LEFT_ADDRESS, delay), 1, size, 0.0, 1)[0];
         let at_once = run(1, size, 0.0, 1)[0];
         assert!(delayed.packets > at_once.packets / 2 && delayed.packets < at_once.packets);
-        // A flow of one packet has its acknowledgment after the delay, and nothing else to wait for.
+        // The only packet of a flow is acknowledged after the delay, because no second packet follows it.
         let single = FlowSize { largest: Bytes::new(1), ..size };
         let waits = run_to(Receiver::with_delay(LEFT_ADDRESS, delay), 1, single, 0.0, 1)[0];
         let wait = waits.queueing.as_secs_f64() * 1e3 / waits.packets as f64;

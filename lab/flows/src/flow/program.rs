@@ -1,7 +1,7 @@
-//! A congestion controller that is a program, in any language. Its input has a line for each event. Its output has a line for each answer.
+//! A congestion controller as a program in any language. It reads a line for each event, and writes one as answer.
 //!
-//! The first word of an event is `start`, `ack`, `loss`, or `timeout` if everything was lost. Three times in ms follow. They are the
-//! time, when the newest packet was sent, and when it arrived. The last words are the number of packets, and how many are in flight.
+//! The first word of an event is `start`, `ack`, `loss`, or `timeout` if everything was lost. Three times in ms follow:
+//! now, when the newest packet was sent, and when it arrived. The last words count the packets, and those in flight.
 //! An answer is the window in packets, and maybe the least time between two packets in ms. As with every controller, a flow has
 //! at least a packet in flight, and at most the receiver's window.
 //!
@@ -19,13 +19,13 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::AsFd;
 use rustix::io::{Errno, ioctl_fionbio};
 
-/// Longest answer that is read, in bytes. Chosen: two numbers, ten times over.
+/// Longest answer of a controller program, in bytes. Chosen: two numbers, ten times over.
 const ANSWER_BYTES_MAX: usize = 512;
 
 /// Largest window in packets, and the longest time between two packets in ms. Chosen: beyond any link here.
 const ANSWER_MAX: [f64; 2] = [1e6, 60_000.0];
 
-/// How often, each hundredth of a second, it is looked whether a program that closed its output has ended.
+/// How often a program that closed its output is checked for its end, once each hundredth of a second.
 const LOOKS: u32 = 100;
 
 /// How much real time a program may take.
@@ -38,13 +38,13 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Limits of a run in virtual time. Chosen: on a busy computer an answer takes a hundredth of the first. Half of
-    /// the second is enough for 20 Mbit/s over a quarter of an hour, at 100 us an answer.
+    /// Limits of a run in virtual time. Chosen: on a busy computer an answer takes a hundredth of `answer`. Half of
+    /// `flow` is enough for 20 Mbit/s over a quarter of an hour, at 100 us an answer.
     pub const VIRTUAL: Self =
         Self { answer: Duration::from_secs(10), flow: Duration::from_secs(300) };
 
-    /// Returns the limits of a run of this length in real time. Chosen: if a flow waits longer for its program, its
-    /// figures are the program's, not the network's. At 12 Mbit/s on a busy computer, answers of 133 us took 13 %.
+    /// Returns the limits of a run of this length in real time. Chosen: if a flow waits longer, its figures measure the
+    /// program and not the network. At 12 Mbit/s on a busy computer, answers of 133 us took 13 % of the time.
     pub fn real(length: Duration) -> Self {
         Self { answer: length / 10, flow: length / 4 }
     }
@@ -62,7 +62,7 @@ pub enum Fault {
     /// The program has ended.
     #[error("it ended after {answers} answers ({status})")]
     Ended {
-        /// How many answers it gave.
+        /// How many answers the program gave.
         answers: u64,
         /// The program's exit status.
         status: ExitStatus,
@@ -70,34 +70,34 @@ pub enum Fault {
     /// The program has closed its output but goes on.
     #[error("it closed its output after {answers} answers")]
     Closed {
-        /// How many answers it gave.
+        /// How many answers the program gave.
         answers: u64,
     },
     /// An answer took too long.
     #[error("it hung: no answer within {limit:?}, after {answers} answers")]
     Hung {
-        /// The time for an answer.
+        /// The longest time for an answer.
         limit: Duration,
-        /// How many answers it gave.
+        /// How many answers the program gave.
         answers: u64,
     },
     /// All answers together took too long.
     #[error("it was too slow: {answers} answers took more than {limit:?}")]
     Slow {
-        /// The time for the answers of a flow.
+        /// The longest time for all answers of a flow.
         limit: Duration,
-        /// How many answers it gave.
+        /// How many answers the program gave.
         answers: u64,
     },
-    /// The answer is no pair of numbers within the limits.
+    /// The answer is not a window, with or without a spacing, within the limits.
     #[error(
         "it answered {0:?}, which is no window in packets and no time in ms, such as \"10 0.5\""
     )]
     Nonsense(String),
-    /// The program wrote an answer before its event.
+    /// The program wrote an answer although it had no event to answer.
     #[error("it answered before it was asked, after {answers} answers")]
     Unasked {
-        /// How many answers it gave.
+        /// How many answers the program gave.
         answers: u64,
     },
     /// The answer is longer than 512 bytes.
@@ -105,7 +105,7 @@ pub enum Fault {
     LongLine,
 }
 
-/// A program, and the first fault among all the processes that it had.
+/// A controller program, and the first fault of any of its processes.
 #[derive(Clone, Debug)]
 pub struct Program {
     words: Vec<String>,
@@ -149,7 +149,7 @@ impl Program {
         Box::new(Driven { process, fault, packet, window: packet, spacing: Duration::ZERO })
     }
 
-    /// Returns the first fault of its processes.
+    /// Returns the first fault of any process of the program.
     pub fn fault(&self) -> Option<&Fault> {
         self.fault.get()
     }
@@ -196,7 +196,7 @@ impl Process {
         Ok((window, Duration::from_secs_f64(spacing_ms * 1e-3)))
     }
 
-    /// Writes an event's line. An answer that is there already is a fault.
+    /// Writes an event's line. An answer that came before this line is a fault.
     fn write(&mut self, line: &str, clock: &Clock) -> Result<(), Fault> {
         let none_yet = Timespec::default();
         let mut output = [PollFd::new(&self.output, PollFlags::IN)];
@@ -251,7 +251,7 @@ impl Process {
         }
     }
 
-    /// Returns the fault of a program whose pipe is closed: whether it has ended, and how.
+    /// Returns the fault of a program that closed a pipe: either it has ended, or it goes on.
     fn end(&mut self) -> Fault {
         for _ in 0..LOOKS {
             if let Ok(Some(status)) = self.child.try_wait() {
@@ -329,7 +329,7 @@ mod tests {
         told_often(script, 3)
     }
 
-    /// Does as [`told`] does, but with so many acknowledgments.
+    /// Does as [`told`] does, but with `acks` acknowledgments.
     fn told_often(script: &str, acks: u32) -> (u64, Duration, Option<String>) {
         let limits = Limits { answer: Duration::from_secs(1), flow: Duration::from_millis(1_500) };
         let words = ["/bin/sh", "-c", script].map(str::to_owned).to_vec();
@@ -386,7 +386,7 @@ mod tests {
             let is_named = fault.as_ref().is_some_and(|it| it.contains("before it was asked"));
             assert!(is_named, "{script}: {fault:?}");
         }
-        // No pipe holds a megabyte.
+        // A megabyte does not fit into a pipe.
         let words = ["/bin/sleep", "60"].map(str::to_owned);
         let limits = Limits::real(Duration::from_secs(5));
         let mut process = Process::start(&words, limits).expect("a program");

@@ -1,7 +1,7 @@
 //! A saturator: a sender whose queue at the bottleneck never runs empty, so that arrivals are the link's delivery opportunities.
 //!
-//! Source: Sprout paper (NSDI 2013, section 4.1). The window grows while the round trip is short, and shrinks where it
-//! is too long. Datagrams are not sealed: one person records the link between computers of their own.
+//! Source: Sprout paper (NSDI 2013, section 4.1). The window grows while the round trip is short, and shrinks while it
+//! is too long. Datagrams are not sealed, because one person records the link between computers of their own.
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, UdpSocket};
@@ -23,13 +23,13 @@ use crate::pump::{SIGNALS, alone, any, bound, own_address, pump};
 /// The round-trip times between which the window stays as it is. Source: Sprout paper, section 4.1.
 const RTT: [Duration; 2] = [Duration::from_millis(750), Duration::from_secs(3)];
 
-/// The first window in packets, and the least one. Chosen: that of TCP.
+/// The first window and the smallest window, in packets. Chosen: those of TCP.
 const WINDOW_FIRST: u64 = 10;
 
-/// The multiple of lost bytes by which the window shrinks. Chosen: a queue that drops stays full at a loss of 1 in 9.
+/// Each lost byte shrinks the window by this many bytes. Chosen: a queue that drops stays full at a loss of 1 in 9.
 const LOSS_WEIGHT: u64 = 8;
 
-/// How long a recording goes on after the last arrival, and a saturator without an answer from the start. Chosen:
+/// How long a recording goes on after the last arrival, and how long a saturator waits for its first answer. Chosen:
 /// longer than outages of cellular links last.
 const SILENCE_MAX: Duration = Duration::from_secs(10);
 
@@ -83,11 +83,11 @@ impl Saturator {
     }
 }
 
-/// Sends to the other end as much as keeps its link saturated, for some time. `ready` is told the address of this end.
+/// Keeps the link to the other end saturated for some time. `ready` gets the address of this end.
 ///
 /// # Errors
 ///
-/// Returns an error if a socket cannot be had, or nobody answers.
+/// Returns an error if a socket cannot be opened, or nobody answers.
 pub fn saturate(
     place: Place,
     length: Duration,
@@ -114,11 +114,11 @@ pub fn saturate(
     Ok(())
 }
 
-/// Records the arrivals from a saturator until it is silent or a signal comes. `ready` is told this end's address.
+/// Records the arrivals from a saturator until it is silent or a signal comes. `ready` gets the address of this end.
 ///
 /// # Errors
 ///
-/// Returns an error if a socket cannot be had, or too little came.
+/// Returns an error if a socket cannot be opened, or too few packets came for a trace.
 pub fn record(place: Place, ready: impl FnOnce(SocketAddr) -> Result<()>) -> Result<Trace> {
     let (clock, socket) = (Clock::start(), socket(place)?);
     let own = own_address(&socket)?;
@@ -131,7 +131,7 @@ pub fn record(place: Place, ready: impl FnOnce(SocketAddr) -> Result<()>) -> Res
             && call_at <= now
         {
             call_at = now + CALL_EVERY;
-            // A call that fails is repeated.
+            // A call that could not be sent is repeated.
             let _ = socket.send_to(&[0], peer);
         }
         Ok(last.is_some_and(|last| now.saturating_since(last) > SILENCE_MAX))
@@ -139,9 +139,9 @@ pub fn record(place: Place, ready: impl FnOnce(SocketAddr) -> Result<()>) -> Res
     trace(&receiver.take_arrivals())
 }
 
-/// Returns an opportunity for each full packet, with the first at 0 ms.
+/// Returns a trace with an opportunity for each full packet, the first at 0 ms.
 fn trace(arrivals: &[Arrival]) -> Result<Trace> {
-    // A trace has no more opportunities.
+    // A trace holds at most 4,194,304 opportunities.
     let full = arrivals.iter().filter(|arrival| arrival.size >= FULL).take(4 << 20);
     let times: Vec<Instant> = full.map(|arrival| arrival.delivery.arrived).collect();
     let millis = times.iter().map(|time| time.saturating_since(times[0]).as_millis());
@@ -199,7 +199,7 @@ mod tests {
         let mut net = Net::new(sender, Receiver::new(LEFT_ADDRESS), uplink, downlink, seed);
         net.run_for(Duration::from_secs(30));
         let recorded = trace(&net.right.take_arrivals()).expect("a trace");
-        // The window takes a few seconds to grow. From then on nothing is missing.
+        // The window takes a few seconds to grow. Then every opportunity is recorded.
         let times: Vec<Duration> = recorded.times().collect();
         let late = &times[times.len() - 2_000..];
         let gaps: Vec<u128> = late.windows(2).map(|pair| (pair[1] - pair[0]).as_millis()).collect();

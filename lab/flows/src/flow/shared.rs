@@ -15,7 +15,7 @@ pub const TUNNELLED: Bytes = Bytes::new(1_292);
 /// Where the packets of several ends go.
 #[derive(Debug)]
 enum Way {
-    /// Onto the path to this address. The number of the end goes before each packet.
+    /// Onto the path to this address. Each packet begins with the number of its end.
     Direct(SocketAddr),
     /// Into a Sprout tunnel, each end as a flow of its own.
     Tunnel(Box<Session<Tunnel>>),
@@ -30,12 +30,12 @@ pub struct Shared<E> {
 }
 
 impl<E: End> Shared<E> {
-    /// Puts ends side by side, with a path to this address.
+    /// Creates ends that send over a path to the address `peer`.
     pub const fn direct(ends: Vec<E>, peer: SocketAddr) -> Self {
         Self { ends, way: Way::Direct(peer) }
     }
 
-    /// Puts ends before a tunnel.
+    /// Creates ends that send through the tunnel of `session`.
     pub fn tunnelled(ends: Vec<E>, session: Session<Tunnel>) -> Self {
         Self { ends, way: Way::Tunnel(Box::new(session)) }
     }
@@ -104,7 +104,7 @@ impl<E: End> End for Shared<E> {
     }
 }
 
-/// Returns ends at both sides of a tunnel.
+/// Connects ends at both sides by a Sprout tunnel.
 pub fn tunnel<A: End, B: End>(near: Vec<A>, far: Vec<B>) -> (Shared<A>, Shared<B>) {
     // The traffic never leaves the run, so the key need not be secret.
     let key = Key::from_bytes([1; 16]);

@@ -9,12 +9,12 @@ pub const HEADER: Bytes = Bytes::new(24);
 /// The payload of a full packet: 1500 bytes less the headers of IPv4 and UDP.
 pub const FULL: Bytes = Bytes::new(1_472);
 
-/// Decides when datagrams go. It is asked whenever something has happened, and at the time that it names.
+/// Decides when datagrams go. A sender asks a source after each event, and at [`Source::poll_timeout`].
 pub trait Source {
-    /// Begins to send. It is called once.
+    /// Begins to send. A sender calls this once.
     fn start(&mut self, now: Instant);
 
-    /// Returns the payload of a datagram to be sent now, if there is one, while so much is in flight.
+    /// Returns the payload size of a datagram to be sent now. `None` if no datagram is due while `in_flight` bytes are.
     fn poll_send(&mut self, now: Instant, in_flight: Bytes) -> Option<Bytes>;
 
     /// Returns when to ask again if nothing happens sooner.
@@ -25,7 +25,7 @@ pub trait Source {
         None
     }
 
-    /// Returns the window in bytes. 0 without one.
+    /// Returns the window in bytes; 0 if the source has no window.
     fn window(&self) -> Bytes {
         Bytes::ZERO
     }
@@ -35,7 +35,7 @@ pub trait Source {
         false
     }
 
-    /// Returns the longest time without a datagram while others are in flight. `None` for no limit.
+    /// Returns the longest silence while datagrams are in flight; a small datagram ends it. `None` for no limit.
     fn heartbeat(&self) -> Option<Duration> {
         None
     }
@@ -46,7 +46,7 @@ pub trait Source {
     }
 }
 
-/// Sends full packets as long as no more than a window is on its way: endless data of a TCP whose window has reached
+/// Sends full packets as long as they fit into the window: endless data of a TCP connection whose window has grown to
 /// the receiver's. A source with a congestion controller is [`Controlled`](crate::flow::controlled::Controlled).
 #[derive(Clone, Debug)]
 pub struct Bulk {
@@ -55,7 +55,7 @@ pub struct Bulk {
 }
 
 impl Bulk {
-    /// Creates a source with this window of payload.
+    /// Creates a source with this window, in bytes of payload.
     pub const fn new(window: Bytes) -> Self {
         Self { window, is_started: false }
     }

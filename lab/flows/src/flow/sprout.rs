@@ -12,10 +12,10 @@ use crate::flow::ends::{Arrival, keep};
 use crate::flow::source::FULL;
 use crate::metrics::Delivery;
 
-/// The size of the time of sending, which stands before Sprout's fields in a datagram.
+/// The size of the sending time, which comes before Sprout's fields in a datagram.
 const STAMP: Bytes = Bytes::new(8);
 
-/// The size that counts as a packet: with the stamp and the headers a datagram is a delivery opportunity.
+/// The size of a full Sprout packet. With stamp and headers it uses up a delivery opportunity.
 pub const PACKET: Bytes = Bytes::new(1_464);
 const _: () = assert!(PACKET.get() + STAMP.get() == FULL.get());
 
@@ -31,7 +31,7 @@ pub struct SproutEnd<E> {
 }
 
 impl<E: Estimator> SproutEnd<E> {
-    /// Creates an end. If it is not saturating, it only tells its peer what arrives.
+    /// Creates an end. If it is not saturating, it sends no data, only reports of the data that arrives.
     pub fn new(config: Config, estimator: E, peer: SocketAddr, is_saturating: bool) -> Self {
         let endpoint = Endpoint::new(config, estimator, Instant::ZERO);
         Self { endpoint, peer, is_saturating, now: Instant::ZERO, sent: 0, arrivals: Vec::new() }

@@ -11,7 +11,7 @@ use crate::flow::{self, FlowOptions, FlowReport, Saturation};
 /// The confidence of Sprout's forecast, in percent. Source: Sprout paper, section 3.3.
 const CONFIDENCE: f64 = 95.0;
 
-/// The options of a form: as scenario files append them to the name, in this order, and as figures do.
+/// The texts of each option, in order: as scenario files append it to the name, and as figures do.
 const OPTIONS: [(&str, &str); 4] = [
     ("-ewma", "-EWMA"),
     ("-one-way", ", one way"),
@@ -19,7 +19,7 @@ const OPTIONS: [(&str, &str); 4] = [
     ("-datagrams", ", headers counted"),
 ];
 
-/// The names in figures, by the form's number, whose bits are the options.
+/// The names of all forms in figures. The index is the form's number, whose bits are the options.
 static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
     let name = |bits: usize| {
         let options = OPTIONS.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);
@@ -43,7 +43,7 @@ pub struct SproutForm {
 }
 
 impl SproutForm {
-    /// The form that the paper measured: that of its published program.
+    /// The form of the published program, which the paper measured.
     pub const PUBLISHED: Self = Self {
         is_ewma: false,
         saturation: Saturation::Both,

@@ -58,7 +58,7 @@ fn a_window_below_the_bandwidth_delay_product_leaves_the_queue_empty() {
 fn a_window_beyond_it_fills_the_link_and_stands_in_the_queue() {
     let (report, arrivals) = run(Bulk::new(Bytes::new(141 * 1_472)), options(link(), 30));
     assert!((report.bits_per_second / 12e6 - 1.0).abs() < 1e-3, "{report:?}");
-    // 141 packets are 141 ms of the link, 40 ms of them on the way: each packet is the last of 101 in the queue.
+    // The window is 141 packets of a millisecond each. 40 are on the way, so each packet queues as the last of 101.
     assert!(near(one_way(&arrivals, 50), 20.0 + 101.0), "{report:?}");
     assert!(near(report.end_to_end_p95_ms, 121.95), "{report:?}");
 }
@@ -70,13 +70,13 @@ fn lost_datagrams_leave_the_window() {
     let share = report.lost * 1_000 / report.sent;
     assert!((90..110).contains(&share), "{report:?}");
     assert!(arrivals.len() > 10_000, "{report:?}");
-    // No acknowledgment comes back any more, and the flow begins again after a while.
+    // No acknowledgment comes back. After each 30 s of silence the flow sends another window.
     let outage = LinkConfig { loss: 1.0, ..link() };
     let (report, arrivals) = run(Bulk::new(Bytes::new(20 * 1_472)), options(outage, 65));
     assert_eq!((report.sent, report.lost, arrivals.len()), (60, 40, 0));
 }
 
-/// As with TCP, whose acknowledgments cover all earlier data.
+/// Checks that an acknowledgment also covers earlier data, as with TCP.
 #[test]
 fn a_lost_acknowledgment_costs_nothing_if_the_next_one_comes() {
     let flow = |downlink: LinkConfig| {

@@ -17,7 +17,7 @@ use crate::metrics::Pieces;
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
     produced: Vec<Instant>,
-    /// When the receiver took each state that was newer than all it had, and the state's number.
+    /// When the receiver took each state that was newer than all its earlier ones, and the state's number.
     taken: Vec<(Instant, usize)>,
 }
 
@@ -26,11 +26,11 @@ pub struct Timeline {
 pub struct Age {
     /// The time average of the age.
     pub mean: Duration,
-    /// The mean of the ages just before a newer state was taken: the average peak age. Without one, the age at the end.
+    /// The average peak age: the mean of the ages just before a newer state was taken. Without any, the last age.
     pub mean_peak: Duration,
     /// The age that is not exceeded 95 % of the time.
     pub percentile_95: Duration,
-    /// For each state produced, how long until it or a newer one was taken, the shortest first: timeline catch-up.
+    /// Timeline catch-up: for each state produced, how long until it or a newer one was taken, the shortest first.
     pub catch_up: Delays,
 }
 
@@ -39,7 +39,7 @@ pub struct Age {
 pub struct Delays(Vec<Duration>);
 
 impl Timeline {
-    /// Notes that a state was produced, not before the one before it, and returns its number.
+    /// Notes that a state was produced at `now`, and returns its number.
     ///
     /// # Panics
     ///
@@ -70,8 +70,8 @@ impl Timeline {
         self.taken.push((now, state));
     }
 
-    /// Returns the ages from `from` to `until` or the last state taken, and the delays of states produced from `from`
-    /// on. `None` if the first state was taken no sooner than the end.
+    /// Returns the ages between `from` and `until`, or the last state taken if that is later. Delays are those of
+    /// states produced since `from`. `None` if no state was taken before the end.
     pub fn age(&self, from: Instant, until: Instant) -> Option<Age> {
         let (mut area_doubled, mut span) = (0, 0);
         let mut pieces = Pieces::default();
@@ -179,17 +179,17 @@ mod tests {
 
     #[test]
     fn a_sawtooth_has_its_area_its_peaks_and_its_delays() {
-        // The age is 20 at 20 ms and grows to 50; state 2 brings it to 30, it grows to 70; state 3 brings it to 30.
+        // The age grows from 20 ms to 50. State 2 brings it to 30, and it grows to 70. State 3 brings it to 30.
         let ages = timeline(&[0, 10, 20, 60, 99], &[(20, 0), (50, 2), (55, 1), (90, 3)]);
         let age = ages.age(Instant::ZERO, at(90)).expect("70 ms");
         assert_eq!(age.mean, Duration::from_nanos((35 * 30 + 50 * 40) * 1_000_000 / 70));
         assert_eq!(age.mean_peak, ms(60));
-        // Ages of 20 to 70 ms come once, 30 to 50 ms twice: 95 % of 70 ms are 66.5 ms.
+        // Ages from 20 to 70 ms occur once, and those from 30 to 50 ms twice. 95 % of the 70 ms are 66.5 ms.
         assert_eq!(age.percentile_95, Duration::from_micros(66_500));
         assert_eq!(age.catch_up, [20, 40, 30, 30].map(ms).into_iter().collect());
         assert_eq!(age.catch_up.percentile(50), Some(ms(30)));
         assert_eq!(age.catch_up.mean(), Some(ms(30)));
-        // In 10 ms more the age grows from 30 to 40, and nothing else changes.
+        // In the next 10 ms the age grows from 30 to 40 ms, and nothing else changes.
         let later = ages.age(Instant::ZERO, at(100)).expect("80 ms");
         assert_eq!(
             later.mean,

@@ -14,7 +14,7 @@ const WORDS: &str = "rtt, jitter, distribution, reorder, order, download, and fo
                      for one: mtu, loss, ge, bursts, duplicate, outage, onoff, intermittent, rate, burst, queue, discipline, trace \
                      (uplink and downlink for short); or schedule alone";
 
-/// Longest queue in packets. Chosen: beyond any that is of use, and no number that memory cannot hold.
+/// Longest queue in packets. Chosen: longer than any useful queue, but not too long for memory.
 const PACKETS_MAX: usize = 1 << 24;
 
 /// The words given so far.
@@ -54,7 +54,7 @@ impl Parts {
     ///
     /// # Errors
     ///
-    /// Returns a sentence if there is no such word, its value does not fit it, or it is given twice.
+    /// Returns a sentence if the word does not exist, is given twice, or has a value that does not fit.
     pub(super) fn read(&mut self, name: &str, value: &str) -> Result<(), String> {
         let is_new = match name {
             "rtt" => set(&mut self.rtt, duration(value)?),
@@ -79,7 +79,7 @@ impl Parts {
         if is_new { Ok(()) } else { Err(format!("{name} is given twice")) }
     }
 
-    /// Returns a direction's link, but for its delay and jitter.
+    /// Returns a direction's link without its delay and jitter.
     pub(super) fn link(&self, way: &Way) -> LinkConfig {
         let Way { mtu, gilbert_elliott, on_off, .. } = *way;
         let outages = way.outages.clone().unwrap_or_default();
@@ -123,7 +123,7 @@ impl Way {
     }
 }
 
-/// Sets a value, and returns whether there was none.
+/// Sets a value, and returns whether `place` was empty.
 fn set<T>(place: &mut Option<T>, value: T) -> bool {
     place.replace(value).is_none()
 }
@@ -216,7 +216,7 @@ fn gilbert_elliott(text: &str) -> Result<GilbertElliott, String> {
     Ok(GilbertElliott { p_bad, p_good, loss_bad, loss_good })
 }
 
-/// Reads `10%/4`: the share of packets lost, and how many are lost together in the mean.
+/// Reads `10%/4`: the share of packets lost, and the mean number of packets lost in a row.
 fn bursts(text: &str) -> Result<GilbertElliott, String> {
     let wrong = || {
         format!(
@@ -227,7 +227,7 @@ fn bursts(text: &str) -> Result<GilbertElliott, String> {
     let (loss, length) = text.split_once('/').ok_or_else(wrong)?;
     let loss = share(loss)?;
     let length: f64 = length.parse().map_err(|_| wrong())?;
-    // In the mean, bad states last `length` packets, and good ones as many as give the share.
+    // Bad states last `length` packets in the mean. The length of good states follows from the share of lost packets.
     let (p_good, p_bad) = (1.0 / length, loss / (1.0 - loss) / length);
     if !(1.0..=1e6).contains(&length) || p_bad > 1.0 {
         return Err(wrong());

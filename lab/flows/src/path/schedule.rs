@@ -4,7 +4,7 @@ use rove_link::{LinkConfig, Netem, Steps};
 use rove_units::{BitRate, Bytes, Duration, Instant};
 use serde::{Deserialize, Deserializer, de};
 
-/// Most steps. Chosen: a step each second for two hours and more.
+/// Most steps of a schedule. Chosen: a step each second for two hours and more.
 const STEPS_MAX: usize = 10_000;
 /// Longest delay and jitter, in milliseconds. Chosen: as for `rtt`.
 const LONGEST_DELAY: f64 = 60_000.0;
@@ -13,7 +13,7 @@ const HIGHEST_RATE: f64 = 100_000_000.0;
 /// Longest step, in seconds. Chosen: a day.
 const LONGEST_STEP: f64 = 86_400.0;
 
-/// The steps with their lengths. The last one stays.
+/// The steps with their lengths. The last step goes on for ever.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct StepSchedule(Vec<(Duration, Netem)>);
 
@@ -164,7 +164,7 @@ fn within<'de, D: Deserializer<'de>>(name: &str, value: D, max: f64) -> Result<f
     Err(de::Error::custom(format!("{name} is a number from 0 to {max}, not {value}")))
 }
 
-/// Returns what is wrong with a JSON text, its place first.
+/// Returns the line and column of a JSON text's mistake, then what is wrong.
 fn sentence(error: &serde_json::Error) -> String {
     let (line, column) = (error.line(), error.column());
     // The quoted name of a field may hold a line break.

@@ -5,7 +5,7 @@ use rove_units::Bytes;
 
 use crate::sprout::session::Application;
 
-/// An end that always has data to send, or never.
+/// An end that always, or never, has data to send.
 #[derive(Clone, Debug)]
 pub struct Bulk {
     is_sending: bool,

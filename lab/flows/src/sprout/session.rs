@@ -17,10 +17,10 @@ pub const DATAGRAM_BYTES: usize = 1_400;
 /// links but one. The first datagram of the peer starts the end again.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 
-/// How long a timestamp is held at most before it is echoed, to measure the path. Source: docs/wire.md, as with SSP.
+/// Longest time that a peer's timestamp waits for its echo, which measures the path. Source: docs/wire.md, as with SSP.
 const ECHO_MAX: Duration = Duration::from_secs(1);
 
-/// Sequence numbers that a run has. Chosen: a key seals fewer full datagrams.
+/// Sequence numbers that each run may use. Chosen: more than the full datagrams that one key may seal.
 const RUN: u64 = 1 << 40;
 
 /// Most datagrams whose transit times are kept. Chosen: a quarter of an hour at 12 Mbit/s.
@@ -45,9 +45,9 @@ pub struct Traffic {
     pub sent: u64,
     /// Authentic datagrams that arrived, each once.
     pub received: u64,
-    /// Bytes of UDP payload in those.
+    /// Bytes of UDP payload in the authentic datagrams.
     pub received_bytes: u64,
-    /// Datagrams that were not authentic, copies, or unreadable.
+    /// Datagrams that were refused because they were not authentic, copies, or unreadable.
     pub refused: u64,
     /// When the first authentic datagram came.
     pub first: Option<Instant>,
@@ -60,7 +60,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Returns how many milliseconds longer than the fastest datagram's the transit time is, at a percentile.
+    /// Returns a percentile of the queueing delay in ms: the transit time less that of the fastest datagram.
     pub fn queueing_at(&self, percent: u8) -> Option<u16> {
         // Clocks count modulo 65.5 s, so that differences are right up to half of that.
         let first = *self.transits.first()?;
@@ -105,8 +105,8 @@ impl<A: Application> Session<A> {
         Self { first, ..Self::new(key, Direction::ToServer, Some(peer), application, now) }
     }
 
-    /// Numbers the datagrams of both ends from `first` on. A number drawn from 2^62 tells runs with the
-    /// same key apart. No nonce is sealed twice, and each end refuses datagrams of other runs.
+    /// Numbers the datagrams of both ends from `first` on. If `first` is drawn at random below 2^62, runs with the same
+    /// key use different nonces, and each end refuses datagrams of other runs.
     pub fn numbered_from(self, first: u64) -> Self {
         Self { first: Some(first), ..self }
     }
@@ -148,7 +148,7 @@ impl<A: Application> Session<A> {
         self.endpoint.deliverable()
     }
 
-    /// Returns whether sending has ended as the peer has never answered.
+    /// Returns whether the end has stopped sending because the peer never answered.
     pub fn is_given_up(&self, now: Instant) -> bool {
         self.traffic.last.is_none() && self.peer.is_some() && !self.is_peer_there(now)
     }
@@ -175,7 +175,7 @@ impl<A: Application> Session<A> {
         self.timestamp = datagram.timestamp.map(|timestamp| (timestamp, now));
     }
 
-    /// Returns the peer's timestamp plus the time that it was held. `None` without one, or if that time is too long.
+    /// Returns the peer's timestamp plus the time that it waited here. `None` if there is none or it is too old.
     fn echo(&mut self, now: Instant) -> Option<Timestamp16> {
         let (timestamp, at) = self.timestamp.take()?;
         let held = now.saturating_since(at);
@@ -236,7 +236,7 @@ impl<A: Application> End for Session<A> {
             payload,
         };
         self.traffic.sent += 1;
-        // A key that has sealed its most blocks ends the flow.
+        // The flow ends when its key has sealed as many blocks as it may.
         Some((peer, datagram.seal(&mut self.cipher).ok()?))
     }
 
@@ -347,8 +347,8 @@ mod tests {
         let before = net.right.application.received();
         net.run_for(Duration::from_secs(20));
         let received = net.right.application.received() - before;
-        // The ends take a link that lets only heartbeats through for a slow one (the last vector of the published
-        // inference), and go on with at least 4 % of what the link carries. The proposal has no figure for it.
+        // The ends mistake a link that lets only heartbeats through for a slow one (the last vector of the published
+        // inference). They go on with at least 4 % of what the link carries. The proposal has no figure for it.
         assert!(received > 600_000, "{received} bytes in 20 s after it");
         net.reconfigure(LinkConfig::outage(), LinkConfig::outage());
         net.run_for(Duration::from_secs(61));

@@ -11,7 +11,7 @@ use crate::sprout::session::Application;
 /// Bytes before each packet for the number of its flow.
 const FLOW: Bytes = Bytes::new(2);
 
-/// Most arrived packets that wait to be taken. Beyond it the oldest are dropped. Chosen: a tick's arrivals at 1 Gbit/s.
+/// Most arrived packets that wait to be taken. Then the oldest are dropped. Chosen: a tick's arrivals at 1 Gbit/s.
 const DELIVERED_MAX: usize = 2_048;
 
 /// The data of a session that carries the packets of several flows.
@@ -84,7 +84,7 @@ mod tests {
         let (mut longest, mut small, mut full) = (0, 0, 0);
         for millis in (0..20_000_u64).step_by(10) {
             let deliverable = net.left.deliverable();
-            // 5 Mbit/s of full packets, and 40 bytes each 100 ms, which say when they were sent.
+            // The flows are 5 Mbit/s of full packets, and a packet of 40 bytes each 100 ms that tells when it was sent.
             for _ in 0..5 {
                 net.left.application.push(1, vec![1; 1_250], deliverable);
             }

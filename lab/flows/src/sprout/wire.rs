@@ -19,10 +19,10 @@ use crate::sprout::bulk::Bulk;
 use crate::sprout::session::{Session, Traffic};
 use crate::sprout::tunnel::Tunnel;
 
-/// How long a peer may be silent before an end that serves once is done. Chosen: a hundred heartbeats.
+/// How long the peer of a server with `once` may be silent until the server stops. Chosen: a hundred heartbeats.
 const DONE_AFTER: Duration = Duration::from_secs(5);
 
-/// The work of an end.
+/// The job of an end.
 #[derive(Clone, Copy, Debug)]
 pub enum Task {
     /// Sends endless data for some time.
@@ -32,23 +32,23 @@ pub enum Task {
         /// How long to send.
         length: Duration,
     },
-    /// Receives until a signal comes, or until its first peer has gone.
+    /// Receives until a signal comes. With `once`, this end also stops when its first peer has gone.
     Serve {
-        /// The address to be bound to.
+        /// The local address to receive at.
         listen: SocketAddr,
-        /// Whether the end stops when its first peer has gone.
+        /// Whether the end stops after its first peer was silent for 5 s.
         once: bool,
     },
     /// Carries packets of local programs, sent to `listen`, through a tunnel to the peer, until a signal comes.
     Enter {
         /// The address of the other end.
         peer: SocketAddr,
-        /// The local address.
+        /// The local address that programs send to.
         listen: SocketAddr,
     },
-    /// Carries what comes out of a tunnel to `target`, and back, until a signal comes.
+    /// Carries packets out of a tunnel to `target`, and the answers back, until a signal comes.
     Leave {
-        /// The address to be bound to.
+        /// The local address to receive at.
         listen: SocketAddr,
         /// The address that packets out of the tunnel are sent to.
         target: SocketAddr,
@@ -155,7 +155,7 @@ impl Side for Exit {
     }
 }
 
-/// Puts a packet into the tunnel. A packet larger than a datagram's room is dropped, as by a link with a smaller MTU.
+/// Puts a packet into the tunnel. Packets that do not fit into a datagram are dropped, as by a link with a smaller MTU.
 fn push(session: &mut Session<Tunnel>, flow: u16, packet: &[u8]) {
     let deliverable = session.deliverable();
     if session.payload_max().get() >= u64::try_from(packet.len()).unwrap_or(u64::MAX) + 2 {
@@ -163,12 +163,12 @@ fn push(session: &mut Session<Tunnel>, flow: u16, packet: &[u8]) {
     }
 }
 
-/// Does a task, and writes its figures. An end that sends numbers its datagrams from `first` on. `ready` gets the address
-/// at which a server, or a tunnel's entrance, listens.
+/// Does a task, and writes its figures. [`Task::Send`] and [`Task::Enter`] number their datagrams from `first` on.
+/// `ready` gets the address at which a server, or a tunnel's end, listens.
 ///
 /// # Errors
 ///
-/// Returns an error if a socket cannot be had, the result not be written, or nothing came from the server.
+/// Returns an error if a socket cannot be opened, the figures cannot be written, or nothing came from the peer.
 pub fn run(
     task: Task,
     key: &Key,
@@ -224,7 +224,7 @@ pub fn run(
     Ok(())
 }
 
-/// Carries the packets of a tunnel until a signal comes, or the other end has never answered.
+/// Carries the packets of a tunnel until a signal comes, or until this end gives up a peer that never answered.
 fn carry<S: Side>(mut mouth: Mouth<S>, socket: &UdpSocket, clock: Clock) -> Result<Traffic> {
     let end = Instant::FAR_FUTURE;
     let is_over = |mouth: &Mouth<S>, now| Ok(mouth.session.is_given_up(now));
@@ -244,7 +244,7 @@ struct Row {
     sent: u64,
 }
 
-/// How much longer than the fastest datagrams were on their way.
+/// Percentiles of the queueing delay in ms: a datagram's transit time less that of the fastest one.
 #[derive(Serialize)]
 struct Queueing {
     median: Option<u16>,
