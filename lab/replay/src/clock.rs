@@ -1,4 +1,4 @@
-//! The program's only clock.
+//! The clock that measures processor time.
 
 use rove_units::Duration;
 use rustix::time::{ClockId, clock_gettime};
@@ -13,7 +13,7 @@ pub(crate) struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Does `work` and adds what it cost.
+    /// Does `work`, and adds its processor time.
     pub(crate) fn time<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let start = read();
         let result = work();

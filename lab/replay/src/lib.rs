@@ -1,4 +1,4 @@
-//! Recordings of terminal sessions: made, shown, and their keys typed once more at the client and the server that ship, in virtual time.
+//! Recordings of terminal sessions: making them, showing them, and replaying their keys at the real client and server.
 //!
 //! # Modules
 //!

@@ -35,11 +35,11 @@ pub(crate) mod script;
 mod typing_model;
 mod typist;
 
-/// The bytes that bring the user's terminal back after an unforeseen end: visible cursor, no attributes, no reports, as
-/// most programs find it.
+/// The bytes that reset the user's terminal after an unforeseen end: no attributes, a visible cursor, and no reports of
+/// pastes, focus or mouse.
 const CLOSING: &[u8] =
     b"\x1b[m\x1b[?25h\x1b[?1l\x1b>\x1b[?2004l\x1b[?1004l\x1b[?1000;1002;1003;1006l";
-/// The terminal type that a command is told where none is known. Chosen: what most terminals claim to be.
+/// The terminal type of a command if none is known. Chosen: what most terminals claim to be.
 const TERM: &str = "xterm-256color";
 
 /// Records a session of a command on a terminal of its own: both directions, with times
@@ -114,7 +114,7 @@ pub fn run(options: RecordOptions, script: Option<Script>) -> Result<u8> {
         .with_context(|| format!("the recording in {path} ends here"))
 }
 
-/// Returns where keys come from.
+/// Returns the source of keys: the typist of `script`, the user's terminal, or standard input.
 fn keyboard(script: Option<Script>, seed: Seed, clock: Clock) -> Result<Keyboard> {
     Ok(match script {
         Some(script) => {

@@ -1,10 +1,10 @@
-//! `rove-lab replay`: recorded keys typed once more, through the client and the server that ship, over an
-//! emulated path in virtual time; and how soon and how truly they were answered.
+//! `rove-lab replay`: types recorded keys again, at the client and the server that ship, over an emulated path in
+//! virtual time. It measures how soon and how correctly the keys are answered.
 //!
-//! `options` are the command line. `script` makes a recording ready. `client_end` and `server_end` are the two sides.
-//! `run` puts them at the ends of a path. `judge` judges what the user sees. `figures` and `table` say how many keys
-//! were answered how soon, `explain` and `reasons` why. `mechanisms` names those of engine and sender. `ablation`
-//! compares runs without a mechanism of the engine.
+//! `options` are the command line. `script` makes a recording ready. `client_end` and `server_end` are the two sides,
+//! and `run` puts them at the ends of a path. `judge` judges the screens that the user sees. `figures` and `table` say
+//! how many keys were answered how soon. `explain` and `reasons` say why. `mechanisms` names the mechanisms of engine
+//! and sender. `ablation` compares runs with and without a mechanism of the engine.
 
 use core::ops::Range;
 use std::collections::BTreeMap;
@@ -60,8 +60,8 @@ struct Job<'a> {
     options: RunOptions,
 }
 
-/// Replays all recordings and writes tables or JSON to `output`, and to `notes` which recordings of a directory were
-/// left out.
+/// Replays all recordings, and writes tables or JSON to `output`. The names of recordings that were left out of a
+/// directory go to `notes`.
 ///
 /// # Errors
 ///
@@ -102,7 +102,7 @@ fn replay(
     written.and_then(|()| output.flush()).map_err(shown::refused)
 }
 
-/// Replays all again without each mechanism of the engine in turn, and writes what that changes.
+/// Replays all recordings with all mechanisms of the engine and without each in turn, and writes the differences.
 fn ablate(
     options: &ReplayOptions,
     scripts: &[Script],
@@ -192,7 +192,7 @@ fn script(path: &FilePath, first: Option<usize>) -> Result<Script> {
     Script::new(name, trace, first).with_context(|| format!("{shown} cannot be replayed"))
 }
 
-/// Reads a recording. Returns its name with it.
+/// Reads a recording. Returns its name and its trace.
 ///
 /// # Errors
 ///
@@ -245,7 +245,7 @@ fn play_all<T: Send>(jobs: &[Job<'_>], keep: impl Fn(&Job<'_>, Run) -> T + Sync)
     parallel::try_map(jobs, play, progress)
 }
 
-/// Writes tables: for each path its recordings, each over all seeds, and all of them together.
+/// Writes a table for each path, with a row for each recording over all seeds, and a row for all recordings.
 fn write_text(
     output: &mut impl Write,
     options: &ReplayOptions,
@@ -295,7 +295,7 @@ fn write_text(
     Ok(())
 }
 
-/// Returns the row of one or several recordings over all seeds, under a name.
+/// Returns a row named `trace`, with the figures of one or more recordings over all seeds.
 fn of_all<'a>(trace: &'a str, figures: &Figures) -> Named<'a> {
     Named { trace: Some(trace), link: None, seed: None, row: figures.row() }
 }
@@ -329,7 +329,7 @@ fn write_json(
     output.write_all(report::json(&Report { how: How::of(options), lists }).as_bytes())
 }
 
-/// Lists of results by their names, as JSON has them.
+/// The JSON output: lists of results, each under its name.
 #[derive(Serialize)]
 struct Report<T> {
     #[serde(flatten)]

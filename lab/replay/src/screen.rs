@@ -22,20 +22,20 @@ mod typescript;
 /// Bytes read at once. Chosen: what a Linux pipe holds.
 const READ_BYTES: usize = 64 * 1024;
 
-/// Bytes the emulator takes between two looks at its replies. Chosen: it keeps 4096 bytes of replies,
-/// and no question earns eighteen times its own length (DECID the most), so none goes unanswered here.
+/// Bytes that the emulator takes before its replies are read. Chosen: it keeps 4096 bytes of replies, and no reply is
+/// eighteen times as long as its query (that to DECID comes closest), so that no reply is lost here.
 const PIECE_BYTES: usize = 128;
 
-/// Most bytes of replies that are shown; later ones are only counted.
-/// Chosen: a program asks a dozen questions, and a flood of them must not fill the memory.
+/// Most bytes of the emulator's replies that are shown; later bytes are only counted. Chosen: a program asks a dozen
+/// questions, and a flood of them must not fill the memory.
 const REPLIES_BYTES_MAX: usize = 64 * 1024;
 
-/// The terminal that the program is taken to be seen on. It supports what a program may ask for.
+/// The user's terminal that the emulator assumes. It supports everything that a program may ask for.
 const ABLE: UserTerminal = UserTerminal {
     kitty_keyboard: true,
     pixel_mouse: true,
     screen_checksums: true,
-    // A copy may be as long as all answers that are kept.
+    // A reply with the copied text could be as long as all replies that are kept.
     read_copied: false,
     foreground: None,
     background: None,
@@ -66,11 +66,11 @@ struct Played {
     terminal: Terminal,
     replies: Replies,
     bytes: Bytes,
-    /// The processor time the emulator took.
+    /// The processor time that the emulator took.
     time: Duration,
 }
 
-/// The terminal's answers: the first of them, and the length of all.
+/// The emulator's replies: the first bytes of them, and the length of all.
 #[derive(Debug, Default)]
 struct Replies {
     kept: Vec<u8>,
@@ -85,11 +85,11 @@ impl Replies {
     }
 }
 
-/// Plays all of `input` and writes the screen to `output`, and to `log` how fast it went.
+/// Plays `input` to its end. Writes the screen to `output`, and the emulator's speed to `log`.
 ///
 /// # Errors
 ///
-/// Returns an error if `input` cannot be read or does not tell the size it should, or `output` cannot be written.
+/// Returns an error if `input` cannot be read or lacks a size, or `output` cannot be written.
 pub fn run(
     options: ScreenOptions,
     input: impl Read,
@@ -148,7 +148,7 @@ fn play(size: Size, mut input: impl Read) -> io::Result<Played> {
     Ok(Played { terminal, replies, bytes, time: watch.total() })
 }
 
-/// Writes a line for each row, blank ones too: line and row have the same number.
+/// Writes a line for each row, even a blank one, so that line and row have the same number.
 fn write_text(screen: &Screen, mut output: impl Write) -> io::Result<()> {
     (0..screen.size().rows()).try_for_each(|row| writeln!(output, "{}", screen.row_text(row)))
 }

@@ -1,7 +1,7 @@
 //! Recorded terminal sessions ("key traces"): what a user typed and what the host's terminal wrote, with times.
 //!
-//! A trace is JSON lines, described in `docs/lab.md`. [`Trace::read`] reads one, [`TraceWriter`] writes
-//! one record by record. Playing a trace is the work of other modules.
+//! A trace is JSON lines, described in `docs/lab.md`. [`Trace::read`] reads a trace. [`TraceWriter`] writes a trace
+//! record by record. Other modules play traces.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub const LINE_BYTES_MAX: usize = 1 << 20;
 /// Largest trace that is read, in bytes. Chosen: a day of busy work, and memory that any computer has.
 pub const TRACE_BYTES_MAX: u64 = 128 << 20;
-/// Latest time of a record, in seconds. Chosen: a year; times beyond it are no times.
+/// Latest time of a record, in seconds. Chosen: a year; a later time is a mistake.
 const LATEST_SECONDS: f64 = 366.0 * 86_400.0;
 
 /// A recorded session.
@@ -23,14 +23,14 @@ const LATEST_SECONDS: f64 = 366.0 * 86_400.0;
 pub struct Trace {
     /// The terminal's size at the start.
     pub size: Size,
-    /// The events from then on; times never go back.
+    /// The events after the start, in order of time.
     pub records: Vec<Record>,
 }
 
 /// Something that happened in a recorded session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// When, from the start of the recording.
+    /// When the event happened, from the start of the recording.
     pub at: Instant,
     /// The event.
     pub event: Event,
@@ -49,15 +49,15 @@ pub enum Event {
     Tty(TtyModes),
 }
 
-/// How the host's terminal takes keys. A trace that never says so tells nothing about it.
+/// How the host's terminal takes keys. A trace without such an event does not tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TtyModes {
     /// Whether the terminal echoes keys (ECHO).
     pub echo: bool,
     /// Whether the terminal gathers lines and lets the user edit them (ICANON).
     pub icanon: bool,
-    /// Whether a shell that is the recorded program, or a program of it, waits at its own prompt, having read all keys
-    /// so far. The next key ends this.
+    /// Whether a shell waits at its own prompt and has read all keys so far. The shell is the recorded program, or was
+    /// started by it. The next key ends this.
     pub prompt: bool,
 }
 
@@ -73,13 +73,13 @@ pub enum TraceError {
     /// A line is longer than [`LINE_BYTES_MAX`].
     #[error("line {line} of the trace is longer than {LINE_BYTES_MAX} bytes")]
     LineTooLong {
-        /// Its number, from 1.
+        /// The number of the line, from 1.
         line: usize,
     },
     /// A line is no record.
     #[error("line {line} of the trace is no record: {reason}")]
     NoRecord {
-        /// Its number, from 1.
+        /// The number of the line, from 1.
         line: usize,
         /// The fault of the line.
         reason: String,
@@ -127,7 +127,7 @@ impl Trace {
     ///
     /// # Errors
     ///
-    /// Returns the first thing that is wrong, with the number of its line.
+    /// Returns the first fault of the trace, with the number of its line.
     pub fn read(input: impl BufRead) -> Result<Self, TraceError> {
         let mut input = input.take(TRACE_BYTES_MAX + 1);
         let mut size = None;
@@ -187,7 +187,7 @@ fn record(text: &[u8]) -> Result<Option<Record>, String> {
     Ok(Some(Record { at: instant(line.t), event }))
 }
 
-/// Returns the instant `seconds` after the start, to the microsecond that traces are written in.
+/// Returns the instant `seconds` after the start, rounded to a microsecond as traces are.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -214,18 +214,18 @@ impl<W: Write> TraceWriter<W> {
     ///
     /// # Errors
     ///
-    /// Returns the refusal of the output.
+    /// Returns the I/O error of `output`.
     pub fn new(output: W, size: Size) -> io::Result<Self> {
         let mut writer = Self { output };
         writer.write(&Record { at: Instant::ZERO, event: Event::Size(size) })?;
         Ok(writer)
     }
 
-    /// Writes what happened next.
+    /// Writes the next record.
     ///
     /// # Errors
     ///
-    /// Returns the refusal of the output.
+    /// Returns the I/O error of the output.
     pub fn write(&mut self, record: &Record) -> io::Result<()> {
         let body = match &record.event {
             Event::Size(size) => {
@@ -239,11 +239,11 @@ impl<W: Write> TraceWriter<W> {
         self.output.write_all(b"\n")
     }
 
-    /// Hands everything to the output and gives it back.
+    /// Flushes the output, and returns it.
     ///
     /// # Errors
     ///
-    /// Returns the refusal of the output.
+    /// Returns the I/O error of the output.
     pub fn finish(mut self) -> io::Result<W> {
         self.output.flush()?;
         Ok(self.output)

@@ -3,7 +3,7 @@
 /// A key by itself or with a modifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// These bytes, whatever modes are on.
+    /// A key that sends these bytes in every mode.
     Plain(&'static [u8]),
     /// The final byte of a cursor key, whose introducer depends on DECCKM.
     Cursor(u8),
@@ -52,7 +52,7 @@ const NAMED: [(&str, Key); 34] = [
 ];
 
 impl Key {
-    /// Returns the key called `name`: `Enter`, `Ctrl-a`, `Alt-f`, `Ctrl-Left`. `None` if there is none.
+    /// Returns the key called `name`: `Enter`, `Ctrl-a`, `Alt-f`, `Ctrl-Left`. `None` for an unknown name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         if let Some((_, key)) = NAMED.iter().find(|(known, _)| *known == name) {
             return Some(*key);

@@ -26,48 +26,48 @@ const READ_BYTES: usize = 16 * 1024;
 /// How long a program may write nothing after the last key until it is hung up, when keys come from a script or a pipe.
 /// Chosen: time for a command to say what it has to.
 const LINGER: Duration = Duration::from_secs(2);
-/// How long the recorder waits for the end of a program that was hung up. Chosen: as above.
+/// How long the recorder waits for the end of a program that was hung up. Chosen: as for [`LINGER`].
 const HANG_UP_WAIT: Duration = Duration::from_secs(2);
 /// The number of SIGHUP. Source: POSIX.
 const HANG_UP: u8 = 1;
 
 /// The result of a read from the program's terminal.
 enum Read {
-    /// Output.
+    /// The program has written output.
     Something,
-    /// Nothing for now.
+    /// The program has written nothing now.
     Nothing,
-    /// The end: nobody has the terminal open any more.
+    /// No process has the terminal open any more.
     Closed,
 }
 
-/// Where keys come from.
+/// The source of the keys.
 #[derive(Debug)]
 pub(super) enum Keyboard {
     /// The user's terminal, which also shows the session.
     Terminal(Tty),
     /// Standard input. The session is shown on standard output.
     Pipe,
-    /// A script; nothing is shown.
+    /// A script. The session is not shown.
     Script(Box<Screened>),
 }
 
-/// A typist before a screen.
+/// A typist, and the screen that the typist reads.
 #[derive(Debug)]
 pub(super) struct Screened {
     typist: Typist,
     terminal: Terminal,
-    /// The line of the script that the user was told last.
+    /// The script's line in the newest progress message.
     told: Option<usize>,
 }
 
 impl Screened {
-    /// Sets a typist before a blank screen.
+    /// Gives a typist a blank screen to read.
     pub(super) fn new(typist: Typist) -> Self {
         Self { typist, terminal: Terminal::host(Size::DEFAULT), told: None }
     }
 
-    /// Tells on standard error how far the script is, if standard error is a terminal.
+    /// Shows on standard error how far the script is, if standard error is a terminal.
     fn tell_progress(&mut self) {
         let line = self.typist.line();
         if line != self.told && isatty(stderr()) {
@@ -80,7 +80,7 @@ impl Screened {
 }
 
 impl Keyboard {
-    /// Returns the size of the user's window, where there is one.
+    /// Returns the size of the user's window. `None` if keys come from elsewhere.
     pub(super) fn size(&self) -> Option<Size> {
         match self {
             Self::Terminal(terminal) => Some(terminal.size()),
@@ -88,7 +88,7 @@ impl Keyboard {
         }
     }
 
-    /// Sets the size of the screen that a typist looks at. Other keyboards have none.
+    /// Sets the size of the screen that a typist reads. Other keyboards have no screen.
     pub(super) fn resize(&mut self, size: Size) {
         if let Self::Script(screened) = self {
             screened.terminal.resize(size);
@@ -122,7 +122,7 @@ pub(super) struct Pump<W> {
     has_keyboard: bool,
     tty_watch: TtyWatch,
     prompt_watch: PromptWatch,
-    /// Whether the last look found the shell at its prompt.
+    /// Whether the last check found the shell at its prompt.
     prompt: bool,
     /// When a key was last typed, or output last written.
     stirred_at: Instant,
@@ -134,7 +134,7 @@ pub(super) struct Pump<W> {
 }
 
 impl<W: Write> Pump<W> {
-    /// Puts the parts together.
+    /// Creates the loop of a recording from its parts.
     pub(super) fn new(
         events: EventLoop,
         keyboard: Keyboard,
@@ -164,7 +164,7 @@ impl<W: Write> Pump<W> {
         }
     }
 
-    /// Turns the loop until the session is over. Returns the exit code it had.
+    /// Runs the loop until the session is over. Returns the exit code of the program.
     ///
     /// # Errors
     ///
@@ -201,7 +201,7 @@ impl<W: Write> Pump<W> {
             if has_keys {
                 self.read_keys()?;
             }
-            // The last words of a program that has ended are still there.
+            // A program that has ended may have left output in its terminal.
             let has_ended = self.child.try_wait().is_some();
             if has_output || has_ended {
                 match self.read_output(now)? {
@@ -315,12 +315,12 @@ impl<W: Write> Pump<W> {
         Ok(())
     }
 
-    /// Writes as many keys to the program's terminal as it takes, and records these.
+    /// Writes as many keys as the program's terminal takes, and records the written ones.
     fn write_keys(&mut self, now: Instant) -> Result<()> {
         if self.keys.is_empty() {
             return Ok(());
         }
-        // A program that is gone takes none. Its end shows elsewhere.
+        // A failed write means that the program has gone. The loop finds that out elsewhere.
         let taken = self.master.write(&self.keys).unwrap_or(self.keys.len());
         if taken > 0 {
             let keys: Vec<u8> = self.keys.drain(..taken).collect();
@@ -349,7 +349,7 @@ impl<W: Write> Pump<W> {
         Ok(Read::Something)
     }
 
-    /// Writes pending output to the user's terminal, as far as there is room. Returns whether anybody can still see it.
+    /// Writes pending output to the user's terminal, as far as there is room. Returns whether a user can still see it.
     fn show(&mut self) -> Result<bool> {
         match &self.keyboard {
             Keyboard::Terminal(terminal) => {
@@ -374,7 +374,7 @@ impl<W: Write> Pump<W> {
         Ok(true)
     }
 
-    /// Returns whether no more keys come and the program has nothing more to say.
+    /// Returns whether no more keys come, and the program has been silent for long enough.
     fn lingered_enough(&self, now: Instant) -> bool {
         let is_asked = matches!(self.keyboard, Keyboard::Terminal(_));
         let wait = if is_asked { Duration::ZERO } else { LINGER };
@@ -391,7 +391,7 @@ fn wait_for_end(events: &mut EventLoop, child: &mut Child) -> ExitStatus {
         }
         let is_late = events.now() >= deadline;
         if is_late || events.wait(&mut [], Some(deadline)).is_err() {
-            // The program goes on without the recorder: the signal that it was sent stands for its end.
+            // The program still runs. The SIGHUP that it was sent stands for its exit status.
             return ExitStatus::Signal(HANG_UP);
         }
         events.take_signals();

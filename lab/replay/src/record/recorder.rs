@@ -24,18 +24,18 @@ impl<W: Write> Recorder<W> {
     ///
     /// # Errors
     ///
-    /// Returns the refusal of the output.
+    /// Returns the I/O error of `output`.
     pub(crate) fn new(output: W, size: Size, with_secrets: bool) -> io::Result<Self> {
         let writer = TraceWriter::new(output, size)?;
         Ok(Self { writer, modes: None, with_secrets })
     }
 
-    /// Writes down how the terminal takes keys if that has changed, and, after each key, that a shell waits at its
-    /// prompt.
+    /// Writes down the terminal's modes if they have changed. A shell's prompt is written down after each key that the
+    /// shell has read.
     ///
     /// # Errors
     ///
-    /// Returns the refusal of the output.
+    /// Returns the I/O error of the output.
     pub(crate) fn note_modes(&mut self, at: Instant, modes: TtyModes) -> io::Result<()> {
         if self.modes.replace(modes) == Some(modes) {
             return Ok(());
@@ -43,11 +43,11 @@ impl<W: Write> Recorder<W> {
         self.writer.write(&Record { at, event: Event::Tty(modes) })
     }
 
-    /// Writes down what the user typed. A secret, which has no echo, is replaced by as many letters `x`.
+    /// Writes down what the user typed. Each character of a secret, which has no echo, becomes a letter `x`.
     ///
     /// # Errors
     ///
-    /// Returns the refusal of the output.
+    /// Returns the I/O error of the output.
     pub(crate) fn note_keys(&mut self, at: Instant, keys: &[u8]) -> io::Result<()> {
         let mut keys = keys.to_vec();
         // The terminal gathers a line without showing it, as for a password.
@@ -65,7 +65,7 @@ impl<W: Write> Recorder<W> {
     ///
     /// # Errors
     ///
-    /// Returns the refusal of the output.
+    /// Returns the I/O error of the output.
     pub(crate) fn note_output(&mut self, at: Instant, bytes: &[u8]) -> io::Result<()> {
         self.writer.write(&Record { at, event: Event::Host(bytes.to_vec()) })
     }
@@ -74,7 +74,7 @@ impl<W: Write> Recorder<W> {
     ///
     /// # Errors
     ///
-    /// Returns the refusal of the output.
+    /// Returns the I/O error of the output.
     pub(crate) fn note_size(&mut self, at: Instant, size: Size) -> io::Result<()> {
         self.writer.write(&Record { at, event: Event::Size(size) })
     }
@@ -83,7 +83,7 @@ impl<W: Write> Recorder<W> {
     ///
     /// # Errors
     ///
-    /// Returns the refusal of the output.
+    /// Returns the I/O error of the output.
     pub(crate) fn finish(self) -> io::Result<W> {
         self.writer.finish()
     }
@@ -138,7 +138,7 @@ mod tests {
             (modes(false, true), false, "xxxx\x7f\r"),
             (modes(false, true), true, "h\u{e4}r\x7f\r"),
             (modes(true, true), false, "h\u{e4}r\x7f\r"),
-            // A line editor: it echoes by itself.
+            // A line editor, which echoes the keys itself.
             (modes(false, false), false, "h\u{e4}r\x7f\r"),
         ] {
             let events = recorded(with_secrets, |recorder| {

@@ -6,9 +6,9 @@ use rove_units::{Duration, parse_duration};
 use crate::record::keys::Key;
 use crate::screen::parse_size;
 
-/// Largest script, in bytes. Chosen: a day of typing.
+/// Largest script of a typist, in bytes. Chosen: a day of typing.
 pub(crate) const SCRIPT_BYTES_MAX: usize = 1 << 20;
-/// Most times that a key is pressed by one word. Chosen: more than any screen has columns or rows.
+/// Most times that one word of a script presses a key. Chosen: more than any screen has columns or rows.
 const PRESSES_MAX: u16 = 4_096;
 /// Longest time that a script can name. Chosen: a recording is made while someone waits for it.
 const TIME_MAX: Duration = Duration::from_secs(600);
@@ -27,12 +27,12 @@ pub enum Step {
     Type {
         /// The text.
         text: String,
-        /// Whether slips of the finger happen, to be rubbed out.
+        /// Whether the typist mistypes some letters, and rubs them out.
         slips: bool,
     },
-    /// Presses a key so many times.
+    /// Presses a key this many times.
     Press(Key, u16),
-    /// Holds a key down, which repeats so many times and so fast.
+    /// Holds a key down, which sends it this many times, with this interval.
     Hold(Key, u16, Duration),
     /// Sends this text at once, as an input method or a paste does.
     Burst(String),

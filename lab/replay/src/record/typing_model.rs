@@ -9,28 +9,28 @@ use crate::record::keys::Key;
 
 /// Least time between two keys. Chosen: the fastest pairs of letters of a practised hand.
 const STROKE_MIN_MS: f64 = 45.0;
-/// Mean time that a key within a burst takes beyond the least. Chosen: makes about 110 ms.
+/// Mean time between two keys of a word, beyond the shortest. Chosen: both make about 110 ms.
 const STROKE_MEAN_MS: f64 = 65.0;
-/// Mean time that the first key of a word takes beyond that. Chosen: words are typed as one.
+/// Mean time that the first key of a word takes in addition. Chosen: a word is typed in one go.
 const WORD_MEAN_MS: f64 = 70.0;
 /// Share of words before which the person stops to think. Chosen: one in nine.
 const THOUGHT_SHARE: f64 = 0.11;
-/// Least time of a thought in the middle of a text, and the mean time beyond it. Chosen.
+/// Shortest pause for a thought in the middle of a text, and the mean time beyond it. Chosen.
 const THOUGHT_MS: (f64, f64) = (300.0, 350.0);
-/// Least time before a new line, for reading the last answer, and the mean time beyond it. Chosen.
+/// Shortest time to read the last answer before a new line, and the mean time beyond it. Chosen.
 const READING_MS: (f64, f64) = (350.0, 450.0);
-/// Least time between keys pressed one by one, such as arrows, and the mean beyond it. Chosen: slower than key repeat.
+/// Shortest time between two presses of keys such as arrows, and the mean beyond it. Chosen: slower than key repeat.
 const PRESS_MS: (f64, f64) = (70.0, 60.0);
-/// Least time to spell and choose a word of an input method, and the mean beyond it. Chosen.
+/// Shortest time to choose a word from the list of an input method, and the mean time beyond it. Chosen.
 const CHOICE_MS: (f64, f64) = (250.0, 250.0);
-/// Least time until a slip is seen, and the mean beyond it. Chosen.
+/// Shortest time until a person notices a slip, and the mean time beyond it. Chosen.
 const NOTICE_MS: (f64, f64) = (160.0, 140.0);
-/// Most letters typed after a slip before it is seen. Chosen.
+/// Most letters that a person types after a slip before noticing it. Chosen.
 const BLIND_LETTERS_MAX: u64 = 2;
-/// Most time of any of these pauses. Chosen: the exponential distribution has no end, patience has one.
+/// Longest of these pauses. Chosen: an exponential distribution has no longest value, but patience ends.
 const LONGEST_MS: f64 = 2_500.0;
 
-/// The letters as they lie on the keyboard: a slip hits the neighbour.
+/// The letters as they lie on the keyboard. A slip hits a neighbour of the right key.
 const KEYBOARD: [&str; 3] = ["qwertyuiop", "asdfghjkl", "zxcvbnm"];
 
 /// Draws the pauses and slips of one person.
@@ -43,7 +43,7 @@ pub(crate) struct TypingModel {
 /// A key that is about to be pressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stroke {
-    /// How long after the stroke before it.
+    /// How long after the previous stroke this one comes.
     pub(crate) after: Duration,
     /// The key that is hit.
     pub(crate) hit: Hit,
@@ -61,12 +61,12 @@ pub(crate) enum Hit {
 }
 
 impl TypingModel {
-    /// Creates a person. Each `seed` gives another one.
+    /// Creates a person. Each `seed` gives another person.
     pub(crate) fn new(seed: Seed) -> Self {
         Self { stream: seed.stream("record.fingers"), draws: 0 }
     }
 
-    /// Returns the strokes that type `text`, the share `slips` of its letters being mistyped first.
+    /// Returns the strokes that type `text`. The share `slips` of its letters is first mistyped and rubbed out.
     pub(crate) fn type_text(&mut self, text: &str, slips: f64) -> Vec<Stroke> {
         let text: Vec<char> = text.chars().collect();
         let mut strokes = Vec::new();
@@ -105,7 +105,7 @@ impl TypingModel {
         self.time(READING_MS)
     }
 
-    /// Hits the wrong key, perhaps types on for a moment, and rubs it all out.
+    /// Adds the strokes of a slip: the wrong key, perhaps some letters of `rest`, and a backspace for each.
     fn slip(&mut self, wrong: char, rest: &[char], strokes: &mut Vec<Stroke>) {
         let blind = usize::try_from(self.draw_below(BLIND_LETTERS_MAX + 1)).unwrap_or(0);
         let blind = &rest[..blind.min(rest.len())];
@@ -146,7 +146,7 @@ impl TypingModel {
     }
 }
 
-/// Returns the letter beside `character` on the keyboard, to the left or right as `side` (0 to 1) has it.
+/// Returns the letter beside `character` on the keyboard, the left one if `side` (0 to 1) is below one half.
 fn neighbour(character: char, side: f64) -> Option<char> {
     let row = KEYBOARD.iter().find(|row| row.contains(character))?;
     let index = row.find(character)?;

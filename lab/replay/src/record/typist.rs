@@ -1,4 +1,4 @@
-//! Follows a script: says when which key is pressed, from the time and from what is on the screen.
+//! Follows a script: decides from the time and the screen when each key is pressed.
 
 use std::collections::VecDeque;
 
@@ -10,10 +10,10 @@ use crate::record::typing_model::{Hit, Stroke, TypingModel};
 
 /// Share of letters that are mistyped until a script says otherwise. Chosen: a practised hand.
 const SLIPS: f64 = 0.025;
-/// How long nothing may have been written or pressed before a screen counts as read.
-/// Chosen: programs pause for less between the parts of an answer.
+/// How long the program and the typist must be silent before a screen counts as complete. Chosen: programs pause for
+/// less between the parts of an answer.
 const SETTLED: Duration = Duration::from_millis(60);
-/// Longest wait for something on the screen, or for silence beyond its own time. Chosen: programs start faster.
+/// Longest wait for a text on the screen, or for the beginning of a silence. Chosen: programs start faster.
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// Someone who types what a script says.
@@ -43,7 +43,7 @@ pub(crate) enum Action {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} of the script waited {} s in vain", waited.as_secs())]
 pub(crate) struct Stuck {
-    /// The number of the line, from 1.
+    /// The number of the script's line, from 1.
     pub(crate) line: usize,
     /// How long the typist has waited.
     pub(crate) waited: Duration,
@@ -70,11 +70,11 @@ impl Typist {
         }
     }
 
-    /// Returns the action that is due now. `None` when it is not time yet.
+    /// Returns the action that is due now. `None` if no action is due yet.
     ///
     /// # Errors
     ///
-    /// Returns the script's line if something that it waits for has not come within its [`patience`].
+    /// Returns the script's line if its step has waited for longer than its [`patience`].
     pub(crate) fn poll(
         &mut self,
         now: Instant,
@@ -131,7 +131,7 @@ impl Typist {
         self.steps.front().map(|(line, _)| *line)
     }
 
-    /// Begins a step whose condition is met. Returns its action if it is none of a key with a time of its own.
+    /// Begins a step whose condition is met. Returns the action of a resize. Keys become strokes, which follow in time.
     fn begin(&mut self, step: Step, now: Instant) -> Option<Action> {
         match step {
             Step::Type { text, slips } => {
@@ -159,7 +159,7 @@ impl Typist {
     }
 }
 
-/// Returns whether `step` can begin, the last thing having been done at `last`.
+/// Returns whether `step` can begin. The typist last did something at `last`.
 fn is_met(step: &Step, last: Instant, now: Instant, seen: Observation<'_>) -> bool {
     let quiet_since = last.max(seen.written_at);
     let is_settled = now >= quiet_since + SETTLED;
@@ -175,7 +175,7 @@ fn is_met(step: &Step, last: Instant, now: Instant, seen: Observation<'_>) -> bo
     }
 }
 
-/// Returns how long `step` may wait for the program, if it waits for it at all.
+/// Returns how long `step` may wait for the program. `None` if the step does not wait for it.
 fn patience(step: &Step) -> Option<Duration> {
     match step {
         Step::WaitPrompt(_) | Step::WaitText(_) => Some(WAIT_MAX),

@@ -12,7 +12,7 @@ use crate::replay::mechanisms;
 use crate::replay::run::Run;
 use crate::replay::script::{Class, Script};
 
-/// The outcome of one key, as far as two runs are compared by it.
+/// The part of a key's outcome by which two runs are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fate {
     is_instant: bool,
@@ -20,14 +20,14 @@ struct Fate {
     revealed: Faults,
 }
 
-/// The runs of one recording over one path, with or without a mechanism, or of all recordings together.
+/// The runs of one recording, or of all recordings, over one path, with or without a mechanism.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Case {
     figures: Figures,
     fates: Vec<Fate>,
 }
 
-/// All recordings over one path, without one mechanism. `None` for the runs with all mechanisms, which come first.
+/// The runs of all recordings over one path without a mechanism. `None` stands for all mechanisms, and comes first.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) link: String,
@@ -42,18 +42,18 @@ pub(super) struct Difference {
     /// The recording. `None` for all recordings together.
     #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<String>,
-    /// By how many percentage points the share of instant keys is higher.
+    /// How many percentage points higher the share of instant keys is without the mechanism.
     all_points: f64,
     typing_points: f64,
-    /// By how many there are more keys after which something wrong was drawn.
+    /// How many more keys have something wrong drawn after them without the mechanism.
     wrong_keys: i64,
     wrong_any_keys: i64,
     wrong_color_keys: i64,
-    /// Keys whose outcome is another one.
+    /// Keys with another outcome than in the run with the mechanism.
     pub(super) changed_keys: usize,
 }
 
-/// The figures over one path with all mechanisms, and the difference without each of them.
+/// The figures over one path with all mechanisms, and the difference that the lack of each makes.
 #[derive(Debug, Serialize)]
 pub(super) struct Table {
     link: String,
@@ -72,7 +72,7 @@ struct Effect {
 /// The name that stands for all recordings together.
 pub(super) const ALL: &str = "all together";
 
-/// The columns of differences, and of the figures that they are from.
+/// The columns of the differences, and those of the figures with all mechanisms.
 const LAYOUT: &str = "all>8=all_points:+2 typing>8=typing_points:+2 wrong>7=wrong_keys:+0 any>7=wrong_any_keys:+0 \
                       color>7=wrong_color_keys:+0 changed>8=changed_keys";
 const FIGURES: &str = "all>8=all.instant_percent:2% typing>8=typing.instant_percent:2% wrong>7=wrong.keys any>7=wrong_any.keys \
@@ -94,7 +94,7 @@ impl Case {
         self.fates.extend_from_slice(&other.fates);
     }
 
-    /// Returns how a case without a mechanism differs from the case `with` it.
+    /// Returns how this case, without a mechanism, differs from the case `with` the mechanism.
     pub(super) fn minus(&self, with: &Self, trace: Option<&String>) -> Difference {
         let more = |ours: usize, theirs: usize| signed(ours) - signed(theirs);
         let changed = self.fates.iter().zip(&with.fates).filter(|(ours, theirs)| ours != theirs);
@@ -144,7 +144,7 @@ pub(super) fn tables(rows: &[Row]) -> Vec<Table> {
 ///
 /// # Errors
 ///
-/// Returns the refusal of the output.
+/// Returns the I/O error of `output`.
 pub(super) fn write_text(output: &mut impl Write, how: &str, tables: &[Table]) -> io::Result<()> {
     for Table { link, pooled, mechanisms } in tables {
         writeln!(output, "{how}, link {link}")?;

@@ -27,15 +27,15 @@ pub(super) struct Typist<'a> {
 /// The record of a run that an explanation needs.
 #[derive(Debug, Default)]
 pub struct Notes {
-    /// The view when the client had taken each key.
+    /// The two screens just after the client took each key.
     pub(super) keys: Vec<View>,
-    /// The engine's reasons to show each key or not. `None` where it gives none.
+    /// The engine's reasons to show each key or not. `None` if the engine gives no reasons.
     pub(super) reasons: Vec<Option<Explanation>>,
-    /// Wrong drawings.
+    /// The drawings that were wrong.
     pub(super) drawings: Vec<Drawing>,
 }
 
-/// Both screens at one instant.
+/// The user's and the host's screen at one instant.
 #[derive(Clone, Debug)]
 pub(crate) struct View {
     /// The screen of the user's terminal.
@@ -53,7 +53,7 @@ pub(crate) struct Drawing {
     pub(super) key: usize,
     pub(super) verdict: Verdict,
     pub(super) view: View,
-    /// The first and the last of the true screens that were possible then.
+    /// The first and the last recorded screen that would have been right.
     pub(super) possible: (Screen, Screen),
 }
 
@@ -74,8 +74,7 @@ pub(super) fn client_end<'a>(
     ClientEnd::new(config, typist, Instant::ZERO)
 }
 
-/// Returns whether nothing is on its way to the host, and the user sees the host's screen with its cursor in this
-/// column.
+/// Returns whether nothing is on its way to the host, and the user sees the host's screen with the cursor in `column`.
 pub(super) fn is_settled(client: &ClientEnd<Typist<'_>>, column: u16) -> bool {
     let (host, shown) = (client.client.screen(), client.terminal.screen());
     client.client.pending_input() == 0
@@ -95,12 +94,12 @@ impl Typist<'_> {
         self.judge.sent() == self.pacer.keys().len()
     }
 
-    /// Returns whether every key was typed, and the last true screen has come and is shown.
+    /// Returns whether every key was typed, and the last recorded screen has arrived and is shown.
     pub(super) fn has_ended(&self) -> bool {
         self.is_done() && self.judge.is_at_end()
     }
 
-    /// Returns when the next key is due. `None` if there is none, or the client takes none now.
+    /// Returns when the next key is due. `None` if no key is left, or the client takes no key now.
     fn key_due(&self, client: &Client) -> Option<Instant> {
         self.pacer.due(&self.judge).filter(|_| client.wants_input())
     }

@@ -12,14 +12,14 @@ use crate::replay::judge::{Cause, Flicker, Mistake};
 use crate::replay::run::Run;
 use crate::replay::script::{Key, Script};
 
-/// Columns of a row that are shown around the place that matters.
+/// How many columns of a row are shown around a fault or an answer.
 const COLUMNS_SHOWN: u16 = 100;
 
 /// Writes every typing key that was not instant and every wrong drawing, in order of time.
 ///
 /// # Errors
 ///
-/// Returns the refusal of the output.
+/// Returns the I/O error of `output`.
 pub(super) fn write(output: &mut impl Write, script: &Script, run: &Run) -> io::Result<()> {
     let Some(notes) = &run.notes else { return Ok(()) };
     let mut drawings = notes.drawings.iter().peekable();
@@ -33,7 +33,7 @@ pub(super) fn write(output: &mut impl Write, script: &Script, run: &Run) -> io::
     digest(output, script, run)
 }
 
-/// Writes the flickers that the program's own screens do not have.
+/// Writes the flickers that the client alone made.
 fn flickers(output: &mut impl Write, run: &Run) -> io::Result<()> {
     for Flicker { change, key, .. } in run.flickers.iter().filter(|flicker| flicker.is_ours) {
         let time = change.times[1].saturating_since(run.start).as_secs_f64();
@@ -44,7 +44,7 @@ fn flickers(output: &mut impl Write, run: &Run) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes which keys were slow: typing keys by the last other key before them, the others by their bytes.
+/// Writes how many keys were slow: typing keys by the last other key before them, other keys by their bytes.
 fn digest(output: &mut impl Write, script: &Script, run: &Run) -> io::Result<()> {
     behind(output, script, run)?;
     let mut others: BTreeMap<&[u8], (usize, usize)> = BTreeMap::new();
@@ -66,7 +66,7 @@ fn digest(output: &mut impl Write, script: &Script, run: &Run) -> io::Result<()>
     Ok(())
 }
 
-/// Writes the slow typing keys by the last key before them that was no typing key.
+/// Writes how many typing keys were slow, by the last key before them that was no typing key.
 fn behind(output: &mut impl Write, script: &Script, run: &Run) -> io::Result<()> {
     let mut behind: BTreeMap<&[u8], Behind> = BTreeMap::new();
     let mut last: &[u8] = b"";
@@ -99,12 +99,12 @@ fn behind(output: &mut impl Write, script: &Script, run: &Run) -> io::Result<()>
     Ok(())
 }
 
-/// The typing keys behind a key of another kind.
+/// Counts of the typing keys that follow a key of another kind.
 #[derive(Default)]
 struct Behind {
     keys: usize,
     slow: usize,
-    /// The number of runs of slow keys without a quick one in between.
+    /// How often slow keys begin after a quick one.
     streaks: usize,
 }
 
@@ -184,7 +184,7 @@ fn title(
     writeln!(output, "{time:9.3} s  key {number:<4} {class:<9} \"{bytes}\"  {sentence}")
 }
 
-/// Writes the part of a row that matters, with the cursor where it is on that row.
+/// Writes the part of a row around `at`, and the cursor if it is on that row.
 fn line(output: &mut impl Write, name: &str, screen: &Screen, at: Position) -> io::Result<()> {
     let first = at.column.saturating_sub(COLUMNS_SHOWN / 2);
     let last = first.saturating_add(COLUMNS_SHOWN);

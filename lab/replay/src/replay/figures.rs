@@ -12,7 +12,7 @@ use crate::replay::judge::Flicker;
 use crate::replay::run::Run;
 use crate::replay::script::{Class, Script};
 
-/// An answer that comes sooner is instant.
+/// An answer is instant if it comes sooner than this.
 pub(crate) const INSTANT: Duration = Duration::from_millis(5);
 
 /// The points of the distribution that the JSON has, in percent.
@@ -22,7 +22,7 @@ const QUANTILES: [u64; 13] = [5, 10, 20, 25, 30, 40, 50, 60, 70, 75, 80, 90, 99]
 #[derive(Clone, Debug, Default)]
 pub struct Figures {
     pub(crate) runs: usize,
-    /// All keys, those without a response too.
+    /// All keys, including those without a response.
     pub keys: usize,
     pub(crate) by_class: [Times; Class::ALL.len()],
     /// Keys after which the client's own drawing had wrong text left of the cursor.
@@ -32,22 +32,22 @@ pub struct Figures {
     /// Keys after which an arriving datagram made the client show a wrong prediction.
     pub(crate) revealed: usize,
     pub(crate) revealed_any: usize,
-    /// For each mistake, how long it took until the screen was a true one again.
+    /// For each mistake, how long it took until the screen was a recorded one again.
     pub(crate) corrected: Times,
     /// For each mistake, how long it took until nothing on the screen was wrong.
     pub(crate) gone: Times,
     /// Mistakes that were gone more than 100 ms after the host's own answer.
     pub(crate) late: usize,
-    /// The flicker on the user's screen, and the part of it that the program's own screens do not have.
+    /// The flicker on the user's screen, and the part of it that the client alone made.
     pub(crate) flicker: Tally,
     pub(crate) own_flicker: Tally,
-    /// The flicker of the program's own screens at their recorded times.
+    /// The flicker of the recorded screens at their recorded times.
     pub(crate) local_flicker: Tally,
     pub(crate) uplink: Traffic,
     pub(crate) downlink: Traffic,
-    /// Runs whose last screen was the true one.
+    /// Runs at whose end the user saw the last recorded screen.
     pub true_ends: usize,
-    /// Bytes of the user that server ends received, but that recordings do not have at that place.
+    /// Bytes from the user that differ from the recorded byte at the same place.
     pub unexpected: usize,
     /// Keys typed while the host's terminal hid them.
     pub(crate) secrets: usize,
@@ -66,19 +66,19 @@ pub struct Row {
     classes: BTreeMap<&'static str, Answers>,
     #[serde(flatten)]
     faults: Faults,
-    /// How often cells, and the cursor, flickered: on the user's screen alone, in all, and without a path.
+    /// How often cells, and the cursor, flickered: by the client alone, in all, and without a path.
     flicker: BTreeMap<&'static str, usize>,
     cursor_blinks: BTreeMap<&'static str, usize>,
-    /// Runs whose last screen was the true one.
+    /// Runs at whose end the user saw the last recorded screen.
     pub true_ends: usize,
-    /// Bytes of the user that server ends received, but that recordings do not have at that place.
+    /// Bytes from the user that differ from the recorded byte at the same place.
     pub unexpected_bytes: usize,
     /// Figures that exist only for a client inside this process, not for a program of others.
     #[serde(flatten)]
     pub inside: Option<Inside>,
 }
 
-/// Wrong predictions: the keys with each kind of them, and how long they stayed.
+/// Wrong predictions: the keys with each kind of fault, and how long faults stayed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct Faults {
     wrong: Share,
@@ -165,15 +165,15 @@ impl Figures {
         figures
     }
 
-    /// Returns how long anything wrong stayed, and counts. The keys are those with wrong text left of the cursor, with anything wrong, with
-    /// wrong colours alone, and with an older prediction revealed. The last count is of late mistakes.
+    /// Returns how long mistakes stayed, and five counts: keys with wrong text left of the cursor, with anything wrong,
+    /// with wrong colours alone, and with a wrong prediction that a datagram revealed; and late mistakes.
     pub const fn mistakes(&self) -> (&Times, [usize; 5]) {
         let of_keys = [self.wrong, self.wrong_any, self.wrong_paint, self.revealed_any];
         let [wrong, any, paint, revealed] = of_keys;
         (&self.gone, [wrong, any, paint, revealed, self.late])
     }
 
-    /// Returns how many cells flickered on the user's screen alone, and how many datagrams the server sent.
+    /// Returns how many cells the client alone made flicker, and how many datagrams the server sent.
     pub const fn flicker_and_datagrams(&self) -> [u64; 2] {
         [self.own_flicker.cells as u64, self.downlink.datagrams]
     }
@@ -272,7 +272,7 @@ impl Answers {
     }
 }
 
-/// Returns the time until something happened, in ms, if it did.
+/// Returns the time from `since` to `until` in ms. `None` without `until`.
 fn elapsed(since: Instant, until: Option<Instant>) -> Option<f64> {
     until.map(|until| millis(until.saturating_since(since)))
 }

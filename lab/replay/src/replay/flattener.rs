@@ -1,9 +1,9 @@
 //! Removes the switches to and from the alternate screen from a program's output.
 
-/// Modes that switch screens, or save the cursor for that. Source: xterm's control sequences, DECSET.
+/// Modes that switch screens, or save the cursor for the switch. Source: xterm's control sequences, DECSET.
 const SWITCHES: [&[u8]; 4] = [b"47", b"1047", b"1048", b"1049"];
 
-/// Longest control sequence that is looked at. Chosen: dozens of modes. A longer one passes as it is.
+/// Longest control sequence in which screen switches are found. Chosen: dozens of modes. Longer ones pass as they are.
 const SEQUENCE_BYTES_MAX: usize = 256;
 
 /// A filter for a program's output, which may be cut into pieces anywhere.
@@ -14,7 +14,7 @@ pub(super) struct Flattener {
 }
 
 impl Flattener {
-    /// Returns the output without switches. A sequence that has no end yet comes with what ends it.
+    /// Returns the output without switches. An incomplete sequence is held back until its end comes.
     pub(super) fn flatten(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut kept = Vec::with_capacity(bytes.len());
         for &byte in bytes {
@@ -22,7 +22,7 @@ impl Flattener {
                 [] if byte != 0x1b => kept.push(byte),
                 [0x1b] if byte != b'[' => {
                     kept.append(&mut self.pending);
-                    // The escape may be the first of another sequence.
+                    // This escape may begin another sequence.
                     if byte == 0x1b { self.pending.push(byte) } else { kept.push(byte) }
                 }
                 _ => self.pending.push(byte),
@@ -36,7 +36,7 @@ impl Flattener {
     }
 }
 
-/// Returns a control sequence without the modes that switch screens; nothing if it has no other.
+/// Returns a control sequence without the modes that switch screens, or nothing if it has no other modes.
 fn without_switches(sequence: &[u8]) -> Vec<u8> {
     let body = sequence.strip_prefix(b"\x1b[?");
     let Some((last @ (b'h' | b'l'), modes)) = body.and_then(<[u8]>::split_last) else {

@@ -1,7 +1,7 @@
 //! Flicker: cells of a screen, and its cursor, that change and change back within a moment.
 //!
-//! A [`Watch`] looks at each screen that a user sees, and does not know which screens are right. [`Change::is_in`] and
-//! [`Change::is_in_moved_row`] say whether the program's own screens make the same change and take it back.
+//! A [`Watch`] compares the screens that a user sees, and does not know which screens are right. [`Change::is_in`] and
+//! [`Change::is_in_moved_row`] say whether the recorded screens make the same change and take it back.
 
 use core::fmt;
 
@@ -10,7 +10,7 @@ use rove_units::{Duration, Instant};
 
 use crate::replay::picture::{Album, Glyph, Paint, Picture};
 
-/// Longest time until a change is taken back that counts as flicker. Chosen: a person sees a flash, not two screens.
+/// A change is flicker if it is taken back within this time. Chosen: a person sees a flash, not two screens.
 const MOMENT: Duration = Duration::from_millis(200);
 
 /// A part of the screen that can flicker.
@@ -22,12 +22,12 @@ pub(crate) enum Part {
     Cursor,
 }
 
-/// The contents of one part of the screen: a cell, or the place of the cursor.
+/// The visible state of a part: a cell's text and colours, or the cursor's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// A cell's text and how it is painted.
+    /// A cell's text, and its colours and attributes.
     Cell(Glyph, Paint),
-    /// Where the cursor is. `None` while it is hidden.
+    /// The position of the cursor. `None` while the cursor is hidden.
     Cursor(Option<Position>),
 }
 
@@ -37,11 +37,11 @@ pub(crate) struct Change {
     pub(crate) part: Part,
     /// When the change was made, and when it was taken back.
     pub(crate) times: [Instant; 2],
-    /// The contents before the change, and again after it.
+    /// The state before the change, and again after it was taken back.
     pub(crate) old: Look,
-    /// The contents in between.
+    /// The state between the change and its reversal.
     pub(crate) new: Look,
-    /// The number of the newest true screen of which the user had seen something before the change.
+    /// The number of the newest recorded screen that the client had before the change.
     pub(crate) since: usize,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Tally {
     pub(crate) blinks: usize,
 }
 
-/// The present contents of one part, and the last change that led to them.
+/// The present state of one part, and the last change that led to it.
 #[derive(Clone, Copy, Debug)]
 struct Trail {
     look: Look,
@@ -79,7 +79,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Creates a watch of a terminal that shows this screen.
+    /// Creates a watch of a terminal that shows the screen `shown`.
     pub(crate) fn new(album: &Album, shown: &Picture) -> Self {
         let trail = |look| Trail { look, last: None };
         let row = |index| looks(album, shown, index).map(trail).collect();
@@ -90,8 +90,8 @@ impl Watch {
         }
     }
 
-    /// Looks at the screen after a write, and returns the changes that it has taken back. It ignores the rows above
-    /// `first_row`. `since` is the newest true screen of which something was shown before the write.
+    /// Compares the screen after a write with the last one, and returns the changes that the write took back. Rows
+    /// above `first_row` are ignored. `since` is the newest recorded screen that the client had before the write.
     pub(crate) fn look(
         &mut self,
         now: Instant,
@@ -120,7 +120,7 @@ impl Watch {
 }
 
 impl Trail {
-    /// Follows the part to its next look. Returns the last change if this look takes it back soon enough.
+    /// Notes the part's state after a write. Returns the last change if the write takes it back soon enough.
     fn step(&mut self, part: Part, look: Look, now: Instant, since: usize) -> Option<Change> {
         if look == self.look {
             return None;
@@ -135,14 +135,14 @@ impl Trail {
 }
 
 impl Change {
-    /// Returns whether the part has the old look, the new one, and the old one again on these screens, in this order.
+    /// Returns whether the part goes from the old state to the new one and back on these screens, in this order.
     pub(crate) fn is_in(&self, album: &Album, screens: &[&Picture]) -> bool {
         let mut looks = screens.iter().map(|screen| self.part.look(album, screen));
         [self.old, self.new, self.old].iter().all(|wanted| looks.any(|look| look == *wanted))
     }
 
-    /// Returns whether these screens make the change, and take it back, in another row that has then the contents of
-    /// the cell's row in `shown`. A program moves its input line so, and a user who is ahead sees it at its old place.
+    /// Returns whether these screens change and restore a cell in another row, which meanwhile looks like the cell's
+    /// row in `shown`. A program moves its input line so, and the user may see the line at its old place.
     pub(crate) fn is_in_moved_row(
         &self,
         album: &Album,
@@ -165,7 +165,7 @@ impl Change {
 }
 
 impl Part {
-    /// Returns the contents of the part on a screen.
+    /// Returns the state of the part on a screen.
     fn look(self, album: &Album, shown: &Picture) -> Look {
         match self {
             Self::Cursor => cursor(shown),
@@ -212,7 +212,7 @@ impl fmt::Display for Look {
     }
 }
 
-/// Returns what the cells of a row show.
+/// Returns the states of the cells of a row.
 fn looks<'a>(
     album: &'a Album,
     shown: &Picture,

@@ -1,7 +1,7 @@
 //! The judge: when each key's answer was seen, and which drawings were wrong.
 //!
-//! It knows the true screens: those that the recorded output makes, one after each record. It is shown what the user's
-//! terminal shows after each write, and is told what made the client write.
+//! The judge knows the recorded screens, which the recorded output makes, one after each record. After each write of
+//! the client it gets the screen of the user's terminal, and the cause of the write.
 
 use rove_terminal::{Position, Screen};
 use rove_units::{Duration, Instant};
@@ -10,13 +10,13 @@ use crate::replay::flicker::{Change, Watch};
 use crate::replay::picture::{Album, Picture, PictureId, TextId};
 use crate::replay::script::{Key, Script};
 
-/// How much later than the host's own answer a mistake may be gone without being late.
+/// A mistake is late if it stays for longer than this after the host's own answer.
 const CORRECTION_GRACE: Duration = Duration::from_millis(100);
 
 /// The reason why the client wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// A key or the time: the drawing is the client's own.
+    /// A key or a timer: the drawing is the client's own.
     Own,
     /// A datagram that has just arrived.
     Arrival,
@@ -28,23 +28,23 @@ pub struct Outcome {
     /// When the key was typed.
     pub sent_at: Option<Instant>,
     pub(crate) seen_at: Option<Instant>,
-    /// When the host's own answer had reached the client.
+    /// When the host's own answer reached the client.
     pub(crate) answered_at: Option<Instant>,
-    /// Faults of what the client drew for a key or for the time, and not for a datagram, while this was the last key.
+    /// Faults of drawings whose cause was [`Cause::Own`], while this was the last key.
     pub(crate) own: Faults,
     /// Faults of predictions that an arriving datagram made the client show while this was the last key.
     pub(crate) revealed: Faults,
-    /// Whether the key's answer was, at least in part, on the screen already when the key was sent.
+    /// Whether the answer was on the screen already when the key was sent, and has stayed there.
     held: bool,
 }
 
 impl Outcome {
-    /// Returns how long the user waited for the key's answer. `None` if it was never seen.
+    /// Returns how long the user waited for the key's answer. `None` if the user never saw it.
     pub(crate) fn latency(&self) -> Option<Duration> {
         Some(self.seen_at?.saturating_since(self.sent_at?))
     }
 
-    /// Returns whether the key's answer was on the screen before the key, and has not appeared anew since.
+    /// Returns whether the key's answer was on the screen before the key, and has stayed there.
     pub(crate) const fn was_held(&self) -> bool {
         self.held
     }
@@ -61,13 +61,13 @@ pub(crate) struct Faults {
     pub(crate) paint: bool,
 }
 
-/// Something wrong on the screen, from the drawing that brought it on.
+/// Something wrong on the screen, and how long it stayed there.
 #[derive(Clone, Copy, Debug)]
 pub struct Mistake {
     /// The last key before the mistake.
     pub(crate) key: usize,
     pub(crate) since: Instant,
-    /// When the whole screen was first a true one again.
+    /// When the whole screen first was a recorded one again.
     pub(crate) corrected_at: Option<Instant>,
     /// When the screen first had no wrong text and no wrong place of the cursor.
     pub(crate) gone_at: Option<Instant>,
@@ -82,14 +82,14 @@ impl Mistake {
     }
 }
 
-/// A change on the user's screen that was taken back at once.
+/// A change on the user's screen that was taken back within a moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Flicker {
     pub(crate) change: Change,
     /// The last key before the flicker. `None` before the first key.
     pub(crate) key: Option<usize>,
-    /// Whether the client alone made the flicker. Two keys may make a change and take it back, as for a character that
-    /// is rubbed out. Or the program's own screens go this way, for a key's change maybe in another row.
+    /// Whether the client alone made the flicker. It did not if two keys made the change and took it back, or if the
+    /// recorded screens do the same, maybe in another row.
     pub(crate) is_ours: bool,
 }
 
@@ -109,17 +109,17 @@ pub struct Judge<'a> {
     mistakes: Vec<Mistake>,
     watch: Watch,
     flickers: Vec<Flicker>,
-    /// The number of the client's copy of the host's screen at the last write.
+    /// The number of the recorded screen that the client had at the last write.
     watched_host: usize,
     sent: usize,
     /// The numbers of keys that were sent and whose answers were not seen yet, in order.
     unseen: Vec<usize>,
-    /// The number of the true screen that the user's screen last was.
+    /// The number of the recorded screen that the user saw last.
     matched: usize,
-    /// Whether the user's screen is a true one now.
+    /// Whether the user sees a recorded screen now.
     is_true: bool,
     shown: Picture,
-    /// The client's copy of the host's screen, and the number of the true screen that it is.
+    /// The client's copy of the host's screen, and its number among the recorded screens.
     host: (Picture, usize),
     /// The first key whose answer has not reached the client.
     answered: usize,
@@ -155,7 +155,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Records that the next key is sent.
+    /// Notes that the next key is sent.
     pub fn handle_key(&mut self, now: Instant) {
         let number = self.sent;
         self.sent += 1;
@@ -170,7 +170,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Stores the client's copy of the host's screen, and finds the true screen that it is.
+    /// Stores the client's copy of the host's screen, and finds its number among the recorded screens.
     pub(crate) fn handle_host_screen(&mut self, now: Instant, screen: &Screen) {
         let picture = self.album.look(screen, Some(&self.host.0));
         let number = self.find(picture.id, self.host.1).unwrap_or(self.host.1);
@@ -191,8 +191,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Records that the client has received the true screen `number`, if that is newer than the last. For a client such
-    /// as stock's, the caller infers the number from what the client draws after a datagram.
+    /// Records that the client has received the recorded screen `number`, if it is newer than the last. For a client
+    /// such as stock's, the caller infers the number from what the client draws after a datagram.
     pub fn handle_host_number(&mut self, now: Instant, number: usize) {
         if number > self.host.1 {
             self.host = (self.script.truth[number].clone(), number);
@@ -200,8 +200,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Tells that the client has the host's answers to all keys that were sent, whether they have changed the screen or
-    /// not.
+    /// Notes that the client has the host's answers to all keys that were sent, even those that did not change the
+    /// screen.
     pub fn handle_all_answers(&mut self, now: Instant) {
         if self.settled_at.is_none() {
             self.settled_at = Some(now);
@@ -209,8 +209,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Judges the user's terminal after a write; `notice_rows` at the top are covered by notices.
-    /// Returns what is wrong with it, if it has changed.
+    /// Judges the user's terminal after a write. Notices cover `notice_rows` at the top. Returns the screen's faults.
+    /// `None` if neither the screen nor its faults have changed.
     pub fn handle_screen(
         &mut self,
         now: Instant,
@@ -248,7 +248,7 @@ impl<'a> Judge<'a> {
         (is_news || !is_same).then_some(verdict)
     }
 
-    /// Records the parts of the screen that flicker.
+    /// Records the parts of the screen that have flickered.
     fn watch(&mut self, now: Instant, shown: &Picture, notice_rows: u16) {
         let (key, since) = (self.sent.checked_sub(1), self.watched_host);
         for change in self.watch.look(now, &self.album, shown, notice_rows, since) {
@@ -286,28 +286,28 @@ impl<'a> Judge<'a> {
         &self.flickers
     }
 
-    /// Returns the true screens that the user may see now: from the last one seen up to the newest possible one.
+    /// Returns the recorded screens that are right now: from the last one seen to the newest possible one.
     pub(crate) fn possible(&self) -> &'a [Picture] {
         &self.script.truth[self.matched..=self.script.reached(self.sent)]
     }
 
-    /// Returns the possible true screens and, if the user's screen was ahead of the host's, those from the host's on.
+    /// Returns the recorded screens whose colours are right: also those from the client's copy of the host's screen on.
     fn painted(&self) -> &'a [Picture] {
         &self.script.truth[self.matched.min(self.host.1)..=self.script.reached(self.sent)]
     }
 
-    /// Returns whether the last true screen has reached the client, and is shown.
+    /// Returns whether the last recorded screen has reached the client, and is shown.
     pub(crate) fn is_at_end(&self) -> bool {
         let end = self.script.truth[self.script.end()].id;
         self.shown.id == end && self.host.0.id == end
     }
 
-    /// Returns the number of the true screen that is shown. `None` if it is no true one.
+    /// Returns the number of the recorded screen that is shown. `None` if the user sees another screen.
     pub const fn matched(&self) -> Option<usize> {
         if self.is_true { Some(self.matched) } else { None }
     }
 
-    /// Returns whether the screen is as the host leaves it after all keys that were sent.
+    /// Returns whether the user sees the screen that the host leaves after all keys that were sent.
     pub fn shows_newest(&self) -> bool {
         self.script.truth[self.script.reached(self.sent)].id == self.shown.id
     }
@@ -322,8 +322,8 @@ impl<'a> Judge<'a> {
         self.settled_at
     }
 
-    /// Returns when the answer to the newest key that has one was seen, or else when the newest key was
-    /// sent. `None` while it is still to be seen.
+    /// Returns when the user saw the answer to the newest key with an answer, or when the newest key was sent if that
+    /// was later. `None` while that answer is still to be seen.
     pub(crate) fn answered_at(&self) -> Option<Instant> {
         let last = self.sent.checked_sub(1)?;
         let sent_at = self.outcomes[last].sent_at?;
@@ -335,7 +335,7 @@ impl<'a> Judge<'a> {
         Some(seen_at.max(sent_at))
     }
 
-    /// Finds the number of the first true screen from `first` on that looks like this.
+    /// Finds the number of the first recorded screen from `first` on with this picture.
     fn find(&self, id: PictureId, first: usize) -> Option<usize> {
         let last = self.script.reached(self.sent);
         (first..=last).find(|number| self.script.truth[*number].id == id)
@@ -353,8 +353,8 @@ impl<'a> Judge<'a> {
         });
     }
 
-    /// Marks all keys as seen if the host has answered all, and the screen is as the last answer leaves it. A screen
-    /// may look like an earlier one, as when a character was rubbed out, and alone does not tell that.
+    /// Marks the answers to all keys as seen if the screen is as the last answer leaves it. The host must have answered
+    /// all keys, because the screen may have been the same before, as when a character was rubbed out.
     fn see_settled(&mut self, now: Instant) {
         let last = self.script.keys[..self.sent].iter().rev().find_map(|key| key.after);
         if let Some(last) = last.filter(|last| self.script.truth[*last].id == self.shown.id) {
@@ -362,7 +362,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Marks keys as seen whose answers are on a screen that is no true one: a prediction without side effects.
+    /// Marks answers as seen that are on a screen unlike every recorded one, such as a prediction without side effects.
     fn see_parts(&mut self, now: Instant) {
         let held: Vec<usize> = self
             .unseen
@@ -373,7 +373,7 @@ impl<'a> Judge<'a> {
                 !self.outcomes[number].held && key.after.is_some_and(|after| self.holds(key, after))
             })
             .collect();
-        // The answer to a typing key covers those to earlier keys on its row.
+        // The answer to a typing key covers the answers to earlier typing keys on its row.
         let script = self.script;
         let row_of = |number: usize| {
             let after = script.keys[number].after?;
@@ -390,7 +390,7 @@ impl<'a> Judge<'a> {
         });
     }
 
-    /// Lets answers count again that were on the screen when their keys were sent, and are gone since.
+    /// Clears the mark of answers that were on the screen when their keys were sent, but have gone since.
     fn release(&mut self) {
         for index in 0..self.unseen.len() {
             let number = self.unseen[index];
@@ -402,7 +402,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Returns whether the screen has the answer to a key, true screen `after`. It may lack other parts of that screen.
+    /// Returns whether the screen has a key's answer: the change that leads to the recorded screen `after`.
     fn holds(&self, key: &Key, after: usize) -> bool {
         let (before, after) = (&self.script.truth[key.before], &self.script.truth[after]);
         let cursor_holds = self.shown.cursor == after.cursor;
@@ -420,7 +420,7 @@ impl<'a> Judge<'a> {
         rows.into_iter().all(|((before, after), shown)| self.has_change(*before, *after, *shown))
     }
 
-    /// Returns whether all cells that differ between two texts are as in the second one.
+    /// Returns whether `shown` has the text of `after` in every cell in which `before` and `after` differ.
     fn has_change(&self, before: TextId, after: TextId, shown: TextId) -> bool {
         if before == after || shown == after {
             return true;
@@ -429,7 +429,7 @@ impl<'a> Judge<'a> {
         before.iter().zip(after).zip(shown).all(|((old, new), shown)| old == new || shown == new)
     }
 
-    /// Compares the screen with the true screens that are possible.
+    /// Compares the user's screen with the recorded screens that are right now.
     fn examine(&self) -> Verdict {
         let mut verdict = Verdict::default();
         let rows = u16::try_from(self.shown.texts.len()).expect("a screen has at most 2048 rows");
@@ -443,7 +443,7 @@ impl<'a> Judge<'a> {
             };
         }
         let cursor = self.shown.cursor;
-        // Nobody sees a hidden cursor, but its place tells where the program takes text.
+        // Only a visible cursor can be seen at a wrong place.
         let is_misplaced =
             self.shown.shows_cursor() && self.possible().iter().all(|truth| truth.cursor != cursor);
         verdict.faults.any |= is_misplaced;
@@ -465,8 +465,8 @@ impl<'a> Judge<'a> {
             let is_paint = |truth: &Picture| self.album.pens(truth.paints[index])[at] == *pen;
             if !self.possible().iter().any(|truth| is_text(&truth)) {
                 let is_left = cursor.is_some_and(|cursor| column < cursor.column);
-                // Predictions may be ahead of the host by what was typed and rubbed out. Then a ruler from the host's
-                // last screen is older than the rest, but no mistake.
+                // A prediction that is ahead of the host may lack side effects, such as a ruler. A cell that is still
+                // as on the host's screen is then old, but no mistake.
                 if is_left || !is_text(&&self.host.0) {
                     verdict.faults.any = true;
                     verdict.faults.text |= is_left;

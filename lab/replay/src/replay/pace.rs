@@ -5,15 +5,15 @@ use rove_units::{Duration, Instant};
 use crate::replay::judge::Judge;
 use crate::replay::script::{self, Key};
 
-/// Shortest recorded pause that begins only when the answer is there, at pace look. Chosen: in it, a person reads.
+/// Shortest recorded pause that, at pace `look`, begins only with the answer. Chosen: a person reads in such a pause.
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// How long a user waits for an answer before typing on. Chosen: far beyond any answer on a path that lets
 /// anything through. It only keeps a replay from waiting forever.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long a user waits on when the host has answered and the screen is not as recorded, as a wrong prediction may
-/// stay. Chosen: the longest pause of a replay.
+/// How long a user waits for the recorded screen after the host has answered. A wrong prediction may cover it so long.
+/// Chosen: the longest pause of a replay.
 const DISBELIEF: Duration = script::GAP_MAX;
 
 /// Answers that the user waits for before typing on.
@@ -33,7 +33,7 @@ pub enum Pace {
 pub struct Pacer<'a> {
     keys: &'a [Key],
     pace: Pace,
-    /// When the recording began.
+    /// When the typing began.
     start: Option<Instant>,
 }
 
@@ -50,7 +50,7 @@ impl<'a> Pacer<'a> {
         Self { keys, pace, start: None }
     }
 
-    /// Begins the recording.
+    /// Begins to type the recording.
     pub fn start(&mut self, now: Instant) {
         self.start = Some(now);
     }
@@ -65,7 +65,7 @@ impl<'a> Pacer<'a> {
         self.keys
     }
 
-    /// Returns when the next key is due. `None` if there is none.
+    /// Returns when the next key is due. `None` before the start, and after the last key.
     pub fn due(&self, judge: &Judge<'_>) -> Option<Instant> {
         let (start, next) = (self.start?, judge.sent());
         let key = self.keys.get(next)?;

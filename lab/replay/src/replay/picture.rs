@@ -9,18 +9,18 @@ use rove_terminal::{Attributes, Cell, Color, Pen, Position, Row, Screen, Underli
 const BLANK: Glyph = Glyph(' ' as u32);
 /// The right half of a wide character.
 const HALF: Glyph = Glyph(0);
-/// From here on glyphs are the numbers of texts with combining characters.
+/// From this number on, a glyph stands for a text with combining characters.
 const COMBINED: u32 = 1 << 31;
 
-/// The text of one cell as a number. An empty cell and a space have the same.
+/// The text of one cell as a number. An empty cell and a space have the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Glyph(u32);
 
-/// The text of a row as a number: rows with the same text have the same.
+/// The text of a row as a number. Rows with the same text have the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct TextId(u32);
 
-/// How a row is painted, underlines aside, as a number.
+/// The colours and attributes of a row, without underlines, as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PaintId(u32);
 
@@ -43,7 +43,7 @@ pub(crate) struct Picture {
 }
 
 impl Picture {
-    /// Returns the screen that was looked at.
+    /// Returns the screen of which this is the picture.
     pub(crate) fn screen(&self) -> &Screen {
         &self.screen
     }
@@ -73,7 +73,7 @@ type PictureKey = (Vec<TextId>, (u16, u16));
 pub(crate) type Paint = (u32, u32, u8);
 
 impl Album {
-    /// Looks at a screen. Rows it shares with the picture `before` cost next to nothing.
+    /// Returns the picture of a screen. Rows that it shares with the picture `before` cost next to nothing.
     pub(crate) fn look(&mut self, screen: &Screen, before: Option<&Picture>) -> Picture {
         let rows = screen.size().rows();
         let (mut texts, mut paints) = (Vec::new(), Vec::new());
@@ -98,7 +98,7 @@ impl Album {
         Picture { id, texts, paints, cursor, screen: screen.clone() }
     }
 
-    /// Returns how many cells all different rows have together.
+    /// Returns how many cells all different rows of all pictures have together.
     pub(crate) fn cells(&self) -> usize {
         self.cells
     }
@@ -154,7 +154,7 @@ impl Album {
     }
 }
 
-/// Returns what can be seen of a cell's pen, but for underlines: predictions are underlined.
+/// Returns the visible part of a cell's pen. Underlines are left out, because predictions are underlined.
 fn visible_pen(cell: &Cell) -> Paint {
     let Pen { foreground, background, attributes } = cell.pen;
     let mut attributes = attributes.underlined(Underline::None);
@@ -183,7 +183,7 @@ fn visible_pen(cell: &Cell) -> Paint {
 fn color(color: Color) -> u32 {
     match color {
         Color::Default => 0,
-        // Stock Mosh does not tell them apart.
+        // Stock Mosh does not tell named from indexed colours.
         Color::Named(index) | Color::Indexed(index) => 1 << 24 | u32::from(index),
         Color::Rgb(red, green, blue) => u32::from_be_bytes([2, red, green, blue]),
     }

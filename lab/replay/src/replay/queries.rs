@@ -7,36 +7,35 @@ use core::ops::Range;
 
 use crate::trace::{Event, Record};
 
-/// Longest sequence that is looked at, in bytes. Chosen: four times the longest answer seen. A longer one
-/// is no query.
+/// Longest control sequence that can be a query or an answer, in bytes. Chosen: four times the longest answer seen.
 const SEQUENCE_BYTES_MAX: usize = 4096;
 
 /// The subject of a query and of its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
-    /// DA1, DA2, DA3.
+    /// The terminal's attributes: DA1, DA2, DA3.
     Attributes,
-    /// DSR, with the place of the cursor among them.
+    /// The terminal's status (DSR), or the position of the cursor.
     Status,
-    /// DECRQM.
+    /// The state of a mode (DECRQM).
     Mode,
-    /// OSC 4, 10 to 19 and others with a `?`.
+    /// A colour or other value: OSC 4, 10 to 19 and others with a `?`.
     Osc,
-    /// XTVERSION.
+    /// The terminal's name and version (XTVERSION).
     Version,
-    /// XTGETTCAP.
+    /// A termcap capability (XTGETTCAP).
     Capability,
-    /// DECRQSS.
+    /// A setting, such as the cursor's style (DECRQSS).
     Setting,
     /// The flags of kitty's keyboard protocol, and XTQMODKEYS.
     Keyboard,
     /// Sizes and places of the window.
     Window,
-    /// DECREQTPARM.
+    /// The terminal's parameters (DECREQTPARM).
     Parameters,
 }
 
-/// A control sequence or a control string that has its end.
+/// A complete control sequence or control string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sequence<'a> {
     /// The bytes between `ESC [` and the final byte, and the final byte.
@@ -121,7 +120,7 @@ impl Direction {
         self.starts[behind - 1].1
     }
 
-    /// Removes what was found from the records.
+    /// Removes the found sequences from the records.
     fn cut(&self, found: &[Found], records: &mut [Record]) {
         let mut ends = self.starts.iter().skip(1).map(|(start, _)| *start);
         let mut found = found.iter().map(|found| found.1.clone()).peekable();
@@ -145,7 +144,7 @@ impl Direction {
     }
 }
 
-/// Reads the sequence at the beginning of `bytes`. Returns it and its length, or `None` if there is none with an end.
+/// Reads the sequence at the beginning of `bytes`. Returns it and its length, or `None` if no complete one is there.
 fn sequence(bytes: &[u8]) -> Option<(Sequence<'_>, usize)> {
     let body = bytes.get(2..)?;
     match bytes[1] {

@@ -13,7 +13,7 @@ use crate::replay::script::Script;
 ///
 /// # Errors
 ///
-/// Returns the refusal of the output.
+/// Returns the I/O error of `output`.
 pub(super) fn write(
     output: &mut impl Write,
     script: &Script,
@@ -44,12 +44,12 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Writes how many keys of some runs were not instant, by the rule for which the engine did not show the key, or one
-/// before it, when it was typed.
+/// Writes how many keys were not instant, for each rule that kept the engine from showing the key, or a key before it,
+/// when it was typed.
 ///
 /// # Errors
 ///
-/// Returns the refusal of the output.
+/// Returns the I/O error of `output`.
 pub(super) fn write_losses<'a>(
     output: &mut impl Write,
     runs: impl Iterator<Item = (&'a Script, &'a Run)>,

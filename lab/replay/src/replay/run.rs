@@ -19,13 +19,13 @@ use crate::replay::pace::{PATIENCE, Pace};
 use crate::replay::script::Script;
 use crate::replay::server_end::{CLEAR, ReplayedProgram, server_end};
 
-/// Keys that are echoed before the recording begins: they settle the estimate of the round trip.
+/// Keys that are echoed before the recording begins, so that the estimate of the round trip settles.
 pub const SETTLING: &[u8] = b"settle";
 
 /// How long one step of the session's start may take. Chosen: dozens of round trips of the longest path.
 const SETTLING_MAX: Duration = Duration::from_secs(3600);
 
-/// The salt for remembered prompts. It may be constant: no memory is compared with another recording's.
+/// The salt for remembered prompts. It is constant, because no memory is compared with another recording's.
 const SALT: [u8; 16] = [0; 16];
 
 /// How long after the last key and the host's last output the run waits for answers.
@@ -34,14 +34,14 @@ pub const TAIL: Duration = Duration::from_secs(30);
 /// The program whose wire and timing both ends follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Ends {
-    /// Mosh 1.4.0's, without extensions
+    /// Mosh 1.4.0's wire and timing, without extensions
     Stock,
-    /// Rove's
+    /// Rove's wire and timing, with extensions
     Rove,
 }
 
 impl Ends {
-    /// Returns the transport's configuration for such an end, given rove's.
+    /// Returns the transport's configuration of such an end, made from rove's `config`.
     pub fn transport(self, config: Config) -> Config {
         match self {
             Self::Stock => config.stock(),
@@ -59,7 +59,7 @@ pub struct RunOptions {
     pub pace: Pace,
     /// The path.
     pub path: Path,
-    /// The seed that decides all chance.
+    /// The seed of all random numbers.
     pub seed: u64,
     /// How late the program at the server end reads a key.
     pub host_delay: Duration,
@@ -69,7 +69,7 @@ pub struct RunOptions {
     pub awaits_echo: bool,
     /// Whether the session begins with the prompts that an earlier session of the same recording knew at its end.
     pub prompt_memory: bool,
-    /// The state that diffs of both ends start from; rove's choice where there is none.
+    /// The state that diffs of both ends start from. `None` leaves the choice to the rule of [`Self::ends`].
     pub reference: Option<ReferencePolicy>,
     /// Mechanisms that both ends leave out.
     pub sender_without: Vec<Mechanism>,
@@ -118,9 +118,9 @@ pub struct Run {
     pub uplink: Traffic,
     /// Traffic to the client.
     pub downlink: Traffic,
-    /// Whether the last true screen was shown at the end.
+    /// Whether the user saw the last recorded screen at the end.
     pub ends_true: bool,
-    /// How many bytes the server end received that the recording does not have at that place.
+    /// How many bytes from the user differ from the recorded byte at the same place.
     pub unexpected: usize,
     /// The engine's notes, if the options ask for an explanation.
     pub notes: Option<Notes>,
@@ -144,7 +144,7 @@ type Right<'a> = Beside<ServerEnd<ReplayedProgram<'a>>, Sender<Bulk>>;
 ///
 /// # Errors
 ///
-/// Returns a sentence if the session could not even begin.
+/// Returns a sentence if the session did not begin.
 pub(crate) fn play(script: &Script, options: &RunOptions) -> Result<Run, String> {
     if !options.prompt_memory {
         return play_once(script, options, None).map(|(run, _)| run);

@@ -1,5 +1,5 @@
-//! A recording made ready to be played: keys, the host's output with times, and the screens that it makes, the true
-//! ones.
+//! A recording made ready to be played: its keys, the host's output with times, and the recorded screens. A recorded
+//! screen is the one after a record of that output.
 
 use rove_session::{Tty, TtyModes};
 use rove_terminal::{Cursor, Screen, Size, Terminal};
@@ -11,15 +11,15 @@ use crate::replay::picture::{Album, Picture};
 use crate::replay::queries;
 use crate::trace::{self, Event, Trace};
 
-/// Longest gap between two records; longer ones are cut.
+/// Longest gap between two records in a replay; longer gaps are shortened to it.
 pub(crate) const GAP_MAX: Duration = Duration::from_secs(1);
-/// Longest time from a key to the first record of its response, and from each of its records to the next.
+/// Longest time from a key to the first record of its response, and between two records of the response.
 const RESPONSE_GAP: Duration = Duration::from_millis(100);
 
-/// Most rows of all true screens together. Chosen: 16 bytes each, and ten thousand records on a screen of
-/// a thousand rows.
+/// Most rows of all recorded screens of a session together. Chosen: 16 bytes each, and ten thousand records on a screen
+/// of a thousand rows.
 const TRUE_ROWS_MAX: usize = 10_000_000;
-/// Most cells of all different rows of the true screens. Chosen: half a gigabyte of memory.
+/// Most cells of all different rows of a session's recorded screens. Chosen: half a gigabyte of memory.
 const TRUE_CELLS_MAX: usize = 16 << 20;
 
 /// The class of a key.
@@ -43,9 +43,9 @@ pub struct Key {
     /// The bytes that the key sends.
     pub bytes: Vec<u8>,
     pub(crate) class: Class,
-    /// The number of the true screen before the key.
+    /// The number of the recorded screen before the key.
     pub(crate) before: usize,
-    /// The number of the first true screen that shows its effect. `None` if it has none.
+    /// The number of the first recorded screen with the key's effect. `None` for a key without an effect.
     pub(crate) after: Option<usize>,
     /// Whether the host's terminal hid what was typed, as for a password.
     pub(crate) is_secret: bool,
@@ -54,9 +54,9 @@ pub struct Key {
 /// A change of how the host's terminal takes keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ModeChange {
-    /// How many of the host's steps come before the change.
+    /// How many records of the host's output come before the change.
     pub(crate) behind: usize,
-    /// How many bytes of the user must have come before.
+    /// How many bytes of the user the host must have received before the change.
     pub(crate) needs: usize,
     pub(crate) tty: Tty,
     /// Whether the shell waits at its prompt.
@@ -66,9 +66,9 @@ pub(crate) struct ModeChange {
 /// A record of the far side's output.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// The bytes.
+    /// The bytes of the record.
     pub bytes: Vec<u8>,
-    /// How many bytes of the user must have come before this output.
+    /// How many bytes of the user the host must have received before this output.
     pub needs: usize,
     /// The time since the record before it, at most 1 s.
     pub gap: Duration,
@@ -97,13 +97,13 @@ pub struct Script {
     pub(crate) mode_changes: Vec<ModeChange>,
     /// Everything the user typed.
     pub typed: Vec<u8>,
-    /// The true screens: the blank one before the first step, and one after each step.
+    /// The recorded screens: the blank screen before the first step, and the screen after each step.
     pub(crate) truth: Vec<Picture>,
-    /// For each true screen, whether a terminal shows it: false in the middle of a synchronised update.
+    /// For each recorded screen, whether a terminal shows it: false in the middle of a synchronised update.
     is_whole: Vec<bool>,
     /// The flicker on a terminal that shows the recorded screens at their recorded times.
     pub(crate) flicker: Tally,
-    /// For each number of sent keys, the last true screen that the host can have reached.
+    /// For each number of sent keys, the last recorded screen that the host can have reached.
     reach: Vec<usize>,
     pub(crate) album: Album,
 }
@@ -164,7 +164,7 @@ impl Class {
     }
 }
 
-/// Returns whether `text` stands on the screen from the place of the cursor `from` on, with the cursor behind it.
+/// Returns whether the screen has `text` from the position of the cursor `from` on, and the cursor after the text.
 fn appears(text: &str, from: Cursor, screen: &Screen) -> bool {
     let (mut row, mut column) = (from.row, from.column);
     for c in text.chars() {
@@ -188,11 +188,11 @@ fn appears(text: &str, from: Cursor, screen: &Screen) -> bool {
 }
 
 impl Script {
-    /// Makes a recording ready for an emulator like rove's; with `keys_max`, only the first so many keys.
+    /// Makes a recording ready for an emulator like rove's. With `keys_max`, only this many keys are played.
     ///
     /// # Errors
     ///
-    /// Returns why it cannot be played.
+    /// Returns an error if the recording cannot be played.
     pub(crate) fn new(
         name: String,
         trace: Trace,
@@ -237,12 +237,12 @@ impl Script {
         Ok(script)
     }
 
-    /// Returns the number of the last true screen that the host can have reached once `keys` keys were sent.
+    /// Returns the number of the last recorded screen that the host can have reached after the first `keys` keys.
     pub fn reached(&self, keys: usize) -> usize {
         self.reach[keys]
     }
 
-    /// Returns the true screens from `first` on that a terminal may show once `keys` keys were sent.
+    /// Returns the recorded screens from `first` on that a terminal may show after the first `keys` keys.
     pub(crate) fn whole_screens(
         &self,
         first: usize,
@@ -252,7 +252,7 @@ impl Script {
         numbers.filter(|number| self.is_whole[*number]).map(|number| &self.truth[number])
     }
 
-    /// Returns the number of the last true screen.
+    /// Returns the number of the last recorded screen.
     pub(crate) fn end(&self) -> usize {
         self.steps.len()
     }
@@ -290,7 +290,7 @@ impl Script {
                     recorded.steps.push(record.at);
                 }
                 Event::Size(size) if size != self.size => return Err(ScriptError::Resized),
-                // Neither types nor draws: the gap belongs to what follows.
+                // Such a record has no key and no output. The gap before it counts for the next record.
                 Event::Size(_) => continue,
                 Event::Tty(modes) => {
                     let (behind, needs) = (self.steps.len(), self.typed.len());
@@ -305,7 +305,7 @@ impl Script {
         Ok(recorded)
     }
 
-    /// Plays all steps into an emulator, and keeps the true screens.
+    /// Plays all steps into an emulator, and keeps the recorded screens.
     fn draw(&mut self, repertoire: Repertoire) -> Result<(), ScriptError> {
         let rows = usize::from(self.size.rows());
         if rows.saturating_mul(self.steps.len() + 1) > TRUE_ROWS_MAX {
@@ -330,7 +330,7 @@ impl Script {
         Ok(())
     }
 
-    /// Counts what flickers on a terminal that shows the true screens at the recorded times.
+    /// Counts the flicker on a terminal that shows the recorded screens at the recorded times.
     fn watch(&self, recorded: &Recorded) -> Tally {
         let mut watch = Watch::new(&self.album, &self.truth[0]);
         let screens = self.truth.iter().zip(&self.is_whole).skip(1).zip(&recorded.steps);
@@ -356,15 +356,15 @@ impl Script {
             }
             let (before, truth) = (&self.truth[key.before], &self.truth[after]);
             let has_effect = truth.id != before.id;
-            // Later records of the response may only paint or put the cursor back: its effect is on the first such
-            // screen.
+            // Later records of the response may change only colours, or move the cursor and back. The effect is on the
+            // first screen with the last one's text and cursor.
             let first = (key.before..=after).find(|number| self.truth[*number].id == truth.id);
             key.after = first.filter(|_| has_effect);
             key.class = Class::of(&key.bytes, before.screen(), truth.screen());
         }
     }
 
-    /// Finds, for each number of sent keys, the last true screen that the host can reach.
+    /// Finds, for each number of sent keys, the last recorded screen that the host can reach.
     fn reach(&mut self) {
         let mut sent = 0;
         self.reach.clear();

@@ -11,7 +11,7 @@ use crate::replay::script::{ModeChange, Script, Step};
 /// The key that asks for a cleared screen: Ctrl-L, as in a shell. It makes no prediction certain.
 pub const CLEAR: u8 = 0x0c;
 
-/// A program on a raw tty.
+/// The recorded program, which runs on a raw tty.
 pub(super) struct ReplayedProgram<'a> {
     steps: &'a [Step],
     /// Changes of the tty's modes that are still to come.
@@ -25,11 +25,11 @@ pub(super) struct ReplayedProgram<'a> {
     host_delay: Duration,
     /// Bytes that have come and are not read yet, each piece with the time at which the program reads it.
     unread: VecDeque<(Instant, Vec<u8>)>,
-    /// When the next step is due, once all the keys that it needs have come.
+    /// When the next step is due. `None` until all keys that it needs have come.
     due: Option<Instant>,
-    /// Bytes of the user that have come since the start.
+    /// How many bytes of the user the program has read since the start.
     received: usize,
-    /// How many of these bytes are not those of the recording.
+    /// How many of these bytes differ from the recorded byte at the same place.
     unexpected: usize,
 }
 
@@ -60,12 +60,12 @@ impl ReplayedProgram<'_> {
         self.start = Some(now);
     }
 
-    /// Returns whether everything is written.
+    /// Returns whether all recorded output is written.
     pub(super) const fn is_done(&self) -> bool {
         self.done == self.steps.len()
     }
 
-    /// Returns how many bytes of the user were not those of the recording.
+    /// Returns how many bytes of the user differ from the recorded byte at the same place.
     pub(super) const fn unexpected(&self) -> usize {
         self.unexpected
     }
@@ -76,7 +76,7 @@ impl ReplayedProgram<'_> {
             && change.behind <= self.done
             && change.needs <= self.received
         {
-            // More keys may have come than at this place of the recording, so that the prompt is not sure.
+            // If more keys have come than at this place of the recording, the shell may have left its prompt.
             let is_all = self.unread.is_empty() && self.received == change.needs;
             let prompt = server.written_input().filter(|_| change.prompt && is_all);
             server.handle_tty(Tty { prompt, ..change.tty });
@@ -184,7 +184,7 @@ mod tests {
             }
             assert_eq!(net.right.program.unexpected(), 0);
             assert_eq!(told[0].is_some(), is_told);
-            // The statement is about the key before.
+            // The second key changes nothing, because the server states a prompt for the keys before it.
             assert_eq!(told.last(), told.first());
         }
     }

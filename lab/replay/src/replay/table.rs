@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::replay::figures::Row;
 
-/// A row of figures, with the recording, the path and the seed that it is of.
+/// A row of figures, with the recording, the path and the seed that the figures belong to.
 #[derive(Debug, Serialize)]
 pub(super) struct Named<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,7 +29,7 @@ pub(super) const LAYOUT: &str = "trace<22=trace keys>6=keys judged>6=all.keys | 
     flicker>16=flicker.own+flicker.all+flicker.local blinks>13=cursor_blinks.own+cursor_blinks.all+cursor_blinks.local | \
     up>9=uplink.bytes_of_run down>9=downlink.bytes_of_run";
 
-/// Returns the line of one or of several recordings: the row, and behind it what went wrong.
+/// Returns the line of one or of several recordings: the row, then the faults.
 pub(super) fn text(named: &Named<'_>) -> String {
     let mut text = line(LAYOUT, named);
     let Row { runs, true_ends, unexpected_bytes, inside, .. } = &named.row;

@@ -20,7 +20,7 @@ const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// A recording on a small screen: when, who, what.
+/// Creates a recording on a small screen. Each record has a time in ms, `>` (keys) or `<` (output), and a text.
 fn trace(records: &[(u64, char, &str)]) -> Trace {
     let records = records.iter().map(|(at, who, text)| Record {
         at: Instant::from_millis(*at),
@@ -87,7 +87,7 @@ fn every_reference_policy_brings_the_true_screen_over_a_lossy_path() {
 
 #[test]
 fn nobody_waits_for_an_answer_that_was_there_before_the_key() {
-    // A character is rubbed out before the screen has it, so that the screen never changes.
+    // A character is rubbed out before it is on the screen, so that the screen never changes.
     let script = script_of(&[
         (0, '<', "$ "),
         (400, '>', "x"),
@@ -100,7 +100,7 @@ fn nobody_waits_for_an_answer_that_was_there_before_the_key() {
     let run = play(&script, &options(Preference::Never, "rtt=2s"));
     let sent = |key: usize| run.outcomes[key].sent_at.expect("every key is sent");
     let wait = sent(2).saturating_since(sent(1));
-    // The recorded pause begins with the echo ack, with which the host says that this is its answer.
+    // The recorded pause begins with the echo ack, which tells that the host has answered.
     assert!((ms(2990)..ms(3500)).contains(&wait), "waits {wait:?}");
     for outcome in &run.outcomes {
         assert!((ms(2000)..ms(2500)).contains(&latency(outcome)), "{outcome:?}");
@@ -161,7 +161,7 @@ fn at_pace_open_keys_keep_their_times_and_at_pace_look_a_pause_waits() {
 
 #[test]
 fn a_prediction_that_does_not_come_true_is_wrong_until_the_host_says_so() {
-    // The last key is not echoed: a password after all.
+    // The last key is not echoed, as if it were a password.
     let mut records = vec![(0, '<', "$ ")];
     for at in [400, 800, 1200] {
         records.push((at, '>', "x"));
@@ -176,7 +176,7 @@ fn a_prediction_that_does_not_come_true_is_wrong_until_the_host_says_so() {
     let [mistake] = run.mistakes.as_slice() else { panic!("{:?}", run.mistakes) };
     assert_eq!(mistake.key, 3);
     let lasted = mistake.corrected_at.map(|at| at.saturating_since(mistake.since));
-    // The echo ack that refutes it comes 50 ms and up to a frame interval behind the echo.
+    // The echo ack that refutes the prediction comes 50 ms and up to a frame interval after the echo.
     assert!(lasted.is_some_and(|lasted| (ms(200)..ms(400)).contains(&lasted)), "{lasted:?}");
     assert!(mistake.is_late(Some(mistake.since)));
     // With predictions off nothing is wrong.
@@ -187,7 +187,7 @@ fn a_prediction_that_does_not_come_true_is_wrong_until_the_host_says_so() {
 #[test]
 fn a_key_that_nobody_answers_is_left_out_and_one_never_answered_is_never_seen() {
     let script = script_of(&[(0, '<', "$ "), (10, '>', "a"), (200, '<', "a"), (300, '>', "b")]);
-    // The host took 190 ms, and that is no response any more.
+    // The host's output came after 190 ms, too late for a response.
     assert!(script.keys.iter().all(|key| key.after.is_none()));
     let script = echo("ab");
     let dead = options(Preference::Never, "rtt=200ms,loss=100%");

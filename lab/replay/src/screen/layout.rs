@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::ser::Formatter;
 
-/// Containers nested deeper than this stay on their line: the runs of a row are the fourth.
+/// Deepest JSON containers that are broken into lines: the runs of a row, at the fourth level.
 const BROKEN_DEPTH_MAX: usize = 4;
 
 /// Breaks the outermost object and the lists in it into lines, and leaves the rest on the line.

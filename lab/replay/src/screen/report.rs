@@ -1,4 +1,4 @@
-//! The screen as JSON. The format is a promise: `rove-lab screen --help`.
+//! The screen as JSON, in the format that `rove-lab screen --help` promises.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -124,7 +124,7 @@ enum Paint {
     Rgb(String),
 }
 
-/// Writes what was played as one JSON object and a line feed.
+/// Writes the state after the input as one JSON object and a line feed.
 pub(super) fn write_json(played: &Played, mut output: impl Write) -> io::Result<()> {
     let mut serializer = serde_json::Serializer::with_formatter(&mut output, Layout::default());
     report(played).serialize(&mut serializer)?;

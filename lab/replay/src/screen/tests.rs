@@ -1,6 +1,6 @@
 use super::*;
 
-/// A reader that hands out at most so many bytes at once, and is interrupted before each time.
+/// A reader that hands out at most `step` bytes at once, and is interrupted before each time.
 struct Dribble<'a> {
     rest: &'a [u8],
     step: usize,

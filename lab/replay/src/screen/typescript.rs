@@ -7,12 +7,12 @@ use rove_terminal::Size;
 
 /// How the first line begins.
 const FIRST: &[u8] = b"Script started on ";
-/// How the last line begins, behind a line break of its own.
+/// How the last line begins, after a line break of its own.
 const LAST: &[u8] = b"\nScript done on ";
 
-/// Longest first line that is read. Chosen: it tells the command too, which is rarely longer.
+/// Longest first line of a typescript, in bytes. Chosen: it includes the command, which is rarely longer.
 const FIRST_BYTES_MAX: usize = 64 * 1024;
-/// Bytes held back, among which the last line is looked for. Chosen: four times what util-linux 2.38 writes.
+/// Bytes held back to find the last line of a typescript. Chosen: four times what util-linux 2.38 writes.
 const LAST_BYTES_MAX: usize = 512;
 
 /// A reader of a typescript without its first and last line, which are not the program's.
@@ -25,11 +25,11 @@ pub(super) struct Typescript<R> {
 }
 
 impl<R: Read> Typescript<R> {
-    /// Reads the first line and returns the size that it tells.
+    /// Reads the first line, and returns the size of the terminal that it states.
     ///
     /// # Errors
     ///
-    /// Returns what is missing there and what to do, or why nothing can be read.
+    /// Returns an error if the line states no size, with advice, or if nothing can be read.
     pub(super) fn open(input: R) -> Result<(Size, Self)> {
         let mut input = BufReader::new(input);
         let mut line = Vec::new();

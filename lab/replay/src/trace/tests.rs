@@ -119,13 +119,13 @@ fn a_trace_has_a_bound() {
     assert!(Trace::read(long).is_ok());
 }
 
-/// So many bytes of empty lines.
+/// A reader of this many bytes of empty lines.
 struct Blank(u64);
 
 impl Read for Blank {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let len = buffer.len().min(usize::try_from(self.0).unwrap_or(usize::MAX));
-        // Long lines are read faster than many.
+        // Few long lines are read faster than many short ones.
         buffer[..len].fill(b' ');
         buffer[..len].iter_mut().step_by(4_096).for_each(|byte| *byte = b'\n');
         self.0 -= u64::try_from(len).unwrap();

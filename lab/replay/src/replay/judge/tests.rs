@@ -69,7 +69,7 @@ impl<'a> Court<'a> {
         self.draw(text);
     }
 
-    /// Shows what a datagram has brought, and gives the judge this as the host's screen.
+    /// Gives the judge a host's screen with `text`, and shows the same on the user's terminal, as after a datagram.
     fn host(&mut self, text: &str) {
         let mut host = Terminal::host(self.terminal.screen().size());
         host.write(text.as_bytes());
@@ -77,7 +77,7 @@ impl<'a> Court<'a> {
         self.arrival(&format!("\x1bc{text}"));
     }
 
-    /// Returns how often cells flickered and the cursor blinked, and how much of that the program never shows.
+    /// Returns how often cells flickered and the cursor blinked, and how much of that the client alone made.
     fn flicker(&self) -> ((usize, usize), (usize, usize)) {
         let count = |counted: fn(&&Flicker) -> bool| {
             let flickers = self.judge.flickers().iter().filter(counted);
@@ -98,7 +98,7 @@ impl<'a> Court<'a> {
 
 const NO_FAULTS: Faults = Faults { text: false, any: false, paint: false };
 
-/// Returns an editor's output for a character: the ruler at the bottom, too.
+/// Returns an editor's output for a character: the character itself, and a ruler at the bottom.
 fn ruled(c: char, column: usize) -> String {
     format!("{c}\x1b7\x1b[4;1Hcolumn {column}\x1b8")
 }
@@ -112,14 +112,14 @@ fn a_typing_key_is_seen_without_its_side_effects_and_covers_those_before_it() {
     (0..3).for_each(|_| court.key());
     assert_eq!(court.faults("ab"), NO_FAULTS);
     assert_eq!(court.seen(), [true, true, false]);
-    // The right place behind another text is none.
+    // After a wrong text, a cursor at the right place is no answer.
     assert!(court.faults("\x1b[1;1H>-ab\x1b[1;6H").text);
     assert_eq!(court.seen(), [true, true, false]);
 }
 
 #[test]
 fn a_typing_key_is_seen_where_the_program_hides_the_cursor_and_draws_its_own() {
-    // A reversed blank is the program's cursor, as kakoune draws it. The terminal's is hidden at the same place.
+    // A reversed blank is the program's cursor, as kakoune draws it. The terminal's cursor is hidden at the same place.
     let answer = |c, column| format!("{}\x1b[7m \x1b[27m\x08", ruled(c, column));
     let keys = [("a", answer('a', 1)), ("b", answer('b', 2)), ("c", answer('c', 3))];
     let keys = keys.each_ref().map(|(key, answer)| (*key, answer.as_str()));
@@ -134,7 +134,7 @@ fn a_typing_key_is_seen_where_the_program_hides_the_cursor_and_draws_its_own() {
 
 #[test]
 fn an_answer_is_seen_with_the_first_screen_that_looks_like_it() {
-    // Behind the echo the host only paints, and puts the cursor back where it was.
+    // After the echo the host only paints, and puts the cursor back where it was.
     let script = script_of_records(
         "> ",
         &[("a", &["a", "\x08\x1b[1ma"]), ("b", &["b", "\x1b[2;1H", "\x1b[1;5H"])],
@@ -184,7 +184,7 @@ fn what_held_before_a_key_was_sent_counts_only_anew() {
     let script = script("> ", &keys);
     let mut court = Court::new(&script);
     court.key();
-    // Nothing of the character has been drawn when it is rubbed out: row and cursor already are as at the end.
+    // The character is rubbed out before it was drawn, so that row and cursor already are as at the end.
     court.key();
     court.draw("\x1b[3;1H?\x1b[1;3H");
     assert_eq!(court.seen(), [false, false]);
@@ -237,7 +237,7 @@ fn a_mistake_is_corrected_by_a_true_screen_and_gone_when_nothing_is_wrong() {
     court.key();
     court.draw("?");
     let since = court.now;
-    // A prediction without its side effect: nothing wrong, and no true screen.
+    // A prediction without its side effect has no fault, but equals no recorded screen.
     court.draw("\x08ab");
     let gone = court.now;
     court.arrival("\x1b[4;1Hcolumn 2\x1b[1;5H");
@@ -268,7 +268,7 @@ fn what_the_host_said_last_is_not_wrong_behind_a_prediction_that_is_ahead_of_it(
     court.key();
     court.draw("\x08 \x08");
     court.key();
-    // This screen is true as the third answer, but the host has answered only the first key.
+    // This screen equals the third answer, but the host has answered only the first key.
     court.draw("y");
     assert!(court.seen()[2]);
     host.write(keys[1].1.as_bytes());

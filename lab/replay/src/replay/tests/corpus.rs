@@ -20,8 +20,7 @@ struct Known {
     secrets: &'static [&'static str],
 }
 
-/// How many keys are instant, after how many the client draws a wrong text left of the cursor, and after how many it
-/// draws anything wrong.
+/// How many keys are instant, how many are followed by a wrong text left of the cursor, and how many by anything wrong.
 type Tally = (usize, usize, usize);
 
 const fn known(name: &'static str, stock: Tally, replay: Tally) -> Known {
@@ -32,8 +31,8 @@ const fn known(name: &'static str, stock: Tally, replay: Tally) -> Known {
 /// the opposite, the new figures go here. `cargo test -p rove-replay corpus -- --nocapture` prints them.
 ///
 /// In `agent-stream` the box with the prompt moves down while it is typed into, and a key is shown where the box was.
-/// In `slow-echo` most of it is the judge's: what comes back 300 ms late stands behind later keys in the
-/// recording, and what is shown before those counts as wrong. In `zsh-suggestions` nothing tells what is suggested from input,
+/// In `slow-echo` most faults are the judge's: a key's echo follows later keys in the recording, so that showing the
+/// key before them counts as wrong. In `zsh-suggestions` nothing tells suggestions from input, so less is shown.
 /// so that less is shown than by stock.
 const TRACES: [Known; 36] = [
     known("agent-filter", (19, 0, 0), (21, 0, 0)),
@@ -97,11 +96,11 @@ const SESSIONS: [(&str, usize, usize); 12] = [
     ("vim-gdb", 158, 170),
 ];
 
-/// A far host, as the goals of prediction are stated for.
+/// The path to a far host, for which the goals of prediction are stated.
 const LINK: &str = "rtt=500ms,jitter=30ms";
-/// The far host, over a path with a loss that few networks have.
+/// The path to a far host with a loss that few networks have.
 const LOSSY_LINK: &str = "rtt=500ms,jitter=30ms,loss=29%";
-/// A near host, over a path that loses as much.
+/// The path to a near host with the same loss.
 const NEAR_LINK: &str = "rtt=100ms,jitter=10ms,loss=29%";
 /// How many seeds are tried to find an effect of a mechanism. Chosen: remembered prompts show in one of three.
 const SEEDS: u64 = 12;
@@ -182,8 +181,8 @@ fn as_many_keys_are_instant_and_wrong_as_is_known() {
     assert!(others.is_empty(), "trace, ends, found, known: {others:?}");
 }
 
-/// Paths over which agents' screens are played, with the cells that flicker and the blinks of the cursor that are ours, over this many
-/// seeds of each recording.
+/// Paths over which agents' screens are played, with the numbers of cells and cursor blinks that the client alone makes
+/// flicker over [`AGENT_SEEDS`] seeds of each recording.
 const AGENT_LINKS: [(&str, usize, usize); 2] =
     [("rtt=100ms,loss=5%", 0, 0), ("rtt=300ms,loss=5%", 0, 0)];
 const AGENT_SEEDS: u64 = 40;
@@ -278,7 +277,7 @@ fn as_many_keys_are_instant_in_other_sessions_as_is_known() {
     assert_eq!(found, SESSIONS);
 }
 
-/// Returns a session in which switching a mechanism off changes what becomes of a key.
+/// Returns a session in which a key has another outcome without the mechanism.
 fn evidence(mechanism: Mechanism) -> Script {
     let name = match mechanism {
         Mechanism::ShellPrompts => "bash-prompt",
