@@ -1,7 +1,7 @@
 //! The study of which state a difference should start from, by the age of information at the receiver.
 //!
 //! [`study`] runs a published experiment in virtual time: a [`sender`] with its [`estimator`] of round trips, and a
-//! [`receiver`], exchange [`datagram`]s. A measure of `experiment` asks the transport that ships the same question.
+//! [`receiver`], exchange [`datagram`]s. `experiment` measures the same age with the transport that ships.
 
 pub(crate) use self::study::Study;
 

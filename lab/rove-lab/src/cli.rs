@@ -1,4 +1,4 @@
-//! The command line: which command was called, and the exit code it gives back.
+//! The command line: runs the command that was called, and returns its exit code.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -87,10 +87,10 @@ static MANUAL: Manual = Manual {
     ..Manual::of(&LABORATORY)
 };
 
-/// A command that is called by a word behind `rove-lab`.
+/// A command that is called by a word after `rove-lab`.
 struct Subcommand {
     manual: &'static Manual,
-    /// Runs the command with the words behind it on the command line, and returns the exit code.
+    /// Runs the command with the arguments after its word, and returns the exit code.
     run: fn(Vec<OsString>) -> u8,
 }
 
@@ -113,10 +113,10 @@ static COMMANDS: &[Subcommand] = &[
     Subcommand { manual: &man::MANUAL, run: run_man },
 ];
 
-/// Runs the command that `args` call: the first is the name of the program.
+/// Runs the command that `args` call. The first of `args` is the program's name.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().skip(1).collect();
-    // The word `play` is no command for people: `rove-lab compare` starts this program with it at the far side.
+    // No person calls `play`: `rove-lab compare` starts this program with that word at the far side.
     #[cfg(target_os = "linux")]
     if let [word, rest @ ..] = args.as_slice()
         && word == replayed_program::WORD
@@ -154,7 +154,7 @@ fn run_without_command(args: Vec<OsString>) -> u8 {
     }
 }
 
-/// Why a command was not done.
+/// The reason why a command failed.
 enum Complaint {
     /// The command line cannot be followed.
     Usage(String),
@@ -168,7 +168,7 @@ impl From<anyhow::Error> for Complaint {
     }
 }
 
-/// Reads the words behind a command's, and does what they ask for.
+/// Reads the arguments after a command's word, and runs the command.
 fn call<T: FromArgMatches>(
     manual: &Manual,
     args: Vec<OsString>,
@@ -177,7 +177,7 @@ fn call<T: FromArgMatches>(
     call_action(manual, &[], args, run)
 }
 
-/// Does as [`call`] does, but refuses an option that the action has no use for. `uses` has the actions of each such option.
+/// Does as [`call`] does, but refuses an option that the action does not use. `uses` lists each option's actions.
 fn call_action<T: FromArgMatches>(
     manual: &Manual,
     uses: &[(&str, &str)],
@@ -193,7 +193,7 @@ fn call_action<T: FromArgMatches>(
     }
 }
 
-/// Returns a sentence on the first option of the command line that its action has no use for.
+/// Returns a sentence on the first option of the command line that the action does not use.
 fn unused(matches: &ArgMatches, uses: &[(&str, &str)]) -> Option<String> {
     let is_there = |name: &str| {
         let source = matches.value_source(name.trim_start_matches('-'));
@@ -206,7 +206,7 @@ fn unused(matches: &ArgMatches, uses: &[(&str, &str)]) -> Option<String> {
     })
 }
 
-/// Returns a command's exit code, after saying why it was not done.
+/// Returns a command's exit code. If the command failed, first writes the reason to standard error.
 fn ended(manual: &Manual, result: Result<u8, Complaint>) -> u8 {
     match result {
         Ok(code) => code,
@@ -226,13 +226,13 @@ fn done(result: anyhow::Result<()>) -> Result<u8, Complaint> {
     result.map_or_else(|error| Err(error.into()), |()| Ok(0))
 }
 
-/// Writes clap's refusal to standard error. Help and version, which clap returns as errors, go to standard output.
+/// Writes clap's error to standard error. Help and version, which clap returns as errors, go to standard output.
 fn refuse(manual: &Manual, error: &clap::Error) -> u8 {
     let Some(refusal) = refusal(manual, error) else {
         let _ = error.print();
         return 0;
     };
-    // If nobody reads standard error, nobody can be told so.
+    // There is nowhere else to report that standard error cannot be written.
     let _ = writeln!(shown::stderr(), "{refusal}");
     USAGE
 }
@@ -351,9 +351,9 @@ fn run_trace(args: Vec<OsString>) -> u8 {
     })
 }
 
-/// Writes a sentence on an error to standard error, behind the command's name.
+/// Writes an error's sentence to standard error, after the command's name.
 fn complain(manual: &Manual, sentence: &str) {
-    // If nobody reads standard error, nobody can be told so.
+    // There is nowhere else to report that standard error cannot be written.
     let _ = writeln!(shown::stderr(), "{}: {sentence}", manual.called());
 }
 

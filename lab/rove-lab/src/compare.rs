@@ -41,16 +41,16 @@ pub(crate) mod rights;
 pub(crate) mod run;
 mod table;
 
-/// Least time-out. Chosen: a retransmission of TCP over a long path is no hang.
+/// Shortest `--timeout`. Chosen: a retransmission of TCP over a long path is no hang.
 const TIMEOUT_MIN: Duration = Duration::from_secs(5);
 
-/// Most bytes of a flood. Chosen: minutes of work for the slowest, and a file that a temporary folder takes.
+/// Most bytes of a flood of output. Chosen: minutes of work for the slowest, and a file that a temporary folder takes.
 const FLOOD_MAX: u64 = 1_000_000_000;
 
-/// Stands for standard output in place of a file's name.
+/// The file name that stands for standard output.
 const STDOUT: &str = "-";
 
-/// The work that systems are given.
+/// The work that each compared system does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Work {
     /// The keys of recordings.
@@ -155,16 +155,16 @@ trait Outcome: Sized {
     /// Returns the row of the run by itself.
     fn run(&self) -> Self::Run;
 
-    /// Returns what went wrong in the run.
+    /// Returns the faults of the run, in a sentence each.
     fn faults(&self) -> Vec<String>;
 
-    /// Returns a text that stands behind the columns of a row.
+    /// Returns a text that follows the columns of a row.
     fn note(_: &Self::Row) -> String {
         String::new()
     }
 }
 
-/// A row with the names of recording and system. It is of one run, or of all runs of the system.
+/// A row of the figures of one run, or of all runs of a system, with the names of recording and system.
 #[derive(Serialize)]
 struct Named<'a, R> {
     #[serde(skip_serializing_if = "str::is_empty")]
@@ -183,7 +183,7 @@ struct Named<'a, R> {
 struct Comparison<'a, R, P> {
     version: &'static str,
     link: &'a str,
-    /// The work in words, if it is something else than typing recordings.
+    /// The work in words. `None` if the work is to type recordings.
     #[serde(skip_serializing_if = "Option::is_none")]
     work: Option<String>,
     #[serde(flatten)]
@@ -219,7 +219,7 @@ pub(crate) fn run(options: &CompareOptions, mut output: impl Write) -> Result<()
         bulk::require(bulk.congestion_control)?;
     }
     let recordings = recordings(&options)?;
-    // The user hears of a file that cannot be written before the work, not after it.
+    // A file that cannot be written is reported before the work, not after it.
     let json_file = options.output.json.as_ref().filter(|file| file.as_os_str() != STDOUT);
     let film = &options.output.film;
     json_file.into_iter().chain(film).try_for_each(|file| check_writable(file))?;
@@ -269,7 +269,7 @@ pub(crate) fn run(options: &CompareOptions, mut output: impl Write) -> Result<()
     Ok(())
 }
 
-/// Returns the picture of the first run of each system.
+/// Returns a moving picture of the first run of each system.
 fn moving_picture(done: &[Done<OfRecording>]) -> String {
     let mut films: Vec<(&str, &film::Film)> = Vec::new();
     for done in done {
@@ -282,7 +282,7 @@ fn moving_picture(done: &[Done<OfRecording>]) -> String {
     film::svg(&films)
 }
 
-/// Makes the runs in turn, so that a change of the computer's speed hits all systems. A work's name is its recording's.
+/// Makes the runs of the systems in turn, so that a slow computer slows them all. Each work has its recording's name.
 fn in_turn<W, T>(
     options: &CompareOptions,
     rove: &FilePath,
@@ -315,7 +315,7 @@ fn in_turn<W, T>(
     Ok(())
 }
 
-/// Returns the name of runs of a system with a recording, or with a flood.
+/// Returns the title of a system's runs with a recording, or with a flood.
 fn title(recording: &str, peer: Peer) -> String {
     let over = if recording.is_empty() { "" } else { " over " };
     format!("{recording}{over}{}", peer.name())
@@ -419,7 +419,7 @@ fn recordings(options: &CompareOptions) -> Result<Vec<(String, Recording)>> {
 }
 
 /// Returns a table, and everything as JSON. The table has a line for each system and recording, over all seeds, and
-/// below these lines all that went wrong.
+/// then a line for each fault.
 fn reports<T: Outcome>(options: &CompareOptions, done: &[Done<T>]) -> (String, String) {
     let pooled = pooled(done);
     let mut text = format!("{}\n{}\n", options.description(), report::heading(T::LAYOUT));

@@ -31,7 +31,7 @@ use rove_net::{DIRECTIONS, Device, Far, acquire_rights};
 
 mod view;
 
-/// The variable that gives a command the far side's address. In nested emulators it keeps the outermost one's.
+/// The environment variable with the far side's address. In nested emulators it keeps the outermost far side's.
 const PEER: &str = "ROVE_PEER";
 
 /// The terminal whose keys send signals to this process. Source: tty(4).
@@ -174,14 +174,14 @@ impl EmulateOptions {
 ///
 /// # Errors
 ///
-/// Returns an error if there can be no link, or a file cannot be read or written.
+/// Returns an error if the link cannot be made, or a file cannot be read or written.
 pub(crate) fn run(options: &EmulateOptions, mut path: Path, complain: impl Fn(&str)) -> Result<u8> {
     let (command, seed) = (options.command(), Seed::new(options.seed));
     path.load()?;
     if let Some(code) = cannot_run(&command, &complain) {
         return Ok(code);
     }
-    // The user hears of a file that cannot be written before the work.
+    // A file that cannot be written is reported before the work.
     options.json.as_deref().map_or(Ok(()), check_writable)?;
     let possible = acquire_rights()?;
     let far = if options.far.is_some() { Far::Own } else { possible };
@@ -217,7 +217,7 @@ pub(crate) fn run(options: &EmulateOptions, mut path: Path, complain: impl Fn(&s
     Ok(code(status))
 }
 
-/// Says that a command cannot be run, if so, and returns the exit code for that.
+/// If a command cannot be run, says so, and returns the exit code for that.
 fn cannot_run(command: &[OsString], complain: impl Fn(&str)) -> Option<u8> {
     let name = command.first()?;
     let candidates = candidates(name, env::var_os("PATH").as_ref());
@@ -239,7 +239,7 @@ fn cannot_run(command: &[OsString], complain: impl Fn(&str)) -> Option<u8> {
     Some(code)
 }
 
-/// Starts the far side's command if there is one, then the command, and waits until the latter has ended.
+/// Starts the far side's command if there is one, then `command`, and waits until `command` has ended.
 fn run_command(
     testbed: &Testbed,
     command: &[OsString],
@@ -310,7 +310,7 @@ fn hand_on(signal: i32, child: &Child) {
     }
 }
 
-/// Returns whether the terminal's keys signal this process group, whatever standard input is.
+/// Returns whether the terminal's keys send signals to this process group, even if standard input is no terminal.
 fn is_in_foreground() -> bool {
     let group = File::open(TERMINAL).and_then(|terminal| Ok(tcgetpgrp(terminal)?));
     group.is_ok_and(|group| group == getpgrp())

@@ -127,7 +127,7 @@ pub(crate) struct FiguresOptions {
 }
 
 impl FiguresOptions {
-    /// Returns what figures are made from, and how much work is done.
+    /// Returns the material that figures are made from, and how much work is done.
     fn material(&self) -> (Material, Profile) {
         let material = Material {
             traces: named(self.wish.traces.clone()),
@@ -150,7 +150,7 @@ fn list(mut output: impl Write) -> Result<()> {
     Ok(())
 }
 
-/// Makes figures: a table of each on `output`, and files of all in the directory.
+/// Makes figures. Writes a table of each to `output`, and the files of all to the directory.
 ///
 /// # Errors
 ///
@@ -186,7 +186,7 @@ pub(crate) fn run(options: &FiguresOptions, mut output: impl Write) -> Result<()
 
 /// Tells a user who interrupts how to go on, and ends the process.
 struct Interruption {
-    /// Whether programs run in real time. Then nothing is done here: the run hears the signal and ends its programs.
+    /// Whether programs run in real time. If so, the run gets the signal itself and ends its programs.
     is_real: Arc<AtomicBool>,
 }
 
@@ -210,7 +210,7 @@ impl Interruption {
 /// Figures that were made.
 struct Made {
     all: All,
-    /// The time that each took.
+    /// The time that each figure took.
     times: Vec<Time>,
 }
 
@@ -229,7 +229,7 @@ impl fmt::Display for Time {
     }
 }
 
-/// Makes figures on this computer: a table of each on `tables`, and files of all in the directory.
+/// Makes figures on this computer. Writes a table of each to `tables`, and the files of all to the directory.
 ///
 /// # Errors
 ///
@@ -287,7 +287,7 @@ fn run_shard(options: &FiguresOptions, shard: Shard, mut output: impl Write) -> 
     shown::written(writeln!(output, "{done} of {all} runs are done"))
 }
 
-/// Calls `with` with the plan of each scenario in virtual time: only such runs may be spread over computers.
+/// Calls `with` with the plan of each scenario in virtual time, because only such runs may be spread over computers.
 fn for_each_plan(
     options: &FiguresOptions,
     mut with: impl FnMut(&Plan<'_>) -> Result<()>,
@@ -301,7 +301,7 @@ fn for_each_plan(
     planned.try_for_each(|scenario| with(&Plan::new(scenario, profile, &material, &programs)?))
 }
 
-/// Returns the scenarios of some names, first words of names, and files; or all that the laboratory brings.
+/// Returns the scenarios with these names, first words of names, or files. Without names, returns all of them.
 fn scenarios(names: &[String]) -> Result<Vec<Scenario>> {
     if names.is_empty() {
         return Ok(Scenario::built_in().collect());

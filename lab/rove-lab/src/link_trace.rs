@@ -13,7 +13,7 @@ use crate::picture::{self, Axis, Curve, Kind, Look, Point};
 /// The shortest gap that counts as an outage. Chosen: Sprout's packets are to arrive within 100 ms.
 const OUTAGE: Duration = Duration::from_millis(100);
 
-/// Most points of a picture's curve. Each is a second, or in a longer trace the mean of several seconds.
+/// Most points of a curve of rates. Each is a second, or in a longer trace the mean of several seconds.
 const POINTS_MAX: u64 = 600;
 
 /// The least and the greatest factor of a rate. Chosen: they lead from a modem's rate to a cable's.
@@ -28,9 +28,9 @@ pub(crate) struct Statistics {
     pub(crate) seconds: f64,
     /// The rate of the whole trace.
     pub(crate) mean_kbit_s: f64,
-    /// The rates of whole seconds that 5 %, 50 % and 95 % of them do not exceed.
+    /// The rates that 5 %, 50 % and 95 % of the whole seconds do not exceed.
     pub(crate) second_kbit_s: [Option<f64>; 3],
-    /// The gaps between opportunities that 50 %, 90 %, 99 % and all of them do not exceed.
+    /// The times that 50 %, 90 %, 99 % and all of the gaps between opportunities do not exceed.
     pub(crate) interarrival_ms: [Option<f64>; 4],
     /// Gaps of 100 ms and more.
     pub(crate) outages: usize,
@@ -62,7 +62,7 @@ impl Statistics {
             second_kbit_s: [5, 50, 95].map(|percent| rates.quantile(percent)),
             interarrival_ms: [50, 90, 99, 100].map(|percent| gaps_ms.quantile(percent)),
             outages: long.count(),
-            // The sum of nothing is -0.
+            // Without outages the sum is -0.
             outage_percent: 100.0 * out.abs() / seconds,
             omniscient_ms: omniscient_delay(times, Duration::ZERO, Duration::ZERO..trace.period())
                 .map(millis),
@@ -85,7 +85,7 @@ fn kbit(opportunities: usize) -> f64 {
     opportunities as f64 * OPPORTUNITY.get() as f64 * 8e-3
 }
 
-/// Returns the rates of whole spans of so many seconds, in kbit/s.
+/// Returns the rates of whole spans of `span` seconds, in kbit/s.
 fn rates(trace: &Trace, span: u64) -> Vec<f64> {
     let whole = usize::try_from(trace.period().as_secs() / span).unwrap_or(0);
     let mut counts = vec![0; whole];
@@ -104,7 +104,7 @@ fn rates(trace: &Trace, span: u64) -> Vec<f64> {
 ///
 /// # Errors
 ///
-/// Returns an error if there are none.
+/// Returns an error if no opportunity is in that time.
 pub(crate) fn cut(trace: &Trace, from: Duration, to: Duration) -> Result<Trace> {
     let is_after = |time| time > from || from.is_zero();
     let within = trace.times().filter(|time| is_after(*time) && *time <= to);
@@ -112,8 +112,8 @@ pub(crate) fn cut(trace: &Trace, from: Duration, to: Duration) -> Result<Trace> 
         .with_context(|| format!("no opportunity is after {from:?} and up to {to:?}"))
 }
 
-/// Returns the trace at another rate. Each opportunity gets so many copies that their count stays `factor` times that
-/// of the opportunities. The last opportunity stays, and with it the period.
+/// Returns the trace with its rate multiplied by `factor`. Opportunities are copied or left out, so that their number
+/// stays `factor` times the original one. The last opportunity stays, and with it the period.
 ///
 /// # Errors
 ///

@@ -10,14 +10,14 @@ use serde::Serialize;
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 400.0;
 
-/// Left and right, upper and lower end of the plotting area.
+/// Left and right, upper and lower end of the plotting area, in pixels.
 const ACROSS: [f64; 2] = [72.0, 700.0];
 const DOWN: [f64; 2] = [14.0, 346.0];
 
 /// The size of all text. On a narrow page a picture keeps 640 of its 720 pixels, so that this is more than 12 there.
 const TEXT: f64 = 14.0;
 
-/// Width of a character at most, and the height of a line of the legend.
+/// Greatest width of a character, and height of a line of the legend, in pixels.
 const CHARACTER: f64 = 7.6;
 const LINE: f64 = 20.0;
 
@@ -26,7 +26,7 @@ const LINE: f64 = 20.0;
 const COLORS: [&str; 8] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#787878", "#8c5a2b"];
 
-/// Shapes of the systems' marks: corners, the share of the radius that every second corner has, and the turn in degrees.
+/// Shapes of the systems' marks: corners, the radius of every second corner as a share, and the turn in degrees.
 const SHAPES: [(u32, f64, f64); 7] = [
     (24, 1.0, 0.0),
     (4, 1.0, 45.0),
@@ -43,7 +43,7 @@ const DASHES: [&str; 4] = ["none", "8 4", "2 4", "10 4 2 4"];
 pub(crate) const INK: &str = "#010101";
 const GRID: &str = "#d8d8d8";
 
-/// Pixels along a line from mark to mark, where not every point has one. Chosen: a shape is always near.
+/// Pixels along a curve from mark to mark, if not every point has a mark. Chosen: a shape is always near.
 const MARK_EVERY: f64 = 80.0;
 
 /// How a system and a link look in every picture.
@@ -162,8 +162,8 @@ impl Axis {
         first + (last - first) * share
     }
 
-    /// Returns the values at ticks; none without a label. A logarithmic axis has powers of ten, if it is short with 2
-    /// and 5 times those. Steps are equal on a linear axis, and where powers would give fewer than three ticks.
+    /// Returns the values at ticks. An axis without a label has none. A logarithmic axis has powers of ten, and if it
+    /// is short 2 and 5 times those. With fewer than three of them it has equal steps, as a linear axis does.
     fn ticks(&self) -> Vec<f64> {
         let Range { start, end } = self.ends;
         if self.label.is_empty() {
@@ -334,7 +334,7 @@ fn marked(places: &[[f64; 2]], kind: Kind) -> impl Iterator<Item = [f64; 2]> {
     places.iter().enumerate().filter_map(has_mark)
 }
 
-/// Returns the names of the curves in columns below the picture, and the height of all.
+/// Returns the names of the curves in columns below the picture, and the height of picture and names together.
 fn legend(curves: &[Curve], has_marks: bool) -> (String, f64) {
     let labels = curves.iter().map(|curve| (curve.label.as_str(), Some(curve.look)));
     let published = has_marks.then_some(("hollow: published", None));

@@ -1,7 +1,7 @@
 //! `rove-lab emulate --check`: compares the emulator in real time with what its link should do.
 //!
 //! `flow` sends packets at given times and notes when they arrive. `kernel` does so through the kernel's token bucket.
-//! `tcp` fills links with the kernel's TCP. A `figure` is what came of a check.
+//! `tcp` fills links with the kernel's TCP. A `figure` is the result of a check.
 
 use std::io::Write;
 use std::path::Path;
@@ -29,7 +29,7 @@ const HEADERS: usize = 28;
 /// The payload of a full packet.
 const FULL: usize = 1_500 - HEADERS;
 
-/// A thing to be checked.
+/// A check of the emulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Check {
     /// A constant delay
@@ -50,13 +50,13 @@ pub(crate) enum Check {
     Tcp,
 }
 
-/// Makes the checks, writes what came of them, and returns whether all is as expected.
+/// Makes the checks, writes their results, and returns whether all are as expected.
 ///
 /// # Errors
 ///
-/// Returns an error if there can be no link, or `output` or the file `json` cannot be written.
+/// Returns an error if the link cannot be made, or `output` or the file `json` cannot be written.
 pub(crate) fn run(checks: &[Check], json: Option<&Path>, mut output: impl Write) -> Result<bool> {
-    // A file that cannot be written is told of before the work, not after it.
+    // A file that cannot be written is reported before the work, not after it.
     json.map_or(Ok(()), check_writable)?;
     acquire_rights()?;
     let all = if checks.is_empty() { Check::value_variants() } else { checks };
@@ -163,12 +163,12 @@ fn trace() -> Result<Vec<Figure>> {
     let opportunities: Vec<Duration> = trace.times().collect();
     let (flow, report) = send(link.clone(), &Script::bursts(1, ms(1), opportunities.len(), FULL))?;
     let wanted = virtual_run(link, &flow);
-    // Opportunities are looked up for arrivals, not the reverse: the first ones pass before a packet has come.
+    // Each arrival must have an opportunity. The first opportunities have no arrival, because no packet has come yet.
     let nominal = wanted.iter().flatten().map(|at| at.saturating_since(Instant::ZERO));
     let missed = nominal
         .filter(|at| {
             !opportunities.iter().any(|time| {
-                // Packets that found no place in the first lap of the trace take one in the second.
+                // Packets that missed an opportunity in the first lap of the trace get one in the second.
                 *time == *at || *time + trace.period() == *at
             })
         })
@@ -226,7 +226,7 @@ fn real_virtual() -> Result<Vec<Figure>> {
         queue_max: Bytes::new(30_000),
         ..LinkConfig::lossless(ms(20))
     };
-    // In the mean 96 % of the rate, in bursts that the queue cannot take now and then.
+    // The bursts have 96 % of the rate in the mean, and now and then overflow the queue.
     let (flow, report) = send(link.clone(), &Script::bursts(400, ms(12), 12, 972))?;
     let wanted = virtual_run(link, &flow);
     let differ = differing(&flow, &wanted);

@@ -179,7 +179,7 @@ fn senders_that_share_a_path_may_be_programs_and_a_value_their_argument() {
     let [three, many] = series(&json) else { panic!("{json:#}") };
     assert!(three["fault"].as_str().is_some_and(|it| it.contains("after 3 answers")), "{json:#}");
     assert!(many["fault"].is_null(), "{json:#}");
-    // A value of the link is no argument.
+    // A value that belongs to the link is not passed to the program.
     let of_link = scenario("\"window.sh 20\"", "value = \"rtt (ms)\"\nvalues = [3]")
         .replace("rtt=40ms", "rtt={value}ms");
     fs::write(folder.0.join("link.toml"), of_link).expect("a file");

@@ -350,8 +350,8 @@ fn nothing_is_left_of_a_killed_emulator() {
     let pair = std::process::id() % (1 << 16);
     let address = Ipv4Addr::from(u32::from(Ipv4Addr::new(198, 18, 0, 1)) + 2 * pair).to_string();
     let address = address.as_str();
-    // On the near side the command, a process in the background of a session of its own, and one that ignores requests;
-    // within them another emulator with the same.
+    // The near side runs a command, a background process in a session of its own, and a process that ignores requests
+    // to end. Another emulator, within them, runs the same.
     let lab = env!("CARGO_BIN_EXE_rove-lab");
     let linger =
         "trap '' TERM HUP; setsid sh -c 'while :; do sleep 1000; done' & readlink /proc/$$/ns/net";
@@ -401,7 +401,7 @@ const LEAVERS: &str = r#"
     $LEAVE -n sh -c "(setsid sh -c '$say' &)" &
 "#;
 
-/// How many there are.
+/// The number of [`LEAVERS`].
 const LEAVERS_COUNT: usize = 7;
 
 /// Starts an emulator with such processes at both ends, and returns their numbers. There are none if it did not start.
@@ -435,7 +435,7 @@ fn processes_that_have_left_for_another_network_end_with_the_emulator() {
         command.env("LEAVE", "unshare -U").uid(NOBODY).gid(NOBODY);
         command
     };
-    // The command ends when its standard input does, or by a signal, or is not asked.
+    // The command ends with its standard input, or by a signal, or is not asked to end.
     for (command, signal) in [
         (root(), None),
         (root(), Some(Signal::TERM)),
@@ -458,7 +458,7 @@ fn processes_that_have_left_for_another_network_end_with_the_emulator() {
         }
         within_guard("the end", move || {
             child.wait().expect("it is a child");
-            // The emulator that was killed is waited for no longer, but what ends its processes has only begun.
+            // The killed emulator has ended, but the end of its processes has only begun.
             while signal == Some(Signal::KILL) && pids.iter().any(|pid| is_running(pid)) {
                 thread::yield_now();
             }

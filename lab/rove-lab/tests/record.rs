@@ -38,7 +38,7 @@ impl Folder {
         self.record_by(&mut Command::new(PROGRAM), words, input)
     }
 
-    /// As [`Folder::record`], started this way.
+    /// Does as [`Folder::record`] does, but starts rove-lab by `program`.
     fn record_by(&self, program: &mut Command, words: &[&str], input: &str) -> Output {
         let mut child = program
             .args(["record", "-o", "trace"])
@@ -222,7 +222,7 @@ impl Window {
         Self { events, master, child, shown: String::new(), guard }
     }
 
-    /// Reads until the window has shown `text`, or to the end if there is none.
+    /// Reads until the window has shown `text`, or to the end without a text.
     fn read_until(&mut self, text: Option<&str>) {
         let mut buffer = [0; 4096];
         while text.is_none_or(|text| !self.shown.contains(text)) {
@@ -257,7 +257,7 @@ fn a_session_at_a_terminal_is_recorded_with_its_resizes_and_the_terminal_given_b
     window.read_until(Some("prompt> "));
     assert!(!window.is_cooked(), "keys go through as they are");
     window.master.resize(Size::clamped(91, 37)).unwrap();
-    // The recorder passes the size on a moment later. The line is not what is waited for.
+    // The recorder passes the size on a moment later. The typed line does not contain the awaited text.
     window.type_text("until stty size | grep '37'' 91'; do sleep 0.05; done\r");
     window.read_until(Some("37 91"));
     window.type_text("exit 4\r");

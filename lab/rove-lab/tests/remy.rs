@@ -84,7 +84,7 @@ fn timeless(text: &str) -> String {
     text.lines().filter(is_timeless).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the arguments of a search that ends after so many steps.
+/// Returns the arguments of a search that ends after `steps` steps.
 fn train(steps: &'static str) -> Vec<&'static str> {
     vec!["train", "--prior", "prior.toml", "--out", "table.toml", "--steps", steps]
 }
@@ -138,7 +138,7 @@ fn a_search_can_begin_with_a_table() {
 struct RaySearch {
     child: Child,
     progress: Lines<BufReader<ChildStderr>>,
-    /// The workers' processes, as its first line tells them.
+    /// The workers' processes, as the search's first line names them.
     workers: Vec<String>,
 }
 
@@ -185,7 +185,7 @@ impl RaySearch {
     }
 }
 
-/// Returns the process of a worker that is named by its computer and that.
+/// Returns the process of a worker, whose name is a computer and a process.
 fn process(name: &str) -> String {
     name.split(' ').nth(1).expect("a computer and a process").to_owned()
 }
@@ -229,7 +229,7 @@ fn a_search_on_ray_whose_workers_die_again_and_again_says_so_and_keeps_its_check
     folder.file("table.search.json", &checkpoint);
     let Some(mut search) = RaySearch::start(&folder, "6") else { return };
     assert!(search.workers.iter().all(|worker| kill(worker)), "they work");
-    // The process that takes the place of a dead one dies as soon as it is named.
+    // Each process that replaces a dead one is killed as soon as it is named.
     let end = search.wait_for("rove-lab remy: ", |line| {
         if line.starts_with("a worker is lost") {
             let (_, next) = line.split_once("; ").expect("the next worker");
@@ -283,7 +283,7 @@ fn unusable_files_and_calls_are_refused_in_one_sentence() {
         (&["evaluate", "table.toml", "--out", "r.json"], 2, "not for evaluate"),
         (&["describe", "table.toml", "--json"], 2, "--json is for evaluate, not for describe"),
         (&["convert", "table.toml", "--prior", "prior.toml"], 2, "not for convert"),
-        // Told before the search: its first step would name the checkpoint.
+        // The error comes before the search, whose first step would name the checkpoint.
         (
             &["train", "--prior", "prior.toml", "--out", "no/new.toml"],
             1,

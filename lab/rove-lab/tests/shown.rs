@@ -30,7 +30,7 @@ impl Folder {
         command.output().expect("rove-lab runs")
     }
 
-    /// Runs rove-lab, checks what it shows, and returns that.
+    /// Runs rove-lab, and checks and returns what it shows.
     fn shows(&self, args: &[&str], input: Option<&str>, code: i32) -> [String; 2] {
         let output = self.run(args, input);
         let shown =

@@ -19,7 +19,7 @@ const AGAIN: Duration = Duration::from_millis(500);
 struct Lab(Child);
 
 impl Lab {
-    /// Starts one with these words and maybe a key. Returns it and the first line that it tells on standard error.
+    /// Starts a process with these words and maybe a key. Returns it and its first line on standard error.
     fn start(words: &[&str], key: Option<&str>) -> (Self, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rove-lab"));
         command.args(words).env_remove("ROVE_SPROUT_KEY").stdin(Stdio::null());
@@ -33,14 +33,14 @@ impl Lab {
             let mut line = String::new();
             lines.read_line(&mut line).expect("it is UTF-8");
             told.send(line).expect("the test waits");
-            // The rest, such as that the computer was busy, has a reader as well.
+            // The other lines, such as one on a busy computer, are read as well.
             io::copy(&mut lines, &mut io::sink()).expect("a pipe can be read");
         });
         let line = line.recv_timeout(HANG_GUARD).expect("it says something, or ends");
         (lab, line.trim().to_owned())
     }
 
-    /// Ends it with a signal if there is one, waits for its end, and returns its report. A sender fails if nothing came.
+    /// Ends the process, by a signal if there is one, and returns its report. A sender fails if nothing came.
     fn report(mut self, signal: Option<Signal>) -> Value {
         if let Some(signal) = signal {
             kill_process(Pid::from_child(&self.0), signal).expect("it still runs");
@@ -61,7 +61,7 @@ impl Lab {
 
 impl Drop for Lab {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended by itself.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -76,7 +76,7 @@ fn server(words: &[&str]) -> (Lab, String, u16) {
     (lab, key.to_owned(), port)
 }
 
-/// A program that sends each packet back with the port that it came from before it, until an empty one comes.
+/// A program that sends each packet back, with the packet's source port before it, until an empty packet comes.
 fn echo() -> (UdpSocket, thread::JoinHandle<()>) {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
     socket.set_read_timeout(Some(HANG_GUARD)).expect("sockets have time-outs");
@@ -139,7 +139,7 @@ fn a_tunnel_carries_the_packets_of_two_programs_apart_and_their_answers_back() {
         let mut ports = [Vec::new(), Vec::new()];
         for number in 0..20_u8 {
             for (which, (program, ports)) in (0_u8..).zip(programs.iter().zip(&mut ports)) {
-                // Small ones, and large ones that still fit a datagram of the tunnel.
+                // The questions are small, or large but still fit into a datagram of the tunnel.
                 let question = vec![16 * which + number % 16 + 1; 1 + 60 * usize::from(number)];
                 ports.push(ask(program, &question));
             }

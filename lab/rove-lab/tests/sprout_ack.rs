@@ -46,7 +46,7 @@ struct SlowUntil {
     source: Controlled,
     gap: Duration,
     until: Instant,
-    /// When the next packet is there.
+    /// When the source has its next packet.
     next: Instant,
     /// Whether the window had room when there was nothing to send.
     is_app_limited: bool,
@@ -93,7 +93,7 @@ impl Source for SlowUntil {
     }
 }
 
-/// Returns the waits of packets that were sent in a time, in ms, the shortest first.
+/// Returns the waits of packets that were sent between two times, in ms, the shortest first.
 fn waits(arrivals: &[Arrival], from: u64, to: u64) -> Vec<u128> {
     let [from, to] = [from, to].map(Instant::from_millis);
     let sent = arrivals.iter().map(|arrival| arrival.delivery);
@@ -109,12 +109,12 @@ fn sprout(form: &str) -> Contender {
     Contender::Sprout(form.to_owned().try_into().expect("a form"))
 }
 
-/// Returns the longest wait in the queue of packets that were sent in a time, in ms.
+/// Returns the longest wait in the queue of packets that were sent between two times, in ms.
 fn longest_queue(arrivals: &[Arrival], from: u64, to: u64) -> u128 {
     waits(arrivals, from, to).last().copied().expect("packets came")
 }
 
-/// Returns how many packets came in a time, as a share of what the link carries.
+/// Returns how many packets came between two times, as a share of what the link carries.
 fn share(arrivals: &[Arrival], from: u64, to: u64) -> f64 {
     let [begin, end] = [from, to].map(Instant::from_millis);
     let came = arrivals.iter().filter(|it| (begin..end).contains(&it.delivery.arrived));

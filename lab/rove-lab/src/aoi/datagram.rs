@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 /// A state as the difference from an older one.
 #[derive(Deserialize, Serialize)]
 pub(super) struct State {
-    /// The state that the difference is from.
+    /// The number of the state that the difference starts from.
     pub(super) reference: u64,
     /// The number of the state that the difference makes.
     pub(super) number: u64,
     /// The oldest state that is still a reference.
     pub(super) oldest: u64,
-    /// When it was sent, in ns of the sender's clock.
+    /// When the state was sent, in ns of the sender's clock.
     pub(super) sent: u64,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct State {
 pub(super) struct Acknowledgment {
     /// The newest state that the receiver has.
     pub(super) newest: u64,
-    /// When the state whose arrival caused this was sent, in ns of its sender's clock.
+    /// When the state that this acknowledges was sent, in ns of its sender's clock.
     pub(super) sent: u64,
 }
 

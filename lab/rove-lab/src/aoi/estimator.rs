@@ -5,10 +5,10 @@ use rove_units::Duration;
 /// Weight of a new sample in the mean, as a divisor. Source: the study; RFC 6298, section 2.
 const MEAN_DIVISOR: u32 = 8;
 
-/// Weight of a new sample in the deviation, as a divisor. Source: as above.
+/// Weight of a new sample in the deviation, as a divisor. Source: as of [`MEAN_DIVISOR`].
 const DEVIATION_DIVISOR: u32 = 4;
 
-/// Deviations that the timeout adds to the mean. Source: as above.
+/// Deviations that the timeout adds to the mean. Source: as of [`MEAN_DIVISOR`].
 const DEVIATIONS: u32 = 4;
 
 /// Least time beyond the mean. Source: the study (G = 0.1 s).

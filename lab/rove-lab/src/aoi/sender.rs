@@ -64,7 +64,7 @@ impl Sender {
         self.sent
     }
 
-    /// Returns the newest sent state while the oldest unacknowledged one may still arrive; then the known state.
+    /// Returns the newest sent state while the oldest unacknowledged state may still arrive, and then the known state.
     fn assumed(&self, now: Instant) -> u64 {
         let timeout = match &self.timeout {
             Timeout::Estimated(estimator) => estimator.timeout(),

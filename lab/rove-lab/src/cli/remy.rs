@@ -42,7 +42,7 @@ pub(crate) static MANUAL: Manual = Manual {
     ..Manual::of(&LABORATORY)
 };
 
-/// The actions that have a use for an option.
+/// The options that only some actions use, each with these actions.
 pub(crate) const USES: [(&str, &str); 12] = [
     ("TABLE", "describe, convert, evaluate"),
     ("--prior", "describe, evaluate, train"),

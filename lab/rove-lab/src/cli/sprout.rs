@@ -53,7 +53,7 @@ pub(crate) static MANUAL: Manual = Manual {
     ..Manual::of(&LABORATORY)
 };
 
-/// The actions that have a use for an option.
+/// The options that only some actions use, each with these actions.
 pub(crate) const USES: [(&str, &str); 3] =
     [("--for", "send"), ("--listen", "serve"), ("--once", "serve")];
 
@@ -147,7 +147,7 @@ impl SproutArgs {
         wire::run(task, &key, first, self.json, ready, output)
     }
 
-    /// Returns the key of the environment, or for a server a new one.
+    /// Returns a new key for a server, and otherwise the key of the environment.
     fn key(&self) -> Result<Key> {
         if self.action == Action::Serve {
             return Key::draw(|bytes| getrandom::fill(bytes)).context("cannot draw a key");

@@ -157,7 +157,7 @@ impl TraceArgs {
         shown::written(output.write_all(text.as_bytes()))
     }
 
-    /// Reads a trace, and does to it what is asked for.
+    /// Reads a trace, and cuts and scales it as the options say.
     fn read(&self, file: &Path) -> Result<(String, Trace)> {
         let shown = file.display().to_string();
         let text = fs::read_to_string(file).with_context(|| format!("cannot read {shown}"))?;

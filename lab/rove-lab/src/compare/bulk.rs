@@ -22,7 +22,7 @@ const PORT: u16 = 5001;
 /// Bytes written at once. Chosen: more than a sender's window on any link of interest.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// Longest that a connection may take to be made.
+/// Longest wait for a download's connection.
 const CONNECT_MAX: Duration = Duration::from_secs(120);
 
 /// Congestion control of the senders.
@@ -88,7 +88,7 @@ impl Bulk {
     ///
     /// # Errors
     ///
-    /// Returns an error if the kernel has no such congestion control, or refuses something else.
+    /// Returns an error if the kernel has no such congestion control, or a socket fails.
     pub(crate) fn connect(testbed: &Testbed, options: BulkOptions) -> Result<Self> {
         testbed.leave_out(PORT);
         let address = SocketAddr::from((testbed.address(End::Far), PORT));
@@ -120,7 +120,7 @@ impl Bulk {
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal of a thread.
+    /// Returns the I/O error if a thread cannot be started.
     pub(crate) fn start(&mut self) -> Result<()> {
         for mut far in self.waiting.drain(..) {
             self.threads.push(start(move || {
@@ -164,7 +164,7 @@ fn listen(address: SocketAddr, congestion_control: CongestionControl) -> Result<
 ///
 /// # Errors
 ///
-/// Returns a sentence that says how to get it.
+/// Returns an error that says how to get the congestion control.
 pub(crate) fn require(congestion_control: CongestionControl) -> Result<()> {
     listen(SocketAddr::from(([127, 0, 0, 1], 0)), congestion_control).map(drop)
 }

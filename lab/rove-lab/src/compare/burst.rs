@@ -1,4 +1,4 @@
-//! Floods in real time: how long a given output takes to its end, and how soon Ctrl-C stops one without an end.
+//! Floods in real time: how long an output takes to its end, and how soon Ctrl-C stops an endless one.
 
 use anyhow::Result;
 use rove_terminal::Size;
@@ -17,17 +17,17 @@ use rove_rig::yes;
 /// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Burst {
-    /// How long each wait took.
+    /// How long each wait took: for the end of the output, or for the prompt after Ctrl-C.
     pub(crate) times: Vec<Duration>,
     /// Packets offered to the link during the waits: up, down.
     pub(crate) offered: [Offered; 2],
-    /// The costs of the client's side and the server's side in that time.
+    /// The costs of the client's side and the server's side during the waits.
     pub(crate) costs: [Cost; 2],
     /// Why the run is invalid, as on a computer that was too busy. Empty if it is valid.
     pub(crate) invalid: Vec<String>,
 }
 
-/// Measures how long a session takes to show so many bytes of output to their end.
+/// Measures how long a session takes to show `bytes` bytes of output to their end.
 ///
 /// # Errors
 ///
@@ -44,7 +44,7 @@ pub(crate) fn flood(bytes: usize, options: RunOptions<'_>, interrupt: &Interrupt
     })
 }
 
-/// Interrupts `yes` with Ctrl-C so often, and measures each time until the prompt is shown.
+/// Interrupts `yes` with Ctrl-C `count` times, and measures each time until the prompt is shown.
 ///
 /// # Errors
 ///

@@ -18,7 +18,7 @@ use crate::compare::observed_client::Interrupt;
 ///
 /// # Errors
 ///
-/// Returns an error if there can be no link or no socket, or the user interrupts.
+/// Returns an error if the link or a socket cannot be made, or the user interrupts.
 pub(crate) fn run(
     controller: Box<dyn Controller>,
     options: &FlowOptions,

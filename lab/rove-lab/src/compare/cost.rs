@@ -86,7 +86,7 @@ fn usage(testbed: &Testbed, end: End) -> Result<Usage> {
 ///
 /// # Errors
 ///
-/// As [`usages`].
+/// Returns an error as [`usages`] does.
 pub(super) fn since(testbed: &Testbed, before: &[Usage; 2]) -> Result<[Cost; 2]> {
     let now = usages(testbed)?;
     Ok([0, 1].map(|end| {

@@ -7,7 +7,7 @@ use minijinja::HtmlEscape;
 use rove_terminal::{Cell, Screen};
 use rove_units::{Duration, Instant};
 
-/// Most pictures that are kept of a run. Chosen: some minutes of typing. A file of more would play in no browser.
+/// Most pictures of a run that a film keeps. Chosen: some minutes of typing. A longer file would play in no browser.
 const PICTURES_MAX: usize = 4_000;
 
 /// Width and height of a cell, and the size of the letters, in pixels.
@@ -32,7 +32,7 @@ pub(crate) struct Film {
     keys: Vec<(Duration, char)>,
 }
 
-/// The text of a screen from some time on.
+/// The text of a screen, and the time from which it is shown.
 #[derive(Clone, Debug, PartialEq)]
 struct Picture {
     at: Duration,
@@ -45,7 +45,7 @@ struct Picture {
 #[derive(Clone, Debug, PartialEq)]
 struct Text {
     text: String,
-    /// How many columns it takes. A character may take two or none.
+    /// How many columns the text takes. A character may take two or none.
     columns: usize,
 }
 
@@ -81,7 +81,7 @@ impl Film {
         }
     }
 
-    /// Records a key, and begins with the first one.
+    /// Records a key. The film begins with the first key.
     pub(crate) fn note_key(&mut self, now: Instant, bytes: &[u8], screen: &Screen) {
         let start = *self.start.get_or_insert(now);
         self.note_screen(now, screen);
@@ -101,13 +101,13 @@ impl Film {
         last.max(self.keys.last().map_or(Duration::ZERO, |key| key.0))
     }
 
-    /// Returns rows and columns.
+    /// Returns the rows and columns of the terminal.
     fn size(&self) -> (usize, usize) {
         self.pictures.first().map_or((0, 0), |it| (it.rows.len(), usize::from(it.columns)))
     }
 }
 
-/// Returns an SVG in which the films play at the same time, one above the other, under the keys of the first.
+/// Returns an SVG in which the films play at the same time, one above the other, below the keys of the first film.
 pub(crate) fn svg(films: &[(&str, &Film)]) -> String {
     let end = films.iter().map(|(_, film)| film.end()).max().unwrap_or(Duration::ZERO) + PAUSE;
     let columns = films.iter().map(|(_, film)| film.size().1).max().unwrap_or(0);
@@ -135,12 +135,12 @@ struct Reel {
     end: Duration,
     style: String,
     body: String,
-    /// The names of the animations, one for each span of time in which something is seen.
+    /// The number of the animation for each span of time in which a text is shown.
     names: BTreeMap<(Duration, Option<Duration>), usize>,
 }
 
 impl Reel {
-    /// Adds the keys, as they are typed. Returns where the next part begins.
+    /// Adds the keys, as they are typed. Returns the vertical position of the next part, in pixels.
     fn keys(&mut self, film: &Film, columns: usize, top: f64) -> f64 {
         self.title("keys", top);
         let top = top + CELL.1;
@@ -153,7 +153,7 @@ impl Reel {
         top + pixels(film.keys.len().div_ceil(columns), CELL.1) + MARGIN
     }
 
-    /// Adds a terminal. Returns where the next part begins.
+    /// Adds a terminal. Returns the vertical position of the next part, in pixels.
     fn terminal(&mut self, name: &str, film: &Film, top: f64) -> f64 {
         self.title(name, top);
         let top = top + CELL.1;
@@ -235,7 +235,7 @@ impl Reel {
         );
     }
 
-    /// Adds the rule by which something is seen for some time.
+    /// Adds the CSS rule that shows something from `since` until `until`.
     fn span(&mut self, name: usize, since: Duration, until: Option<Duration>) {
         let _ = write!(self.style, "@keyframes s{name}{{");
         if since > Duration::ZERO {

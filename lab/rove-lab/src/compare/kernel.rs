@@ -23,7 +23,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 ///
 /// # Errors
 ///
-/// Returns an error if there can be no link, the kernel has no such congestion control, or the user interrupts.
+/// Returns an error if the link cannot be made, the kernel has no such congestion control, or the user interrupts.
 pub(crate) fn run(
     congestion_control: CongestionControl,
     options: &FlowOptions,

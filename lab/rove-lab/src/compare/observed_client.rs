@@ -43,7 +43,7 @@ impl Interrupt {
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal of a handler.
+    /// Returns the I/O error if a signal's handler cannot be set.
     pub(crate) fn listen() -> Result<Self> {
         let interrupt = Self::default();
         for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -62,7 +62,7 @@ impl Interrupt {
     }
 }
 
-/// How a run is done.
+/// The options of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunOptions<'a> {
     pub(crate) peer: Peer,
@@ -81,7 +81,7 @@ pub(crate) struct RunOptions<'a> {
     pub(crate) films: bool,
 }
 
-/// A session over a testbed, from the user's side. Everything of it ends when it is dropped.
+/// A session over a testbed, from the user's side. All its processes end when it is dropped.
 #[derive(Debug)]
 pub(super) struct ObservedClient {
     window: Window,
@@ -97,7 +97,7 @@ impl ObservedClient {
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal, or what a server said instead of where it listens.
+    /// Returns the I/O error, or a text that the server wrote in place of its address.
     pub(super) fn open(
         testbed: &Testbed,
         options: RunOptions<'_>,
@@ -135,11 +135,11 @@ impl ObservedClient {
     }
 
     /// Waits until the client has drawn something, `other` has something to read, or `deadline` is reached, but at most
-    /// 200 ms. Returns when the client drew, if it did.
+    /// 200 ms. Returns when the client drew. `None` if it drew nothing.
     ///
     /// # Errors
     ///
-    /// Returns an error if the user has interrupted, the client has ended, or the system refuses something.
+    /// Returns an error if the user has interrupted, the client has ended, or the wait fails.
     pub(super) fn wait(
         &mut self,
         deadline: Instant,
@@ -162,7 +162,7 @@ impl ObservedClient {
         self.window.read(Instant::ZERO)
     }
 
-    /// Reads until `marker` has come. No screen is emulated, as in a terminal that is as fast as can be.
+    /// Reads until `marker` has come. No screen is emulated, so that this is as fast as the fastest terminal.
     ///
     /// # Errors
     ///
@@ -208,7 +208,7 @@ impl Observed for ObservedClient {
     }
 }
 
-/// Returns words as a shell reads them.
+/// Returns words quoted for a shell, in one line.
 fn for_shell(words: &[&str]) -> String {
     let quoted = words.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''")));
     quoted.collect::<Vec<_>>().join(" ")

@@ -34,7 +34,7 @@ pub(crate) enum Peer {
 const ROVE: &str = "ROVE";
 
 impl Peer {
-    /// Returns its name in command lines and tables.
+    /// Returns the system's name in command lines and tables.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Ssh => "ssh",
@@ -66,7 +66,7 @@ impl Peer {
         }
     }
 
-    /// Returns its programs beside rove, each with the package that has it.
+    /// Returns the programs that the system needs beside rove, each with its package.
     const fn needed(self) -> &'static [(&'static str, &'static str)] {
         const SSH: (&str, &str) = ("ssh", "openssh-client");
         const KEYGEN: (&str, &str) = ("ssh-keygen", "openssh-client");
@@ -81,7 +81,7 @@ impl Peer {
         }
     }
 
-    /// Returns the contents of the files of its programs, but for files that are missing.
+    /// Returns the contents of the files of the system's programs. Missing files are left out.
     pub(crate) fn programs(self, rove: &Path) -> Vec<Vec<u8>> {
         let names = self.needed().iter().map(|(program, _)| OsStr::new(program));
         let names =
@@ -93,7 +93,7 @@ impl Peer {
         names.filter_map(file).collect()
     }
 
-    /// Checks that its programs are installed.
+    /// Checks that the system's programs are installed.
     ///
     /// # Errors
     ///

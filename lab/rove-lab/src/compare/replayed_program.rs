@@ -1,9 +1,9 @@
 //! The far side's program: it plays the host's part of a recording on a real terminal.
 //!
-//! `rove-lab compare` runs this program once more as `rove-lab play STEPS CONTROL`, behind the server that is compared.
-//! It echoes keys until Ctrl-L, which clears the screen. From the go-ahead on it waits for the recorded bytes of the user,
-//! by their count, and writes what the recording has after them. A socket in the file system, which reaches across network
-//! namespaces, brings the go-ahead and takes word of how far it is.
+//! `rove-lab compare` runs this program again as `rove-lab play STEPS CONTROL`, started by the compared server. The
+//! program echoes keys until Ctrl-L, which clears the screen. After the go-ahead it waits for the recorded number of
+//! bytes from the user, and writes what the recording has after them. A socket in the file system, which reaches across
+//! network namespaces, carries the go-ahead and the program's progress.
 
 use std::ffi::OsString;
 use std::fs;
@@ -40,14 +40,14 @@ const BLANK: &[u8] = b"\x1b[m\x1b[H\x1b[2J";
 /// Most bytes that are read at once. Chosen: a terminal hands over no more.
 const READ_BYTES: usize = 4096;
 
-/// How far a replayed program is.
+/// The progress of a replayed program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Progress {
     /// Bytes of the user that have come: keys echoed before the go-ahead, those of the recording after it.
     pub(super) received: usize,
-    /// How many of these bytes are not those of the recording.
+    /// How many of these bytes differ from the recorded byte at the same place.
     pub(super) unexpected: usize,
-    /// Steps that are written.
+    /// How many recorded writes of the host are done.
     pub(super) written: usize,
 }
 
@@ -64,7 +64,7 @@ struct Part {
 struct PartStep {
     /// How many bytes of the user must have come before this write.
     needs: usize,
-    /// How long after the write before it, in nanoseconds.
+    /// The time since the previous write, in nanoseconds.
     gap: u64,
     bytes: String,
 }
@@ -74,7 +74,7 @@ struct PartStep {
 pub(super) struct Control {
     stream: UnixStream,
     pending: Vec<u8>,
-    /// How far the program is.
+    /// The newest progress that the program has reported.
     pub(super) progress: Progress,
 }
 
@@ -83,7 +83,7 @@ impl Control {
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal.
+    /// Returns the I/O error of the socket.
     pub(super) fn new(stream: UnixStream) -> Result<Self> {
         stream.set_nonblocking(true)?;
         Ok(Self { stream, pending: Vec::new(), progress: Progress::default() })
@@ -108,7 +108,7 @@ impl Control {
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal.
+    /// Returns the I/O error of the socket.
     pub(super) fn read(&mut self) -> Result<bool> {
         let mut buffer = [0; 100 * MESSAGE_BYTES];
         match self.stream.read(&mut buffer) {
@@ -146,7 +146,7 @@ impl Progress {
 ///
 /// # Errors
 ///
-/// Returns an error if it cannot be written as JSON.
+/// Returns an error if the host's part cannot be written as JSON.
 pub(super) fn part(script: &Script) -> Result<Vec<u8>> {
     let steps = script.steps.iter().map(|step| PartStep {
         needs: step.needs,
@@ -171,7 +171,7 @@ struct ReplayedProgram {
     control: UnixStream,
     has_started: bool,
     progress: Progress,
-    /// When the next step is due, once all it needs has come.
+    /// When the next step is due. `None` until all bytes that it needs have come.
     due: Option<Instant>,
 }
 
@@ -216,7 +216,7 @@ impl ReplayedProgram {
         })
     }
 
-    /// Waits for one thing to happen, and does what follows. Returns whether there may be more.
+    /// Waits for one event, and handles it. Returns whether the program goes on.
     fn turn(&mut self) -> Result<bool> {
         let left = self.due.map(|due| due.saturating_since(clock::now()));
         let timeout = left.map(Timespec::try_from).transpose()?;

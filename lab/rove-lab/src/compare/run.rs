@@ -38,7 +38,7 @@ const ACKNOWLEDGED: Duration = Duration::from_millis(150);
 /// Mosh's longest frame interval, and some time to draw.
 const FRAME: Duration = Duration::from_millis(300);
 
-/// How long downloads run before the recording begins. Chosen: slow start is over, and their queue stands.
+/// How long downloads run before the recording begins. Chosen: slow start is over, and the queue is full.
 const WARM_UP: Duration = Duration::from_secs(5);
 
 /// Beginnings of the notices that a client shows on the first row.
@@ -52,7 +52,7 @@ pub(crate) struct Played {
     pub(crate) offered: [Offered; 2],
     /// The costs of the client's side and the server's side.
     pub(crate) costs: [Cost; 2],
-    /// The number of keys that were sent when the far side hung. `None` if it did not.
+    /// The number of keys that were sent when the far side hung. `None` if it did not hang.
     pub(crate) hung_after: Option<usize>,
     /// Bits per second of all downloads together.
     pub(crate) bulk_rate: Option<f64>,
@@ -146,14 +146,14 @@ struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    /// Waits for the client, the far side's program or `deadline`. Returns when the client has drawn, if it has.
+    /// Waits for the client, the far side's program or `deadline`. Returns when the client drew, or `None`.
     fn wait(&mut self, deadline: Instant) -> Result<Option<Instant>> {
         let drawn_at = self.client.wait(deadline, Some(self.control.socket().as_fd()))?;
         ensure!(self.control.read()?, "the far side's program has ended");
         Ok(drawn_at)
     }
 
-    /// Waits for so long, and reads what the client draws meanwhile.
+    /// Waits for `time`, and reads what the client draws meanwhile.
     fn rest(&mut self, time: Duration) -> Result<()> {
         let deadline = clock::now() + time;
         while clock::now() < deadline {
@@ -272,7 +272,7 @@ struct Performance<'a> {
 }
 
 impl Performance<'_> {
-    /// Types what is due, or waits and judges what is drawn.
+    /// Types the keys that are due, or waits and judges the screen.
     fn turn(&mut self, stage: &mut Stage<'_>, bulk: Option<&Bulk>) -> Result<()> {
         let now = clock::now();
         let due = self.pacer.due(&self.judge);
@@ -350,7 +350,7 @@ impl Performance<'_> {
         is_there.then(|| self.progress_at + stage.way_back() + FRAME)
     }
 
-    /// Returns whether nothing more is to come.
+    /// Returns whether all keys were typed and no answer is expected any more.
     fn is_over(&self, stage: &Stage<'_>) -> bool {
         let judge = &self.judge;
         if judge.sent() < self.pacer.keys().len() || self.is_behind(stage) {

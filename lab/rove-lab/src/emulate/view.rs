@@ -1,4 +1,4 @@
-//! A line that says how the link does, for a person who watches a run.
+//! A line on the state of the link, for a person who watches a run.
 
 use core::fmt::Write as _;
 use std::fs::OpenOptions;
@@ -20,7 +20,7 @@ const LINE: Frame = ["\r", "\x1b[K", "\r\x1b[K"];
 const TITLE: Frame = ["\x1b]2;", "\x07", "\x1b]2;\x07"];
 const FILE: Frame = ["", "\n", ""];
 
-/// The line and what was counted when it was written last.
+/// The line's output, and the counts at the last line.
 pub(super) struct View {
     output: Box<dyn Write>,
     frame: Frame,
@@ -33,7 +33,7 @@ impl View {
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal of the file.
+    /// Returns the I/O error if the file cannot be opened.
     pub(super) fn open(place: Option<&Path>) -> io::Result<Option<Self>> {
         let file = place.filter(|place| place.as_os_str() != "title");
         let (output, frame): (Box<dyn Write>, Frame) = match file {

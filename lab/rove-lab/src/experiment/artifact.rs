@@ -88,7 +88,7 @@ pub(crate) fn run(options: &ArtifactOptions, mut output: impl Write) -> Result<b
     let out = &options.out;
     let all = scenarios(&options.wish.names)?;
     begin(out, &all)?;
-    // The sources come first: a clone that cannot be packed is told of before the work.
+    // The sources come first, so that a clone that cannot be packed is reported before the work.
     let archive = out.join(sources::FILE);
     let commit = match &options.sources {
         Some(clone) => Some(sources::pack(clone, LOCK_TEXT, &archive)?),
@@ -114,8 +114,8 @@ pub(crate) fn run(options: &ArtifactOptions, mut output: impl Write) -> Result<b
         .map(|()| true)
 }
 
-/// Makes the directory. A directory that holds anything else is refused, as its files would become a part of the artifact. So
-/// is one with other scenarios.
+/// Makes the directory. Refuses a directory with other files, which would become a part of the artifact, or with other
+/// scenarios.
 fn begin(out: &Path, all: &[Scenario]) -> Result<()> {
     let shown = out.display();
     fs::create_dir_all(out).with_context(|| format!("cannot make the directory {shown}"))?;
@@ -134,7 +134,7 @@ fn begin(out: &Path, all: &[Scenario]) -> Result<()> {
     Ok(())
 }
 
-/// Saves a scenario with the files beside it. `copies` has the files that were copied, each with what it is a copy of.
+/// Saves a scenario with the files beside it. `copies` has the original of each copied file.
 fn save(scenario: &Scenario, into: &Path, copies: &mut BTreeMap<PathBuf, PathBuf>) -> Result<()> {
     let (folder, shown) = (&scenario.folder, into.display());
     fs::create_dir_all(into).with_context(|| format!("cannot make the directory {shown}"))?;
@@ -254,7 +254,7 @@ fn readme(
     filled("artifact.md", README_TEXT, values)
 }
 
-/// Returns a word as a shell reads it.
+/// Returns a word, quoted for a shell if necessary.
 fn quoted(word: &str) -> String {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || "./_-".contains(it);
     if word.chars().all(is_plain) {

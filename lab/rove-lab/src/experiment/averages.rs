@@ -20,7 +20,7 @@ pub(crate) const PAPER: &str = "Sprout (NSDI 2013)";
 /// The form of Sprout that the paper measured: that of its published program.
 pub(crate) const SPROUT: System = System::Flow(Contender::Sprout(SproutForm::PUBLISHED));
 
-/// Sprout-EWMA as its published program has it, which the paper compares others with, too.
+/// Sprout-EWMA of the published program, with which the paper also compares others.
 pub(crate) const EWMA: System =
     System::Flow(Contender::Sprout(SproutForm { is_ewma: true, ..SproutForm::PUBLISHED }));
 
@@ -92,7 +92,7 @@ pub(crate) fn find<'a>(figure: &'a Figure, system: System, link: &str) -> Option
     figure.series.iter().find(|series| series.system == Some(system) && series.link == link)
 }
 
-/// Returns the averages as text, with 95 % intervals over the seeds; empty where there are none.
+/// Returns the averages as text, with 95 % intervals over the seeds. Without averages, the text is empty.
 pub(crate) fn to_text(averages: &[Average]) -> String {
     if averages.is_empty() {
         return String::new();

@@ -26,7 +26,7 @@ pub(crate) struct Recording {
 /// A number that describes a run as a whole, beside its times.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunFigure {
-    /// Its name, with its unit unless it is a time in ms.
+    /// The figure's name, with its unit unless the figure is a time in ms.
     pub(crate) name: &'static str,
     /// The factor that leads from a run's integer to the unit in the name.
     pub(crate) scale: f64,
@@ -34,7 +34,7 @@ pub(crate) struct RunFigure {
     pub(crate) is_compared: bool,
 }
 
-/// The conditions of a run. The kind of measurement says which of them it needs.
+/// The conditions of a run. Each kind of measurement needs some of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conditions<'a> {
     pub(crate) system: Option<System>,
@@ -45,7 +45,7 @@ pub(crate) struct Conditions<'a> {
     /// The value that is varied.
     pub(crate) value: Option<f64>,
     pub(crate) seed: u64,
-    /// How many keys of the recording are typed, in real time; all where it is `None`.
+    /// How many keys of the recording are typed, in real time. `None` for all keys.
     pub(crate) keys: Option<usize>,
     /// Downloads beside the session, in real time.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux runs programs"))]
@@ -77,7 +77,7 @@ pub(crate) struct Samples {
     /// The pictures of Sprout's belief, if it is shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) film: Vec<Moment>,
-    /// Why a controller that is a program decided nothing, or a flow has no figures. Such a run is not kept.
+    /// Why a controller's program failed, or a flow has no figures. Such a run is not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fault: Option<String>,
     /// Why a run in real time is invalid. Empty if it is valid. An invalid run is never kept.
@@ -92,7 +92,7 @@ pub(crate) struct Moment {
     pub(crate) at: u64,
     /// The probabilities of an outage and of rates, in millionths.
     pub(crate) belief: Vec<u64>,
-    /// The forecast of packets within 1, 2, ... ticks.
+    /// The packets forecast within 1, 2, ... ticks.
     pub(crate) forecast: [u64; FORECAST_TICKS],
     /// The packets that the link carries within 1, 2, ... ticks.
     pub(crate) coming: [u64; FORECAST_TICKS],
@@ -111,7 +111,7 @@ impl RunFigure {
 }
 
 impl Samples {
-    /// Returns the result of a run that cannot be done here.
+    /// Returns the result of a run that cannot be made on this computer.
     pub(crate) fn absent() -> Self {
         Self { missing: 1, ..Self::default() }
     }
@@ -122,7 +122,7 @@ impl Samples {
         Self { missing: (times.len() - known.len()) as u64, times: known, ..Self::default() }
     }
 
-    /// Returns the result as it is, or an absent one with the fault of the controller's program if it has one.
+    /// Returns the result. If the controller's program had a fault, returns an absent result with that fault instead.
     pub(crate) fn unless_faulty(self, program: Option<&Program>) -> Self {
         match program.and_then(Program::fault) {
             Some(fault) => {

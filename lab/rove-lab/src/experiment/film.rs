@@ -22,10 +22,10 @@ const TOP_RATE: f64 = 12.0;
 /// Width of a bar in Mbit/s. The first bar, of an outage, lies below 0.
 const BAR: f64 = TOP_RATE / 32.0;
 
-/// The looks of the link, the belief and the forecast.
+/// The colours of the link, the belief and the forecast.
 const LOOKS: [Look; 3] = [Look::new(6, 0), Look::new(0, 0), Look::new(1, 0)];
 
-/// Draws a film.
+/// Draws the film of Sprout's belief as an SVG.
 pub(super) fn draw(title: &str, film: &[Moment]) -> Picture {
     let [link, belief, forecast] = LOOKS.map(Look::color);
     let axes = axes(film);
@@ -62,7 +62,7 @@ pub(super) fn draw(title: &str, film: &[Moment]) -> Picture {
     Picture { svg, reading: Reading::default() }
 }
 
-/// A function that returns cumulative packets by tick.
+/// A function that returns the packets within 1, 2, ... ticks.
 type Packets = fn(&Moment) -> [u64; FORECAST_TICKS];
 
 /// Returns the CSS rules that show each picture in its turn. A viewer without animations sees the last one.
@@ -76,7 +76,7 @@ fn style(pictures: usize) -> String {
     )
 }
 
-/// Returns axes that hold all moments.
+/// Returns the horizontal and the vertical axis of each of the [`PARTS`], which fit all moments.
 fn axes(film: &[Moment]) -> [[Axis; 2]; 3] {
     let share = film.iter().flat_map(|it| &it.belief).max().map_or(1.0, |most| percent(*most));
     let packets = film.iter().flat_map(|it| [it.coming, it.forecast]).map(|[.., all]| all).max();
@@ -129,12 +129,12 @@ fn seconds(moment: &Moment) -> f64 {
     moment.at as f64 * 1e-9
 }
 
-/// Returns how long so many pictures last.
+/// Returns how long `pictures` pictures last, in seconds.
 fn seconds_of_all(pictures: usize) -> f64 {
     (pictures * PICTURE_TICKS) as f64 * TICK.as_secs_f64()
 }
 
-/// Returns the mean rate in Mbit/s of the packets that are forecast, or come, within all ticks.
+/// Returns the mean rate in Mbit/s of packets within 1, 2, ... ticks, over all these ticks.
 fn rate([.., packets]: [u64; FORECAST_TICKS]) -> f64 {
     let seconds = FORECAST_TICKS as f64 * TICK.as_secs_f64();
     packets as f64 * OPPORTUNITY.get() as f64 * 8e-6 / seconds

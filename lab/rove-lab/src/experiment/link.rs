@@ -34,7 +34,7 @@ pub(crate) struct Link {
     /// How many seconds a flow runs with `--full`; as many as `seconds` where it is left out.
     #[serde(rename = "full-seconds")]
     pub(crate) full_seconds: Option<u64>,
-    /// Whether averages of all links leave it out.
+    /// Whether averages of all links leave this link out.
     #[serde(default)]
     pub(crate) apart: bool,
 }
@@ -66,13 +66,13 @@ impl Link {
         self.name.chars().map(letter).collect()
     }
 
-    /// Returns the path with a value in its place and with its files in a directory. Cellular opportunities have no files there.
+    /// Returns the path with `value` in its place, and with its files in `folder`. Cellular links have no files there.
     ///
     /// # Errors
     ///
     /// Returns a sentence on the first part that is wrong.
     pub(crate) fn path(&self, folder: &FilePath, value: Option<f64>) -> Result<Path> {
-        // A comma ends a part of a path, but a file's name may have one: another word stands for the name at first.
+        // A comma ends a part of a path, but a file's name may have a comma. So another word first stands for the name.
         let mut text = match (&self.path, &self.schedule) {
             (Some(path), _) => with_value(path.get_ref(), value),
             (None, Some(_)) => "schedule=FILE".to_owned(),

@@ -1,4 +1,4 @@
-//! The hollow marks of a picture: published numbers, where its curves have ours.
+//! The hollow marks of a picture: published numbers, at the places at which its curves have ours.
 
 use rove_flows::course::{DELAY, QUANTITIES};
 use rove_runs::statistics::{INSTANT, mean};
@@ -47,7 +47,7 @@ fn places(figure: &Figure, series: &Series, number: impl Fn(&str) -> Option<f64>
         Plot::Distribution => {
             let shares = [("median", 50.0), ("p90", 90.0), ("p99", 99.0)];
             let shares = shares.map(|(name, share)| number(name).zip(Some(share)));
-            // A published mean has no share of samples: its mark gets the height at which our curve has our mean.
+            // A published mean has no share of samples. Its mark gets the height at which our curve has our mean.
             let mean = series.times.mean().map(|ours| series.times.share_below(ours));
             let others = [number("mean").zip(mean), Some(INSTANT).zip(number("instant"))];
             [&shares[..], &others].concat()
@@ -58,7 +58,7 @@ fn places(figure: &Figure, series: &Series, number: impl Fn(&str) -> Option<f64>
         Plot::Ellipses => vec![number("median").zip(number(THROUGHPUT))],
         Plot::UseByTime => {
             let used = || Some(number(KBIT_S)? * use_per_rate(series)?);
-            // A share without a delay lies at ours.
+            // A published share without a delay is drawn at our delay.
             let delay = number("mean").or_else(|| series.times.mean());
             vec![delay.zip(number(USE).or_else(used))]
         }
@@ -79,7 +79,7 @@ fn places(figure: &Figure, series: &Series, number: impl Fn(&str) -> Option<f64>
     places.into_iter().flatten().map(<[f64; 2]>::from).collect()
 }
 
-/// Returns the percent of its link that a flow uses with each kbit/s.
+/// Returns the percentage of the link that each kbit/s of a flow uses.
 fn use_per_rate(series: &Series) -> Option<f64> {
     let of = |place| mean(&series.figure(place));
     let (rate, used) = of(measure::THROUGHPUT).zip(of(measure::UTILISATION))?;
@@ -95,7 +95,7 @@ mod tests {
     use crate::experiment::scenario::Scenario;
     use crate::experiment::series::SeedMeans;
 
-    /// Returns a figure with the series of each of some links, and its marks.
+    /// Returns a figure with a series for each of some links, and the figure's marks.
     fn marked(
         head: &str,
         results: &str,
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn the_picture_of_a_link_has_the_numbers_of_that_link_and_that_of_all_the_averages() {
-        // With 200 kbit/s of its link this flow uses 40 %.
+        // With 200 kbit/s this flow uses 40 % of its link.
         let means = SeedMeans {
             figures: [200.0, 40.0, 9.0, 0.0].map(Some).to_vec(),
             ..SeedMeans::default()

@@ -30,7 +30,7 @@ const STAND_IN: Synthetic = Synthetic {
     length: Duration::from_secs(120),
 };
 
-/// Where recordings of others lie, and where stand-ins are kept.
+/// The directories of recordings of others, and of their stand-ins.
 #[derive(Clone, Debug)]
 pub(crate) struct Material {
     /// The directory of recordings, or one with the directories `keys` and `links` in it.
@@ -100,7 +100,7 @@ impl Material {
     }
 
     /// Returns the path of a scenario's link, and false if random opportunities stand in for recorded ones. The link's
-    /// files are in `folder`, and `value` is put in its place in the path.
+    /// files are in `folder`, and `value` replaces `{value}` in the path.
     ///
     /// # Errors
     ///

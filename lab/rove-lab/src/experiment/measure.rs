@@ -52,7 +52,7 @@ pub(crate) enum Measure {
     Age,
     /// The mean age of the states of a published study of reference states.
     Study,
-    /// The same age where the value sets the study's timeout in ms.
+    /// The mean age of the states of the study, where the value sets the study's timeout in ms.
     StudyTimeout,
     /// How much longer packets take than over an empty path, and the throughput, where senders share the path.
     Shared,
@@ -65,7 +65,7 @@ pub(crate) enum Measure {
     Tunnel,
     /// How long keys wait for their echoes beside a copy by a stream, whose controller the system is.
     Beside,
-    /// How long keys wait for their echoes beside such a copy, while a download by CUBIC shares the path.
+    /// How long keys wait for their echoes beside a copy by a stream, while a download by CUBIC shares the path.
     BesideDownload,
     /// The age of the newest data that a flow, or a session's flood of output, has delivered, by slots of time.
     Course,
@@ -86,7 +86,7 @@ impl Measure {
         name.as_str().expect("a name is a text").to_owned()
     }
 
-    /// Returns what its times are called on an axis. Only links of recorded opportunities have a least delay that is taken off.
+    /// Returns the name of the times on an axis. Only over recorded links the least delay is subtracted.
     pub(crate) const fn axis(self, has_recorded_links: bool) -> &'static str {
         match self {
             Self::Response => "response time (ms)",
@@ -108,7 +108,7 @@ impl Measure {
         }
     }
 
-    /// Returns whether it runs systems over links.
+    /// Returns whether the measure runs systems over links.
     pub(crate) const fn needs_network(self) -> bool {
         !matches!(self, Self::HostResponse | Self::ProtocolDelay | Self::FrameSize)
     }
@@ -130,7 +130,7 @@ impl Measure {
             || matches!(self, Self::Age | Self::Mistake | Self::FrameSize)
     }
 
-    /// Returns whether it runs in real time, too.
+    /// Returns whether the measure runs in real time, too.
     pub(crate) const fn runs_really(self) -> bool {
         matches!(self, Self::Response | Self::Interrupt | Self::Flow)
     }
@@ -140,7 +140,7 @@ impl Measure {
         matches!(self, Self::ProtocolDelay | Self::Onset | Self::FlowSetting | Self::StudyTimeout)
     }
 
-    /// Returns whether it can tell this system from the other systems that it measures.
+    /// Returns whether the measure distinguishes this system from the other systems that it measures.
     pub(crate) fn tells_apart(self, system: System) -> bool {
         match self {
             _ if !system.awaits_echo() => matches!(self, Self::Response | Self::Mistake),

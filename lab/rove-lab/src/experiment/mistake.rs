@@ -10,7 +10,7 @@ pub(super) fn advised(message: &str) -> String {
     near.map_or_else(|| message.to_owned(), |near| format!("did you mean `{near}`? {message}"))
 }
 
-/// Returns the number of the line that a byte is in, from 1.
+/// Returns the number, from 1, of the line with the byte `at`.
 pub(super) fn line(text: &str, at: usize) -> usize {
     1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count()
 }

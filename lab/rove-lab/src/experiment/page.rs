@@ -76,7 +76,7 @@ impl Section {
     }
 }
 
-/// Returns the parts of a page, none of any other text.
+/// Returns the parts of a page. A text that is no page has no parts.
 pub(crate) fn sections(page: &str) -> Vec<Section> {
     page.split(BEGIN).skip(1).filter_map(Section::read).collect()
 }
@@ -103,7 +103,7 @@ pub(crate) fn page(sections: &[Section], verdicts: &[Verdict]) -> Result<String>
     )
 }
 
-/// Returns a template with values in its places. If the name ends in `.html`, values are escaped for HTML.
+/// Returns a template with values in place of its names. If `name` ends in `.html`, values are escaped for HTML.
 ///
 /// # Errors
 ///

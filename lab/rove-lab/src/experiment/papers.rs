@@ -22,9 +22,9 @@ struct Row {
     /// Names of figures.
     #[serde(default)]
     figures: Vec<String>,
-    /// Another command or test that makes it again.
+    /// Another command or test that reproduces this row.
     command: Option<String>,
-    /// Why nothing makes it again.
+    /// Why nothing reproduces this row.
     reason: Option<String>,
 }
 

@@ -20,10 +20,10 @@ use crate::picture::{self, Axis, Curve, Kind, Look, Mark, Picture, Point};
 /// Most points of a curve: further ones cannot be seen.
 const POINTS_MAX: usize = 400;
 
-/// The left end of a logarithmic axis of times in ms, at least.
+/// The smallest time on a logarithmic axis, in ms.
 const TIME_LEAST: f64 = 0.1;
 
-/// Percentage of times below [`TIME_LEAST`] from which a distribution leaves them out. Chosen: with fewer they matter.
+/// A distribution leaves out times below [`TIME_LEAST`] if they are this percentage. Chosen: fewer would matter.
 const SHORT_MOST: f64 = 90.0;
 
 /// The end of an invalid curve's label.
@@ -58,7 +58,7 @@ pub(crate) fn draw(figure: &Figure) -> Picture {
     let mut curves = curves(figure);
     let mark = |(label, at): (String, [f64; 2])| {
         let curve = curves.iter().find(|curve| curve.label == label)?;
-        // The mark of a published number has no height of its own: it takes that of the box's row.
+        // The mark of a published number has no height of its own, and gets the height of the box's row.
         let [_, row] = curve.points.first()?.at;
         Some((curve.look, if body.plot == Plot::Boxes { [at[0], row] } else { at }))
     };
@@ -113,7 +113,7 @@ fn axes(body: &Body, [x, y]: [&str; 2], curves: &[Curve], marks: &[Mark]) -> [Ax
     [Axis::across(x, x_ends, is_log, falls), Axis::upright(y, y_ends)]
 }
 
-/// Returns a curve for each system and link. In a cloud of points, a system has one for all its links.
+/// Returns a curve for each system and link. In a cloud of points, a system has one curve for all its links.
 fn curves(figure: &Figure) -> Vec<Curve> {
     let body = &figure.scenario.body;
     let mut systems = drawn(figure).map(|series| series.system);
@@ -271,7 +271,7 @@ fn use_by_time(series: &Series) -> Option<Point> {
     Some(Point { at: [time, used], intervals: [series.interval(&[], "mean"), interval(&uses)] })
 }
 
-/// Returns the least and the greatest of some numbers; 0 and 1 of none.
+/// Returns the least and the greatest of some numbers. Without numbers, returns 0 and 1.
 fn ends(of: impl Iterator<Item = f64>) -> (f64, f64) {
     of.fold(None, |ends, value| match ends {
         None => Some((value, value)),

@@ -41,10 +41,10 @@ mod here {
     /// How long a far side may make no progress. Source: the default of `rove-lab compare`.
     const TIMEOUT: Duration = Duration::from_secs(120);
 
-    /// Interruptions in a session.
+    /// How often Ctrl-C is typed in a session.
     const INTERRUPTIONS: u64 = 5;
 
-    /// The right to run programs behind links, and where they are.
+    /// The right to run programs behind links, and the places of these programs.
     #[derive(Debug)]
     pub(crate) struct Programs {
         /// Whether the user has asked to stop, or why nothing can be run here.
@@ -56,7 +56,7 @@ mod here {
     }
 
     impl Programs {
-        /// Acquires the rights and listens to the user's signals, if programs are wanted at all. To be called before there are threads.
+        /// Acquires the rights and listens to signals if programs are wanted. Call this before there are threads.
         pub(crate) fn prepare(is_wanted: bool) -> Self {
             let interrupt = if is_wanted {
                 rights::acquire().and_then(|()| Interrupt::listen())
@@ -76,7 +76,7 @@ mod here {
             Self { interrupt: interrupt.map_err(told), rove, versions }
         }
 
-        /// Returns a text that tells versions of the kernel and of a system's programs apart.
+        /// Returns a text that differs between versions of the kernel and of a system's programs.
         pub(crate) fn version(&self, system: Option<System>) -> &str {
             let is_its = |it: &&(Peer, String)| system.is_some_and(|system| it.0 == peer(system));
             self.versions.iter().find(is_its).map_or("", |(_, version)| version)
@@ -127,7 +127,7 @@ mod here {
         }
     }
 
-    /// Returns the samples, or why there are none; an error only if the user interrupts.
+    /// Returns the samples, or the reason why there are no samples. Returns an error only if the user interrupts.
     fn told(measured: Result<Samples>) -> Result<Result<Samples, String>> {
         match measured {
             Ok(samples) => Ok(Ok(samples)),
@@ -213,7 +213,7 @@ impl Programs {
         Self
     }
 
-    /// Returns nothing: there are no programs.
+    /// Returns an empty text, because there are no programs.
     pub(crate) const fn version(&self, _system: Option<System>) -> &str {
         ""
     }
@@ -222,7 +222,7 @@ impl Programs {
     ///
     /// # Errors
     ///
-    /// Returns none.
+    /// Never returns an error.
     pub(crate) fn measure(
         &self,
         _measure: Measure,

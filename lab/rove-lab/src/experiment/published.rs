@@ -26,7 +26,7 @@ pub(crate) const THROUGHPUT: &str = "throughput";
 /// The value at which the mean is the least.
 pub(crate) const LEAST_AT: &str = "least-at";
 
-/// The end of a statistic's name that asks for the ratio to the baseline's.
+/// The end of a statistic's name that stands for the ratio to the baseline.
 pub(crate) const RATIO: &str = ": ratio";
 
 /// The name in place of a link's, for averages over all links.
@@ -162,7 +162,7 @@ pub(crate) fn range(statistic: &str, [low, high]: [f64; 2]) -> String {
     format!("{}-{}", written(statistic, Some(low)), written(statistic, Some(high)))
 }
 
-/// Returns a number with as many digits as say something: 99.99 % are not all.
+/// Returns a number with few digits, but with enough to tell 99.99 % from 100 %.
 fn short(number: f64) -> String {
     let text = report::share(number, 100.0, if number.abs() < 10.0 { 2 } else { 1 });
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

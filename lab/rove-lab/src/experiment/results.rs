@@ -62,7 +62,7 @@ impl<'a> Results<'a> {
             ("figures.csv", csv::FIGURES.to_owned(), csv::figures(figure)),
             ("course.csv", csv::course_heading(), csv::course(figure)),
         ] {
-            // Few figures have a course.
+            // A file is not begun for a figure without a course.
             if !lines.is_empty() || self.directory.join(file).exists() {
                 self.merge(file, |old| merged_lines(old, &heading, name, &lines))?;
             }
@@ -101,20 +101,20 @@ impl<'a> Results<'a> {
         Ok(())
     }
 
-    /// Writes a file anew. `text` makes the new text from the old one, which is empty if there is no file.
+    /// Rewrites a file. `text` makes the new text from the old one, which is empty if there is no file.
     fn merge(&self, file: &str, text: impl FnOnce(&str) -> Result<String>) -> Result<()> {
         let file = self.directory.join(file);
         let told = || format!("cannot read {}", file.display());
         let old = match fs::read_to_string(&file) {
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
-            // A spreadsheet may have saved it with other ends of lines, and with a mark of UTF-8 before them.
+            // A spreadsheet may have saved the file with other line endings, and with a byte order mark.
             read => read.with_context(told)?.trim_start_matches('\u{feff}').replace("\r\n", "\n"),
         };
         write_whole(&file, &text(&old).with_context(told)?)
     }
 }
 
-/// Returns all items, the new one in the place of an older one of its name or at the end.
+/// Returns all items with `new` in place of an older item of its name, or else at the end.
 fn replaced<T, K: PartialEq>(mut all: Vec<T>, new: T, name: impl Fn(&T) -> K) -> Vec<T> {
     match all.iter().position(|old| name(old) == name(&new)) {
         Some(place) => all[place] = new,
@@ -123,7 +123,7 @@ fn replaced<T, K: PartialEq>(mut all: Vec<T>, new: T, name: impl Fn(&T) -> K) ->
     all
 }
 
-/// Returns the lines of a file with those of the figure `name` replaced. These come last. A file with other columns is refused.
+/// Returns a file's lines with those of the figure `name` replaced, and last. A file with other columns is refused.
 fn merged_lines(old: &str, heading: &str, name: &str, lines: &str) -> Result<String> {
     let own = csv::line(&[name]).replace('\n', ",");
     let others = if old.is_empty() { Some(old) } else { old.strip_prefix(heading) };

@@ -25,11 +25,11 @@ type Fault = (usize, String);
 /// A scenario, checked.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scenario {
-    /// Its name: the file's, without the ending.
+    /// The scenario's name: the file's name without the ending.
     pub(crate) name: String,
     /// The file's directory. Relative paths in the file start here.
     pub(crate) folder: PathBuf,
-    /// The file's text, which the results are kept under.
+    /// The file's text, which is a part of the key of each kept result.
     pub(crate) text: String,
     /// The file's contents.
     pub(crate) body: Body,
@@ -169,7 +169,7 @@ impl Body {
         self.quantity.as_deref().and_then(|name| quantity(name).ok()).unwrap_or_default()
     }
 
-    /// Returns the figures of its runs beside times.
+    /// Returns the figures of the scenario's runs beside times.
     pub(crate) fn figures(&self) -> &'static [RunFigure] {
         match &self.traffic {
             Some(traffic) if self.measure == Measure::Shared => {
@@ -249,7 +249,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Finds what is there twice: a row would be compared with another one's baseline.
+    /// Finds a link, system or value that is listed twice, whose row would have another row's baseline.
     fn check_repeats(&self) -> Result<(), Fault> {
         let Body { links, systems, values, .. } = &self.body;
         let names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
@@ -321,7 +321,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Finds what is wrong with the scenario as a whole. Returns the byte of the text where it is, and a sentence.
+    /// Finds a fault of the scenario as a whole. Returns the fault's byte in the text, and a sentence.
     fn check(&self) -> Result<(), Fault> {
         let body = &self.body;
         for link in &body.links {
@@ -417,7 +417,7 @@ impl Scenario {
         })
     }
 
-    /// Finds what is wrong with a link, with each value that is varied.
+    /// Finds a fault of a link, for each value that is varied.
     fn check_link(&self, link: &Link) -> Result<(), Fault> {
         let body = &self.body;
         let described = link.schedule.as_ref().or(link.path.as_ref());
@@ -471,7 +471,7 @@ fn refuse_if(is_wrong: bool, at: usize, sentence: impl Into<String>) -> Result<(
     if is_wrong { Err((at, sentence.into())) } else { Ok(()) }
 }
 
-/// Returns an item that is there again.
+/// Returns the first item that repeats an earlier one.
 fn repeated<T: PartialEq>(items: &[T]) -> Option<&T> {
     items.iter().enumerate().find(|(place, item)| items[..*place].contains(item)).map(|it| it.1)
 }

@@ -14,7 +14,7 @@ use crate::experiment::system::System;
 pub(crate) struct Run {
     /// The index of the run's series.
     pub(crate) series: usize,
-    /// The name of its recording; empty where there is none.
+    /// The name of the run's recording. Empty for a run without a recording.
     pub(crate) recording: String,
     pub(crate) seed: u64,
     pub(crate) samples: Samples,
@@ -25,7 +25,7 @@ pub(crate) struct Run {
 pub(crate) struct Series {
     /// The system. `None` for recordings by themselves.
     pub(crate) system: Option<System>,
-    /// The link's name; empty where there is none.
+    /// The link's name. Empty without a link.
     pub(crate) link: String,
     /// The value that was varied.
     pub(crate) value: Option<f64>,
@@ -43,7 +43,7 @@ pub(crate) struct Series {
     pub(crate) pairs: Vec<[f64; 2]>,
     /// The slots of the first run.
     pub(crate) course: Vec<Slot>,
-    /// Whether runs have no figures as nothing came in them.
+    /// Whether any run has no figures, because nothing came in it.
     pub(crate) has_empty_runs: bool,
     /// The fault of a controller that is a program, in any of the runs.
     pub(crate) fault: Option<String>,
@@ -83,7 +83,7 @@ impl SeedMeans {
         Some(Self { times, time, figures: (0..figures.len()).map(figure).collect() })
     }
 
-    /// Returns a figure's mean, if runs have it.
+    /// Returns a figure's mean. `None` if the runs do not have it.
     pub(crate) fn known(&self, figure: usize) -> Option<f64> {
         self.figures.get(figure).copied().flatten()
     }
@@ -123,7 +123,7 @@ pub(crate) fn to_float(value: u64) -> f64 {
 }
 
 impl Series {
-    /// Returns the name of its system; empty where there is none.
+    /// Returns the name of the series' system. Empty without a system.
     pub(crate) fn system_name(&self) -> &'static str {
         self.system.map_or("", System::name)
     }

@@ -1,8 +1,8 @@
-//! A sweep on Ray: workers do shards of its runs, and their lines of finished runs come home.
+//! A sweep on Ray: workers make shards of its runs, and send back the lines of finished runs.
 //!
 //! The results are those of runs on this computer: the program is the same file, and a run is known by everything that
-//! decides it. Terms are the options. A task is a shard, such as `2/8`. Its answer is the text of its finished runs, or why a run
-//! cannot be done. Another worker has no better answer.
+//! decides it. Terms are the options. A task is a shard, such as `2/8`. Its answer is the text of its finished runs, or
+//! the reason why a run cannot be done, which holds for every worker.
 
 use std::collections::BTreeSet;
 use std::fs;

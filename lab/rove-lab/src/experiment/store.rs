@@ -1,7 +1,7 @@
 //! Finished runs on disk, so that an interrupted sweep goes on where it was.
 //!
-//! A line of JSON for each run, written when it has ended. A run is known by everything that decides its result: the
-//! program, the scenario, and its conditions.
+//! Each run is a line of JSON, written when the run has ended. A run is known by everything that decides its result:
+//! the program, the scenario, and its conditions.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -19,16 +19,16 @@ use sha2::{Digest, Sha256};
 use crate::experiment::conditions::Samples;
 use rove_runs::parallel::tell_progress;
 
-/// File of the progress, beside that of the runs.
+/// The log of the progress, beside the file of the runs.
 const LOG: &str = "figures.log";
 
 /// Runs that have ended, by a digest of all that decides their results.
 #[derive(Debug)]
 pub(crate) struct Store {
-    /// A digest of the program: another one may have other results.
+    /// A digest of the program, because another program may have other results.
     program: String,
     known: BTreeMap<String, Samples>,
-    /// How often a known result was taken.
+    /// How many results were taken from the store.
     hits: AtomicUsize,
     file: Mutex<Lines<File>>,
     log: Mutex<File>,
@@ -59,11 +59,11 @@ struct Line {
 }
 
 impl Store {
-    /// Opens the file of a directory, or begins it.
+    /// Opens the file of finished runs, or creates it.
     ///
     /// # Errors
     ///
-    /// Returns an error if the file can be neither read nor written.
+    /// Returns an error if the file cannot be read or written.
     pub(crate) fn open(file: &FilePath) -> Result<Self> {
         let shown = file.display();
         let text = if file.exists() {
@@ -100,7 +100,7 @@ impl Store {
         }
     }
 
-    /// Returns the name that a run's result is kept under.
+    /// Returns the key of a run's result, made from everything that decides the result.
     pub(crate) fn key(&self, decides: &[&str]) -> String {
         let parts: Vec<&[u8]> = core::iter::once(self.program.as_str())
             .chain(decides.iter().copied())
@@ -116,7 +116,7 @@ impl Store {
         samples
     }
 
-    /// Returns how many results were taken since the last call.
+    /// Returns how many results were taken from the store since the last call.
     pub(crate) fn take_hits(&self) -> usize {
         self.hits.swap(0, Ordering::Relaxed)
     }
@@ -125,7 +125,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Returns an error if it cannot be written.
+    /// Returns an error if the result cannot be written.
     pub(crate) fn keep(&self, key: &str, samples: &Samples) -> Result<()> {
         if samples.fault.is_some() {
             return Ok(());

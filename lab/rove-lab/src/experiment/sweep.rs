@@ -1,4 +1,4 @@
-//! All runs of a scenario, on all processors, and what they come to by system, link and value.
+//! All runs of a scenario, on all processors, and their results by system, link and value.
 
 use std::collections::BTreeMap;
 use std::path::Path as FilePath;
@@ -29,7 +29,7 @@ pub(crate) struct Profile {
     pub(crate) seed: u64,
 }
 
-/// The first seed of figures where nobody says another.
+/// The first seed of figures if the user sets no other.
 pub(crate) const FIRST_SEED: u64 = 1;
 
 /// A figure's data.
@@ -37,7 +37,7 @@ pub(crate) const FIRST_SEED: u64 = 1;
 pub(crate) struct Figure {
     /// The scenario that was asked for.
     pub(crate) scenario: Scenario,
-    /// Stand-ins that it was made from, as a title names them; empty for what needs no recordings.
+    /// The stand-ins that the figure was made from, as a title names them. Empty without stand-ins.
     pub(crate) made_from: String,
     /// Whether drawn links stand in for recorded ones.
     pub(crate) has_drawn_links: bool,
@@ -47,9 +47,9 @@ pub(crate) struct Figure {
     pub(crate) seeds: u64,
     /// The results of the scenario.
     pub(crate) series: Vec<Series>,
-    /// The runs that they come from.
+    /// The runs that the results come from.
     pub(crate) runs: Vec<Run>,
-    /// Each recording and link that it was measured with, and the first digits of its file's SHA-256.
+    /// Each recording and link of the figure's measurements, and the first digits of its file's SHA-256.
     pub(crate) digests: Vec<String>,
     /// Why there are no results, and how to get them.
     pub(crate) missing: Option<String>,
@@ -74,7 +74,7 @@ pub(crate) struct Plan<'a> {
     tables: Option<&'a FilePath>,
 }
 
-/// A link's name, and for each varied value its path with a text that no other path has.
+/// A link's name, and for each varied value its path with a text that identifies the path.
 #[derive(Debug)]
 struct NamedPath {
     name: String,
@@ -113,11 +113,11 @@ impl Figure {
 }
 
 impl<'a> Plan<'a> {
-    /// Reads what a scenario is made from.
+    /// Reads the recordings, the links and the tables that a scenario needs.
     ///
     /// # Errors
     ///
-    /// Returns an error if something of it cannot be read.
+    /// Returns an error if any of them cannot be read.
     pub(crate) fn new(
         scenario: &'a Scenario,
         profile: Profile,
@@ -171,7 +171,7 @@ impl<'a> Plan<'a> {
         Self { is_named: names.iter().any(is_its), ..self }
     }
 
-    /// Does a part of the runs, but for those that the store has. Returns how many runs the part and the whole have.
+    /// Makes the runs of a part that the store lacks. Returns how many runs the part and the whole have.
     ///
     /// # Errors
     ///
@@ -186,7 +186,7 @@ impl<'a> Plan<'a> {
         Ok((part.len(), all))
     }
 
-    /// Returns the numbers of the runs that the store has not.
+    /// Returns the numbers of the runs that the store lacks.
     pub(crate) fn unfinished(&self, store: &Store) -> Vec<usize> {
         let (cells, _) = self.cells(store);
         let numbered = cells.iter().enumerate();
@@ -196,7 +196,7 @@ impl<'a> Plan<'a> {
             .collect()
     }
 
-    /// Does all runs, but for those that the store has, and puts them together.
+    /// Makes the runs that the store lacks, and puts all runs together.
     ///
     /// # Errors
     ///
@@ -238,7 +238,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// Returns the series of runs with several recordings, with that of each recording.
+    /// Returns the series of runs with several recordings, which contains a series of each recording.
     fn pooled(&self, common: &Common, runs: Vec<Done<'_>>) -> Series {
         let of_recording = |recording: &Recording| {
             let is_its = |(cell, _): &Done<'_>| {
@@ -289,8 +289,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Refuses several seeds if all give the same result: an interval over them would look like certainty. Likewise
-    /// refuses another first seed, where the scenario was asked for by its name. Runs without samples do not count.
+    /// Refuses several seeds if all give the same result, because an interval over them would look like certainty.
+    /// Refuses a `--seed` without effect for a scenario that the user named. Runs without samples do not count.
     fn refuse_seeds_without_effect(&self, runs: &[Done<'_>]) -> Result<()> {
         // The seeds of the same conditions are neighbours.
         let seeds = usize::try_from(self.seeds).unwrap_or(usize::MAX);
@@ -417,14 +417,14 @@ impl<'a> Plan<'a> {
         (cells, common)
     }
 
-    /// Returns the name that a run's result is kept under.
+    /// Returns the key under which a run's result is kept.
     fn key(&self, store: &Store, link: &str, conditions: &Conditions<'_>) -> String {
         let scenario = self.scenario;
-        // In real time other programs, and another kernel, make other runs.
+        // In real time, the result depends on the programs and on the kernel.
         let is_real = scenario.body.clock == Clock::Real;
         let version = if is_real { self.programs.version(conditions.system) } else { "" };
         let recording = conditions.recording.map(|it| format!("{} {:?}", it.name, it.trace));
-        // A table that has changed, or was not there, makes other runs.
+        // The result depends on the tables, which may change or be missing.
         let systems = conditions.system.into_iter().chain(scenario.body.others());
         let table = |it| format!("{:?}", table_of(it, conditions.tables));
         store.key(&[
@@ -443,7 +443,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Returns a text that tells a path from every other one, wherever its files lie.
+/// Returns a text that identifies a path by its contents, wherever its files lie.
 fn contents(path: &Path) -> String {
     let links = path.links(Instant::ZERO, Seed::new(1));
     let of = |link: &Steps| {
@@ -460,7 +460,7 @@ fn or_none<T>(of: impl Iterator<Item = T>) -> Vec<Option<T>> {
     if all.is_empty() { vec![None] } else { all }
 }
 
-/// Returns what a figure was made from, for its title.
+/// Returns the stand-ins and the gaps that a figure's title names. Empty if there are none.
 fn made_from(
     scenario: &Scenario,
     are_wanted: bool,
@@ -506,7 +506,7 @@ mod tests {
                            plot = \"use-by-time\"\nseeds = 1\nsystems = [\"kernel-reno\", \"kernel-bbr\"]\n\
                            [[link]]\nname = \"l\"\npath = \"rtt=40ms,rate=5Mbit\"\nseconds = 3\n";
 
-    /// Measures a run, or says why that cannot be.
+    /// Measures a run. The error says why that is impossible here.
     type Round<'a> = &'a dyn Fn(&Programs, &Conditions<'_>) -> Result<Samples, String>;
 
     /// Makes the runs of two of the kernel's congestion controls in each round, as the round's function measures them.

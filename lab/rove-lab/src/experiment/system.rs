@@ -155,7 +155,7 @@ impl System {
         }
     }
 
-    /// Returns whether it is a controller of flows, and no remote shell.
+    /// Returns whether the system is a controller of flows, and no remote shell.
     pub(crate) const fn is_controller(self) -> bool {
         self.is_kernels()
             || matches!(
@@ -172,17 +172,17 @@ impl System {
             )
     }
 
-    /// Returns whether it is a congestion control of this computer's kernel.
+    /// Returns whether the system is a congestion control of this computer's kernel.
     pub(crate) const fn is_kernels(self) -> bool {
         matches!(self, Self::KernelCubic | Self::KernelReno | Self::KernelBbr)
     }
 
-    /// Returns whether it needs a congestion control that this computer's kernel may not have.
+    /// Returns whether the system needs a congestion control that this computer's kernel may lack.
     pub(crate) const fn needs_control(self) -> bool {
         self.is_kernels() || matches!(self, Self::SshCubic | Self::SshReno | Self::SshBbr)
     }
 
-    /// Returns whether it can run by a clock.
+    /// Returns whether the system can run by this clock.
     pub(crate) const fn runs_by(self, clock: Clock) -> bool {
         let is_stock =
             matches!(self, Self::Ssh | Self::Mosh | Self::MoshUnpredicted) || self.needs_control();
@@ -193,7 +193,7 @@ impl System {
         }
     }
 
-    /// Returns the controller, if it is one.
+    /// Returns the system's contender. `None` if the system is another one.
     pub(crate) const fn contender(self) -> Option<Contender> {
         match self {
             Self::Flow(contender) => Some(contender),
@@ -209,7 +209,7 @@ impl System {
         }
     }
 
-    /// Returns when its client shows predictions; ssh has none.
+    /// Returns when the system's client shows predictions. The client of ssh never does.
     pub(crate) const fn preference(self) -> Preference {
         match self {
             Self::Rove | Self::MoshRules | Self::Mosh => Preference::Adaptive,
@@ -218,7 +218,7 @@ impl System {
         }
     }
 
-    /// Returns whether its echo acknowledgments wait for the echo.
+    /// Returns whether the system's echo acknowledgments wait for the echo.
     pub(crate) const fn awaits_echo(self) -> bool {
         !matches!(self, Self::RoveWithoutWait | Self::MoshRulesWithoutWait)
     }
@@ -244,7 +244,7 @@ impl System {
         Config { reference, ..config }
     }
 
-    /// Returns the prediction engine of its client, and when it shows predictions, in virtual time.
+    /// Returns the prediction engine of the system's client, and when it shows predictions, in virtual time.
     pub(crate) fn prediction(self) -> Prediction {
         let engine: Option<MakeEngine> = match self {
             Self::Rove | Self::RoveUnpredicted | Self::RoveWithoutWait => None,

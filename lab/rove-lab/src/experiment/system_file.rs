@@ -14,7 +14,7 @@ use rustix::fs::{Access, access};
 pub(crate) struct SystemFile {
     /// The file's name in the scenario, followed by arguments if the file is a program.
     name: &'static str,
-    /// Where the file is. A relative path has a slash, so that it is looked for nowhere else.
+    /// Where the file is. A relative path has a slash, so that the file is looked for nowhere else.
     path: &'static str,
 }
 
@@ -33,7 +33,7 @@ impl SystemFile {
         file
     }
 
-    /// Makes the path that of the file in a directory.
+    /// Sets the path to that of the file in a directory.
     pub(crate) fn look_in(&mut self, directory: &Path) {
         let path = Path::new(".").join(directory).join(self.words().next().unwrap_or_default());
         self.path = path.display().to_string().leak();

@@ -104,7 +104,7 @@ impl Series {
         if parts.is_empty() { "recordings".to_owned() } else { parts.join(", ") }
     }
 
-    /// Returns the label of its curve. Clouds of points have one for each system.
+    /// Returns the label of the series' curve. In clouds of points, a system has one curve for all its links.
     pub(crate) fn curve_label(&self, body: &Body) -> String {
         let is_cloud = body.plot == Plot::UseByTime && self.value.is_none();
         match self.system {
@@ -114,7 +114,7 @@ impl Series {
         }
     }
 
-    /// Returns the beginning of its row: the label, the value that is varied, the recordings, and why it is invalid.
+    /// Returns the beginning of the series' row: the label, the varied value, the recordings, and why it is invalid.
     pub(crate) fn row_label(&self) -> String {
         let of_recordings = match (&self.recording, &self.recordings[..]) {
             (Some(name), _) => Some(name.clone()),
@@ -131,7 +131,7 @@ impl Series {
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns what stands in the column with a heading: a count, an interval, or a statistic of that name.
+    /// Returns the text in the column with a heading: a count, an interval, or the statistic of that name.
     fn cell(&self, figures: &[RunFigure], heading: &str) -> String {
         match heading {
             "samples" | "runs" => self.times.count().to_string(),
@@ -145,7 +145,7 @@ impl Series {
         }
     }
 
-    /// Returns the ratio of its means to those of `to`, over the seeds of both: of a figure, or of the times if `None`.
+    /// Returns the ratio of this series to `to`, over common seeds: of a figure, or of the times if `None`.
     fn ratio(&self, to: &Self, figure: Option<usize>) -> Option<Ratio> {
         let of = |means: &SeedMeans| match figure {
             None => means.time,
@@ -219,7 +219,7 @@ impl Figure {
         Table::new(headings.chain(ratios), self.rows().map(|series| self.row(series)))
     }
 
-    /// Returns the texts of a series: its label, a column each, and behind them the fault of its program.
+    /// Returns the texts of a series: its label, a text for each column, and the fault of its controller's program.
     fn row(&self, series: &Series) -> Vec<String> {
         let cell = |heading| series.cell(self.run_figures(), heading);
         let ratios = self.ratios(series).into_iter().map(|(_, ratio)| match ratio {
@@ -235,8 +235,8 @@ impl Figure {
         self.scenario.body.figures()
     }
 
-    /// Returns the statistics compared with the baseline, if there is one: the mean of the times, and figures by
-    /// number.
+    /// Returns the statistics that are compared with the baseline: the mean of the times (`None`), and figures by
+    /// number. Without a baseline, returns nothing.
     fn compared(&self) -> impl Iterator<Item = (&'static str, Option<usize>)> {
         let figures = self.run_figures().iter().enumerate();
         let figures = figures.filter(|(_, figure)| figure.is_compared);
@@ -254,10 +254,10 @@ impl Figure {
         })
     }
 
-    /// Returns a series as parts of the baseline's over the same link with the same value.
+    /// Returns the ratios of a series to the baseline's series over the same link with the same value.
     fn ratios<'s>(&'s self, series: &Series) -> Vec<(&'static str, Option<Ratio>)> {
         let baseline = self.baseline_of(series);
-        // A recording is compared with the same one.
+        // A recording is compared with the same recording of the baseline.
         let of_recording = |other: &'s Series| match &series.recording {
             Some(_) => other.recordings.iter().find(|part| part.recording == series.recording),
             None => Some(other),
@@ -272,7 +272,7 @@ impl Figure {
         self.ratios(series).into_iter().find(|(its, _)| *its == name)?.1
     }
 
-    /// Returns the title with what it was made from.
+    /// Returns the title with the stand-ins that the figure was made from.
     pub(crate) fn title(&self) -> String {
         let title = &self.scenario.body.title;
         if self.made_from.is_empty() {

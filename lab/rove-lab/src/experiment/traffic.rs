@@ -7,10 +7,10 @@ use serde::Deserialize;
 
 use crate::experiment::system::System;
 
-/// Most senders of a scenario. Chosen: as the evaluator's priors.
+/// Most senders of a scenario. Chosen: as many as in the evaluator's priors.
 const SENDERS_MAX: usize = 256;
 
-/// Place of the value in a text.
+/// The word that the varied value replaces in a text.
 pub(crate) const VALUE: &str = "{value}";
 
 /// The data that the senders have to send.
@@ -68,7 +68,7 @@ pub(crate) enum TcpBegin {
     Classic,
 }
 
-/// Returns a text with a value in its place.
+/// Returns a text with a value in place of [`VALUE`].
 pub(crate) fn with_value(text: &str, value: Option<f64>) -> String {
     value.map_or_else(|| text.to_owned(), |value| text.replace(VALUE, &value.to_string()))
 }

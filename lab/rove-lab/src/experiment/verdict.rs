@@ -43,11 +43,11 @@ pub(crate) struct Verdict {
     pub(crate) published: Band,
     pub(crate) ours: Ours,
     pub(crate) outcome: Outcome,
-    /// Why it is not reproduced or measured, where that is known.
+    /// Why the number is not reproduced or not measured, where that is known.
     pub(crate) reason: Option<String>,
 }
 
-/// The number that the laboratory measured.
+/// A number that the laboratory measured, beside a published one.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Ours {
     number: Option<f64>,
@@ -55,18 +55,18 @@ pub(crate) struct Ours {
     interval: Option<[f64; 2]>,
     /// The number of each recording by itself, if there are several.
     by_recording: BTreeMap<String, Option<f64>>,
-    /// Whether any time was measured. The number may be missing even so, as a median if most answers never came.
+    /// Whether any time was measured. The number may still be missing, such as a median if most answers never came.
     #[serde(skip)]
     is_measured: bool,
-    /// Whether runs in real time that it comes from are invalid.
+    /// Whether the number comes from invalid runs in real time.
     #[serde(skip)]
     is_invalid: bool,
-    /// Whether it leaves out answers that never came, or runs. Such a number reproduces nothing.
+    /// Whether the number leaves out answers that never came, or runs. Such a number reproduces nothing.
     #[serde(skip)]
     is_of_survivors: bool,
 }
 
-/// The outcome of a comparison. All but the first count as not reproduced.
+/// The outcome of a comparison. Only the first counts as reproduced.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Outcome {
@@ -82,7 +82,7 @@ pub(crate) enum Outcome {
     NotMeasured,
 }
 
-/// Returns the comparisons of a result, one for each link and value that it is of.
+/// Returns the verdicts on a result, for each number, link and value that it is about.
 fn of_result(
     group: &Published,
     result: &PublishedResult,
@@ -173,7 +173,7 @@ fn judged(group: &Published, verdict: Verdict, ours: Ours, figure: &Figure) -> V
     Verdict { ours, outcome, reason, ..verdict }
 }
 
-/// Returns whether a published result is about this series. `least-at` is about all values, and counts for the first.
+/// Returns whether a published result is about this series. `least-at`, about all values, belongs to the first.
 pub(crate) fn is_of(
     result: &PublishedResult,
     figure: &Figure,
@@ -197,7 +197,7 @@ fn is_of_survivors(series: &Series, name: &str) -> bool {
 }
 
 impl Ours {
-    /// Returns a number's faults by the series that it comes from.
+    /// Returns the faults of a number, which it has from its series.
     fn from<'a>(sources: impl Iterator<Item = &'a Series>, name: &str) -> Self {
         sources.fold(Self::default(), |all, series| Self {
             is_invalid: all.is_invalid || !series.invalid.is_empty(),
@@ -225,7 +225,7 @@ impl Ours {
         Self { number, interval: over_seeds, by_recording, is_measured, ..faults }
     }
 
-    /// Returns whether a band holds the numbers of all recordings together and of each by itself.
+    /// Returns the outcome: whether a band holds the number of all recordings together and that of each recording.
     fn outcome(&self, band: Band) -> Outcome {
         let holds = |number: Option<f64>| {
             !self.is_of_survivors && number.is_some_and(|number| band.holds(number))
@@ -270,7 +270,7 @@ pub(crate) fn statistic(figure: &Figure, series: &Series, name: &str) -> Option<
 /// Returns the value at which the system's mean over the link is the least.
 fn least_at(figure: &Figure, of: &Series) -> Option<f64> {
     let same = figure.series.iter().filter(|it| it.system == of.system && it.link == of.link);
-    // At a value at which answers never came, the mean of the others says nothing.
+    // If answers never came at a value, the mean of the other answers says nothing.
     let whole = same.filter(|series| series.times.missing() == 0);
     let means = whole.filter_map(|series| Some((series.value?, series.times.mean()?)));
     means.min_by(|one, other| one.1.total_cmp(&other.1)).map(|(value, _)| value)

@@ -15,27 +15,27 @@ use rustix::net::sockopt::set_socket_recv_buffer_size_force;
 const PORT: u16 = 7_000;
 /// How long to wait for datagrams after the last has come. Chosen: longer than any queue here takes.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Room for what the receiver has not read yet.
+/// The receiver's buffer for datagrams that it has not read yet, in bytes.
 const SOCKET_BUFFER: usize = 32 << 20;
 
 /// When datagrams are sent, and how large they are.
 pub(super) struct Script {
     bursts: usize,
     interval: Duration,
-    /// How many datagrams at a time.
+    /// How many datagrams are sent at a time.
     burst: usize,
     size: usize,
 }
 
-/// The fate of each datagram, in the order of sending.
+/// The passage of each datagram, in the order of sending.
 pub(super) type Flow = Vec<Passage>;
 
-/// A datagram's way.
+/// When a datagram was sent, and when it arrived.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Passage {
     pub(super) sent: Instant,
     pub(super) arrived: Option<Instant>,
-    /// Bytes of payload.
+    /// The size of the payload in bytes.
     pub(super) size: usize,
 }
 
@@ -109,7 +109,7 @@ impl Script {
 ///
 /// # Errors
 ///
-/// Returns the system's refusal.
+/// Returns the I/O error if the socket cannot be opened.
 pub(super) fn socket(address: Ipv4Addr) -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind((address, PORT))?;
     // Without the right to exceed the limit, what does not fit counts as lost, and the check says so.
@@ -144,7 +144,7 @@ fn receive(socket: &UdpSocket, clock: Clock, count: usize) -> Result<Vec<Option<
 ///
 /// # Errors
 ///
-/// Returns the system's refusal.
+/// Returns the I/O error if the sleep fails.
 pub(super) fn wait_until(due: Instant, clock: Clock) -> io::Result<()> {
     loop {
         let left = due.saturating_since(clock.now());

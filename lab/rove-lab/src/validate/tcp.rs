@@ -15,18 +15,18 @@ const RATE: u64 = 12_000_000;
 const RTT: Duration = ms(40);
 /// The bandwidth-delay product.
 const BDP: Bytes = Bytes::new(60_000);
-/// How long is sent. Chosen: ten times what slow start takes, but not so long that a user loses patience.
+/// How long data is sent. Chosen: ten times what slow start takes, but not so long that a user loses patience.
 const LENGTH: Duration = Duration::from_secs(8);
-/// How long is sent where the 95th percentile counts. Chosen: slow start, of which CoDel drops nothing for a while, is then
-/// less than 5 % of it.
+/// How long data is sent if the 95th percentile counts. Chosen: slow start, in which CoDel drops nothing for a while,
+/// is then less than 5 % of this time.
 const LONG: Duration = Duration::from_secs(24);
-/// The begin that does not count: slow start.
+/// The time of slow start, which does not count.
 const SKIPPED: Duration = Duration::from_secs(2);
 /// Bytes of a full packet, and how many of them are payload (TCP with timestamps).
 const PACKET: u32 = 1_500;
 const PAYLOAD: u32 = PACKET - 20 - 32;
 
-/// A sender at full speed, and what came of it.
+/// The results of a sender at full speed.
 struct Sent {
     /// Share of the link's rate after slow start.
     utilisation: f64,
@@ -39,7 +39,7 @@ struct Sent {
 ///
 /// # Errors
 ///
-/// Returns an error if there can be no link, or a socket fails.
+/// Returns an error if the link cannot be made, or a socket fails.
 pub(super) fn checks() -> Result<Vec<Figure>> {
     let link = LinkConfig {
         rate: BitRate::from_bits_per_second(RATE),

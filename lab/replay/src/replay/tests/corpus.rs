@@ -32,8 +32,8 @@ const fn known(name: &'static str, stock: Tally, replay: Tally) -> Known {
 ///
 /// In `agent-stream` the box with the prompt moves down while it is typed into, and a key is shown where the box was.
 /// In `slow-echo` most faults are the judge's: a key's echo follows later keys in the recording, so that showing the
-/// key before them counts as wrong. In `zsh-suggestions` nothing tells suggestions from input, so less is shown.
-/// so that less is shown than by stock.
+/// key before them counts as wrong. In `zsh-suggestions` nothing tells suggestions from input, so that
+/// less is shown than by stock.
 const TRACES: [Known; 36] = [
     known("agent-filter", (19, 0, 0), (21, 0, 0)),
     known("agent-ink", (0, 0, 0), (5, 0, 3)),

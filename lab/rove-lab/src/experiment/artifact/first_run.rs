@@ -13,14 +13,14 @@ use crate::experiment::store::Store;
 use crate::experiment::sweep::{Plan, Profile};
 use crate::experiment::{RUNS, csv, scenarios};
 
-/// The file in an artifact.
+/// The name of the file of expected numbers in an artifact.
 pub(super) const FILE: &str = "expected.csv";
 
 /// The numbers that are expected: `figures.csv` of five figures, which a test compares with ours.
 pub(super) const EXPECTED: &str = include_str!("../../../experiments/expected.csv");
 
-/// How far a number may lie from the expected one, as a part of that and at least. Chosen: the logarithms of another processor change
-/// the last digit of a time, after which other packets may be lost.
+/// How far a number may lie from the expected one, as a share of it and in its unit. Chosen: the logarithms of another
+/// processor change the last digit of a time, after which other packets may be lost.
 const WITHIN: f64 = 0.05;
 const WITHIN_LEAST: f64 = 0.01;
 
@@ -36,7 +36,7 @@ struct Compared {
     faults: Vec<String>,
 }
 
-/// Makes the figures that an artifact has the numbers of. Returns a line for each number that is not as expected, and one on all.
+/// Makes the figures of an artifact's expected numbers. Returns whether all are near, and a text on those that are not.
 ///
 /// # Errors
 ///
@@ -57,7 +57,7 @@ pub(super) fn run(artifact: &Path) -> Result<(bool, String)> {
     Ok((faults.is_empty(), text))
 }
 
-/// Returns the figures whose numbers a file has.
+/// Returns the names of the figures in a file of expected numbers.
 pub(super) fn names(expected: &str) -> Vec<String> {
     let lines = expected.lines().skip(1).filter_map(|line| line.split_once(','));
     let mut names: Vec<String> = lines.map(|(name, _)| name.to_owned()).collect();

@@ -8,11 +8,11 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use rove_rig::scratch::Scratch;
 
-/// The file in an artifact, and the directory in the archive.
+/// The archive's name in an artifact, and the directory in the archive.
 pub(super) const FILE: &str = "sources.tar.gz";
 const FOLDER: &str = "rove";
 
-/// The file of cargo's settings, and those that say where crates are: all of ours are of the public registry.
+/// Cargo's settings file, and the settings that replace the public registry, which has all our crates, by a directory.
 const SETTINGS: &str = ".cargo/config.toml";
 const VENDORED: &str = "\n[source.crates-io]\nreplace-with = \"vendored\"\n\n[source.vendored]\ndirectory = \"vendor\"\n";
 

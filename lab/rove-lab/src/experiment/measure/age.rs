@@ -23,7 +23,7 @@ mod numbered;
 /// Mean time between two writes, which are a Poisson process. Source: the notes on the study of reference states.
 const WRITE_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Time before anything is measured: the ends have found each other, and the round trip is known.
+/// Time before the measurement, in which the ends find each other and learn the round trip.
 const BEFORE: Duration = Duration::from_secs(10);
 
 /// Time that is measured. Chosen: 1000 states.
@@ -32,7 +32,7 @@ const LENGTH: Duration = Duration::from_secs(50);
 /// Writes that follow each other sooner make one picture. Source: Mosh's collection interval.
 const PICTURE_GAP: Duration = Duration::from_millis(8);
 
-/// Most writes for one state, which counts even if none changes the screen. Chosen: beyond any recording's.
+/// Most writes for one state. After so many, an unchanged screen is a state too. Chosen: beyond any recording's.
 const UNSEEN_WRITES: usize = 100;
 
 /// Figures of a run beside its mean age.
@@ -50,11 +50,11 @@ struct Producer {
     transport: Transport<NumberedScreen, Nothing>,
     terminal: Terminal,
     writes: Vec<Vec<u8>>,
-    /// Writes done, of all rounds.
+    /// How many writes were done, in all rounds through the recording.
     written: usize,
     next: Instant,
     pauses: Stream,
-    /// When each state was made. Its number is one above its place.
+    /// When each state was made. A state's number is its index plus one.
     produced: Vec<Instant>,
 }
 
@@ -90,7 +90,7 @@ impl Producer {
 
 impl End for Producer {
     fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
-        // The path forges nothing. A datagram that comes too late is the transport's matter.
+        // The path forges nothing. The transport itself handles a datagram that comes too late.
         let _ = self.transport.handle_datagram(now, source, Ecn::Capable, payload);
     }
 
@@ -116,7 +116,7 @@ impl End for Consumer {
     fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
         let _ = self.transport.handle_datagram(now, source, Ecn::Capable, payload);
         while self.transport.has_work() {
-            // A state that cannot be applied is not taken: that is what is measured.
+            // The age grows if a state cannot be applied, and that is measured here.
             let _ = self.transport.work(now);
         }
         let number = self.transport.remote().number;

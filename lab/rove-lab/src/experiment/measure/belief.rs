@@ -66,7 +66,7 @@ fn counts(times: &[Duration], packets: u64) -> Vec<u64> {
     counts
 }
 
-/// Returns the estimator's numbers beside the packets that come.
+/// Returns the estimator's belief and forecast, and the packets that come later.
 fn moment(at: u64, estimator: &Bayesian, later: &[u64]) -> Moment {
     let (outage, rates) = estimator.belief().split_at(1);
     let bars = [outage].into_iter().chain(rates.chunks(BAR_BINS));
@@ -80,7 +80,7 @@ fn moment(at: u64, estimator: &Bayesian, later: &[u64]) -> Moment {
     Moment { at, belief, forecast: estimator.forecast().map(whole), coming }
 }
 
-/// Returns in how many ticks the link carries so many packets. `None` if the recording ends sooner.
+/// Returns in how many ticks the link carries `packets` packets. `None` if the recording ends sooner.
 fn ticks_for(packets: u64, later: &[u64]) -> Option<u64> {
     let mut counts = later.iter();
     let (mut ticks, mut came) = (0, 0);
@@ -109,7 +109,7 @@ mod tests {
         }
     }
 
-    /// The scenario `sprout-belief` has the number as a reason.
+    /// The scenario `sprout-belief` gives this number as a reason.
     #[test]
     fn of_links_that_move_as_the_model_says_fewer_ticks_keep_their_forecast_than_it_promises() {
         let kept = |seed| {

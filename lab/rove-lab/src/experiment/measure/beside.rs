@@ -29,16 +29,16 @@ const LENGTH: Duration = Duration::from_secs(60);
 /// How long the session has before the copy begins. Chosen: some timeouts, after which both ends know of each other's streams.
 const SETTLING: Duration = Duration::from_secs(3);
 
-/// How long the last keys are waited for, while the copy goes on. Chosen: as long as a user has patience.
+/// How long the run waits for the last echoes, while the copy goes on. Chosen: as long as a user has patience.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The size of a full packet's payload, as the ends begin. A controller is told when the path has another.
+/// The first size of a full packet's payload. A controller is told if the path needs another size.
 const PACKET: Bytes = Bytes::new(1_176);
 
 /// The longest time for which the streams hold an acknowledgment. Source: `ACK_DELAY` of the streams.
 const ACK_DELAY: Duration = Duration::from_millis(25);
 
-/// Figures of a run beside the delays of its keys; the last two of runs with a download.
+/// Figures of a run beside the delays of its keys. Only runs with a download have the last two.
 pub(super) const FIGURES: [RunFigure; 5] = [
     RunFigure::of_time("added at p95"),
     RunFigure { name: "kbit/s", scale: 1e-3, is_compared: true },
@@ -60,7 +60,7 @@ struct Parts {
 
 /// The outcome of a session.
 struct Outcome {
-    /// The echo delays of keys, as far as they had echoes.
+    /// The echo delays of the keys that had an echo.
     delays: Vec<Duration>,
     /// How long each key without an echo had waited at the end.
     waiting: Vec<Duration>,
@@ -87,7 +87,7 @@ pub(super) const fn is_measured(system: System) -> bool {
     }
 }
 
-/// Measures a copy; beside a download by CUBIC if there is one.
+/// Measures a copy, beside a download by CUBIC if `has_download`.
 pub(super) fn run(conditions: &Conditions<'_>, has_download: bool) -> Result<Samples> {
     let of_system = match conditions.system().contender() {
         Some(Contender::SproutAckWide) => Some(sprout_ack()),
@@ -189,7 +189,7 @@ mod tests {
             assert!(samples.times.len() > 60 && samples.millis().all(|ms| ms >= 40.0));
             assert!((1_000_000..4_000_000).contains(&samples.figures[1]), "{:?}", samples.figures);
         }
-        // The queue of 200 kB takes 400 ms.
+        // A full queue of 200 kB takes 400 ms to drain.
         assert!(cubic.figures[0] > 200_000_000, "{:?}", cubic.figures);
         assert!(ledbat.figures[0] < 100_000_000, "{:?}", ledbat.figures);
     }

@@ -18,7 +18,7 @@ use crate::experiment::system::System;
 /// Length over a link that has no recorded opportunities. Chosen: the slowest controller has settled in a tenth of it.
 const LENGTH: Duration = Duration::from_secs(120);
 
-/// The begin that figures leave out. Source: Sprout paper, section 4.2: the first minute.
+/// The first part of a flow, which figures leave out. Source: Sprout paper, section 4.2: the first minute.
 const SKIPPED: Duration = Duration::from_secs(60);
 
 /// Figures of a run beside its self-inflicted delay.
@@ -29,7 +29,7 @@ pub(super) const FIGURES: [RunFigure; 4] = [
     RunFigure { name: "lost (%)", scale: 1e-4, is_compared: false },
 ];
 
-/// The places in [`FIGURES`] of the throughput, the utilisation and the end-to-end delay.
+/// The indices in [`FIGURES`] of the throughput, the utilisation and the end-to-end delay.
 pub(in crate::experiment) const THROUGHPUT: usize = 0;
 pub(in crate::experiment) const UTILISATION: usize = 1;
 pub(in crate::experiment) const END_TO_END: usize = 2;
@@ -50,7 +50,7 @@ pub(super) fn run(conditions: &Conditions<'_>, setting: Option<f64>) -> Result<S
     }))
 }
 
-/// Runs a flow. Returns its report with so many slots, and the controller's program if any. `None` without a table.
+/// Runs a flow. Returns its report with `slots` slots, and a controller's program. `None` if the table is missing.
 pub(super) fn report(
     conditions: &Conditions<'_>,
     setting: Option<f64>,
@@ -79,7 +79,7 @@ pub(in crate::experiment) fn options(conditions: &Conditions<'_>, path: &Path) -
     FlowOptions { uplink, downlink, seed, length, skipped, slot: Duration::ZERO }
 }
 
-/// Returns the result of a flow with more arrivals than are kept. `None` with fewer.
+/// Returns a faulty result for a flow with more arrivals than are kept, and `None` for other flows.
 pub(super) fn cut(report: &FlowReport) -> Option<Samples> {
     let fault = "10 million packets arrived, and no more are counted: give the link fewer seconds";
     report.is_cut.then(|| Samples { fault: Some(fault.to_owned()), ..Samples::absent() })

@@ -1,4 +1,4 @@
-//! Bytes of the differences between recorded screens. They are plain, or compressed.
+//! Sizes of the differences between recorded screens, plain and compressed.
 
 use flate2::{Compress, Compression, FlushCompress};
 use rove_session::{CAPABILITIES, HostScreen};
@@ -8,10 +8,10 @@ use rove_terminal::Terminal;
 use crate::experiment::conditions::{Conditions, RunFigure, Samples};
 use crate::experiment::measure::age::pictures;
 
-/// Nanoseconds of a byte. Chosen: 64 kbit/s, a slow link.
+/// Nanoseconds that a byte takes on the link. Chosen: 64 kbit/s, a slow link.
 const BYTE_NANOS: u64 = 125_000;
 
-/// The ways to compress: the level, and whether all diffs of a session are one stream. The first is the protocol's.
+/// The ways to compress: the level, and whether all diffs of a session are one stream. The first way is the protocol's.
 const WAYS: [(u32, bool); 3] = [(6, false), (9, false), (6, true)];
 
 /// Mean bytes of a picture: as the program wrote it, as a plain difference, and compressed in each of the [`WAYS`].
@@ -34,7 +34,7 @@ impl Deflate {
         Self { state: Compress::new(Compression::new(level), true), is_stream }
     }
 
-    /// Returns how many bytes a difference becomes.
+    /// Returns the compressed size of a difference in bytes.
     fn len(&mut self, diff: &[u8]) -> u64 {
         if !self.is_stream {
             self.state.reset();

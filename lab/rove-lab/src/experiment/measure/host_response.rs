@@ -5,7 +5,7 @@ use rove_replay::trace::Event;
 
 use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
 
-/// How soon an answer is for the Mosh paper (section 3.2), in ns.
+/// An answer within this time, in ns, is soon for the Mosh paper (section 3.2).
 const SOON: u64 = 100_000_000;
 
 /// The figure of a recording beside the times.

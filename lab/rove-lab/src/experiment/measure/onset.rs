@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// A program that writes each key into the first column.
 const PROGRAM: Echo = Echo(b"\r");
 
-/// Measures the echo delays of as many keys as the value says, each typed after the echo of the one before.
+/// Measures the echo delays of as many keys as the value says. Each key is typed after the previous key's echo.
 pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     let seed = Seed::new(conditions.seed);
     let mut net = session_over(conditions, conditions.path().settling(), (), PROGRAM);

@@ -17,7 +17,7 @@ pub(super) fn session<U: User, P: Program>(
     session_over(conditions, links, user, program)
 }
 
-/// Joins them as [`session`] does, but over other links.
+/// Joins a client and a server as [`session`] does, but over these links.
 pub(super) fn session_over<U: User, P: Program>(
     conditions: &Conditions<'_>,
     [uplink, downlink]: [impl Into<Steps>; 2],

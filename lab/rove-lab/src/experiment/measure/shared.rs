@@ -47,7 +47,7 @@ const fn kilobits(name: &'static str) -> RunFigure {
     RunFigure { name, scale: 1e-3, is_compared: false }
 }
 
-/// Returns the figures of runs with so many kinds of other senders.
+/// Returns the figures of runs with `others` kinds of other senders.
 pub(in crate::experiment) const fn figures(others: usize) -> &'static [RunFigure] {
     FIGURES
         .split_at(match others {
@@ -78,7 +78,7 @@ const PUBLISHED: [(System, &str); 4] = [
     (System::RemyHundredfold, "RemyCC-2014-100x.dna"),
 ];
 
-/// Returns the name and the bytes of a system's file. `None` if it has none, or it is not there.
+/// Returns the name and the bytes of a system's file. `None` if the system has no file, or the file is missing.
 pub(crate) fn table_of(
     system: System,
     published: Option<&FilePath>,
@@ -107,8 +107,8 @@ pub(in crate::experiment) struct Controllers {
     pub(in crate::experiment) program: Option<Program>,
 }
 
-/// Returns what makes a system's controllers, given how flows begin and a packet's payload. `setting` becomes a program's
-/// last argument. `None` without a table.
+/// Returns the maker of a system's controllers, given how flows begin and a packet's payload. `setting` becomes a
+/// program's last argument. `None` if the system's table is missing.
 pub(in crate::experiment) fn controllers(
     conditions: &Conditions<'_>,
     setting: Option<f64>,
@@ -127,7 +127,7 @@ pub(in crate::experiment) fn controllers(
     Ok(make.map(|make| Controllers { make, program: None }))
 }
 
-/// Returns what makes a system's controllers. `None` if its table is not there.
+/// Returns the maker of a system's controllers. `None` if the system's table is missing.
 fn factory(
     system: System,
     (begin, packet): (Begin, Bytes),
@@ -250,7 +250,7 @@ fn samples(
     };
     debug_assert_eq!(kinds.last().map(|senders| senders.end), Some(figures.len()));
     let all = rate(figures.iter().map(|sender| sender.packets).sum(), length);
-    // Throughputs are compared over the same time: a sender that was alone before has no more than its share by that.
+    // Throughputs count from when all senders may send, so that a sender that was alone before has no advantage.
     let since = figures.iter().zip(before);
     let since = since.map(|(end, begin)| (end.packets - begin.packets, end.on - begin.on));
     let started = since.filter(|(_, on)| !on.is_zero());

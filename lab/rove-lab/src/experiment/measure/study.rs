@@ -30,7 +30,7 @@ pub(super) fn known_share(system: System) -> Option<f64> {
     }
 }
 
-/// Runs the study with a timeout in ms, or with the one that its estimator finds.
+/// Runs the study with a timeout in ms, or with the timeout of the study's estimator.
 pub(super) fn run(conditions: &Conditions<'_>, timeout: Option<f64>) -> Samples {
     let share = known_share(conditions.system()).expect("a checked scenario has the study's");
     let link = &conditions.path().uplink;
