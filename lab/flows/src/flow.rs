@@ -77,7 +77,7 @@ pub struct FlowReport {
 /// The directions in which a flow of Sprout always has data to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saturation {
-    /// Both, as in the published program: the receiver's forecast travels with data.
+    /// Both directions, as in the published program: the receiver's forecast travels with data.
     Both,
     /// Only the measured direction: the receiver's forecast has a datagram of its own.
     One,

@@ -300,7 +300,7 @@ fn in_turn<W, T>(
                 let _ = tell(&format!(": {}", title(recording, peer)));
                 let result = match play(work, options.run_options(rove, peer, seed)) {
                     Err(error) if error.is::<Interrupted>() => return Err(error),
-                    // If JSON goes to standard output, no table tells of this failure.
+                    // This line tells of the failure even if JSON replaces the table on standard output.
                     Err(error) => {
                         let sentence = format!("{error:#}");
                         let _ = tell(&format!(" failed: {sentence}"));

@@ -287,7 +287,7 @@ fn run_command(
 }
 
 fn start(command: &mut Command, testbed: &Testbed) -> Result<Child> {
-    // In another emulator, the command goes on to speak to the far side of that emulator.
+    // In a nested emulator, the command keeps the far side of the outer emulator.
     if !testbed.is_nested() || env::var_os(PEER).is_none() {
         command.env(PEER, testbed.address(End::Far).to_string());
     }

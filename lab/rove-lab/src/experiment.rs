@@ -76,7 +76,7 @@ const RUNS: &str = "runs.jsonl";
 pub(crate) const INTERRUPTED: &str =
     "interrupted; the same command goes on with the runs that have not ended";
 
-/// The figures that are asked for, what they are made from, and how much work is done.
+/// The figures that the user asks for, their material, and how much work is done.
 #[derive(Clone, Debug, Default, Args, Deserialize, Serialize)]
 pub(crate) struct Wish {
     /// Figures: names (see --list), the first word of several (aoi, cellular, mosh, programs, remy, response, sprout, streams), or scenario files that end in .toml; all names where there is none
@@ -328,7 +328,7 @@ fn scenarios(names: &[String]) -> Result<Vec<Scenario>> {
         Ok(vec![parsed])
     };
     let mut files: Vec<PathBuf> = Vec::new();
-    // A file may be named in two ways.
+    // The same file may be named in two ways.
     let is_new = |name: &&String| match fs::canonicalize(name) {
         Ok(file) if files.contains(&file) => false,
         Ok(file) => {

@@ -215,7 +215,7 @@ fn results_of_an_earlier_call_stay_until_there_are_new_ones() {
     }
     let folder = Scratch::new();
     let [json, film] = ["json", "film"].map(|name| folder.write(name, "old"));
-    // A user namespace that may have no networks, as where they are switched off.
+    // This user namespace may have no network namespaces, as if they were switched off.
     let without = "echo 0 >/proc/sys/user/max_net_namespaces || exit 99; exec \"$@\"";
     let mut command = Command::new("unshare");
     command.args(["--user", "--map-root-user", "sh", "-c", without, "sh"]);

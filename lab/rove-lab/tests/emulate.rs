@@ -387,8 +387,8 @@ fn nothing_is_left_of_a_killed_emulator_without_rights() {
     }
 }
 
-/// Processes that leave the network for one of their own, alone and with other namespaces, in the background, without a
-/// parent and without the environment. Each says its number, and ignores requests.
+/// Processes that leave the network for one of their own: alone and with other namespaces, in the background, without a
+/// parent and without the environment. Each prints its number, and ignores requests to end.
 const LEAVERS: &str = r#"
     trap '' TERM HUP
     say='read pid rest < /proc/self/stat; echo $pid; while :; do sleep 1000; done'
@@ -401,10 +401,10 @@ const LEAVERS: &str = r#"
     $LEAVE -n sh -c "(setsid sh -c '$say' &)" &
 "#;
 
-/// The number of [`LEAVERS`].
+/// The number of processes in [`LEAVERS`].
 const LEAVERS_COUNT: usize = 7;
 
-/// Starts an emulator with such processes at both ends, and returns their numbers. There are none if it did not start.
+/// Starts an emulator with [`LEAVERS`] at both ends, and returns their numbers. There are none if it did not start.
 fn with_leavers(mut command: Command, end: &str) -> (Child, Vec<String>) {
     command.args(["emulate", "--veth", "--far", &format!("{LEAVERS} wait")]);
     command.args(["--", "sh", "-c", &format!("{LEAVERS} {end}")]);
@@ -513,7 +513,7 @@ fn has_address(address: &str) -> bool {
         .contains(&format!("{address}\n"))
 }
 
-/// Starts a command, waits for its first line and returns that.
+/// Starts a command, and returns it with its first line.
 fn started(mut command: Command) -> (Child, String) {
     let mut child = command.stdout(Stdio::piped()).spawn().expect("the program starts");
     let stdout = child.stdout.take().expect("it has a pipe");

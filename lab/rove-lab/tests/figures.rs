@@ -32,7 +32,7 @@ impl Folder {
         let valid = all.iter().filter(is_there).filter(is_valid).count();
         assert_eq!(self.read("figures/runs.jsonl").lines().count(), valid, "{json:#}");
         if valid == measured {
-            // Real times differ from run to run: the same ones again were kept.
+            // Real times differ from run to run, so that equal times show that the first were kept.
             assert_eq!(self.figures(&[scenario, "--json"]).stdout, first);
         }
     }
@@ -119,7 +119,7 @@ fn a_figure_of_programs_that_are_missing_says_so_in_its_place() {
     let output = command.current_dir(&folder.0).env("PATH", "/nowhere").output().expect("it runs");
     assert!(output.status.success(), "{}", stderr(&output));
     let text = String::from_utf8_lossy(&output.stdout);
-    // Without the right to make namespaces it is that right which is missing.
+    // If the right to make namespaces is missing, the reason names that right.
     let reason = text.lines().find_map(|line| line.strip_prefix("NOT MADE: ")).expect("a reason");
     assert!(
         reason.contains("apt install openssh-client") || reason.contains("run as root"),
@@ -191,7 +191,7 @@ fn flows_of_the_kernels_tcp_are_measured_over_a_link_in_real_time_and_kept() {
     folder.assert_valid_runs_are_kept(&json, "kernel.toml", &first.stdout);
 }
 
-/// A variable that is empty is no directory: links are drawn.
+/// Checks that an empty variable names no directory, so that links are drawn.
 #[test]
 fn an_empty_variable_names_no_recordings() {
     let folder = Folder::new("figures-empty");

@@ -99,7 +99,7 @@ fn only_its_owner_may_read_a_recording() {
     let scratch = Folder::new();
     let mut open = Command::new("sh");
     open.args(["-c", "umask 0; exec \"$0\" \"$@\"", PROGRAM]);
-    // The recording has these rights while it is written, and the command keeps its mask.
+    // `ls` shows the rights of the recording while it is written. The command keeps its mask.
     let output = scratch.record_by(&mut open, &["--", "sh", "-c", "ls -l trace; umask"], "");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let shown = written(&scratch.trace());

@@ -13,7 +13,7 @@ const SCENARIO: &str = include_str!("scenarios/small.toml");
 /// A title, an 8-bit colour control, a right-to-left override, a carriage return, and characters that nobody sees.
 const HOSTILE: &str = "\u{1b}]0;title\u{7}\u{9b}31m\u{202e}back\r\u{200b}\u{7f}";
 
-/// The same as TOML and JSON escape it.
+/// [`HOSTILE`] as TOML and JSON escape it.
 const ESCAPED: &str = r"\u001b]0;title\u0007\u009b31m\u202eback\r\u200b\u007f";
 
 impl Folder {

@@ -176,7 +176,7 @@ fn an_option_of_the_other_end_is_refused() {
     }
 }
 
-/// An end that a busy computer has kept waiting for all of the time is tried again for twice the time.
+/// If a busy computer kept an end waiting all the time, the test tries again for twice the time.
 #[test]
 fn a_key_of_somebody_else_gets_nothing_through() {
     let is_refused = [1, 2, 4, 8, 16].into_iter().any(|seconds| {
@@ -194,8 +194,8 @@ fn a_key_of_somebody_else_gets_nothing_through() {
     assert!(is_refused, "nothing was sent and refused in 16 s");
 }
 
-/// Behind an emulated link of `rove-lab emulate` the same two ends speak. A flow that has not been heard, as on a busy computer, is tried again
-/// for twice the time.
+/// Runs the same two ends over a link of `rove-lab emulate`. A flow that was not heard, as on a busy computer, is tried
+/// again for twice the time.
 #[test]
 #[cfg(target_os = "linux")]
 fn bulk_data_goes_over_an_emulated_link_and_a_link_that_carries_nothing_stops_it() {

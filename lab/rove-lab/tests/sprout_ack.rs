@@ -150,7 +150,7 @@ fn the_queue_is_short_again_five_ticks_after_the_rate_has_halved() {
 #[test]
 fn a_flow_that_had_little_to_send_fills_the_link_within_three_round_trips() {
     for scale in [Scale::Linear, Scale::Wide] {
-        // A tenth of the link.
+        // This source uses a tenth of the link.
         let (gap, until) = (Duration::from_millis(20), Instant::from_millis(5_000));
         let (source, next) = (source(scale), Instant::ZERO);
         let slow = SlowUntil { source, gap, until, next, is_app_limited: false };

@@ -192,7 +192,7 @@ fn resampled(runs: usize, figure: impl Fn(&[usize]) -> f64) -> Option<[f64; 2]> 
     Some([at(25), at(974)])
 }
 
-/// Returns the mean of numbers. `None` without any.
+/// Returns the mean of numbers. `None` without numbers.
 #[expect(clippy::cast_precision_loss, reason = "fewer samples than 2^52")]
 pub fn mean(of: &[f64]) -> Option<f64> {
     (!of.is_empty()).then(|| of.iter().sum::<f64>() / of.len() as f64)

@@ -148,7 +148,7 @@ struct Sender {
     /// How much longer the sender's acknowledgments take than the path's. `on_the_way` holds them back for that time.
     extra: Duration,
     on_the_way: VecDeque<(Instant, u64)>,
-    /// The number of the sender's next packet. It never uses a number twice.
+    /// The number of the sender's next packet. No number is used twice.
     next: u64,
     chance: Stream,
     /// How many random sizes and pauses the sender has drawn.

@@ -111,7 +111,7 @@ fn a_flow_over_a_trace_has_what_no_sender_could_avoid_and_what_it_did_itself() {
     assert!(all - own >= 20.0 && own > 100.0, "{report:?}");
 }
 
-/// A run that begins somewhere in a recorded link has the figures of one that begins at its beginning.
+/// Checks that a run from the middle of a recorded link has the figures of a run from its beginning.
 #[test]
 fn a_flow_that_begins_within_a_trace_has_its_use_and_its_own_delay() {
     let trace =

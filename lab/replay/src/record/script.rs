@@ -74,7 +74,7 @@ impl Script {
     }
 }
 
-/// Reads one line.
+/// Reads the steps of one line, given its first word and the rest.
 fn steps_of(verb: &str, rest: &str) -> Result<Vec<Step>, String> {
     let text = || match rest {
         "" => Err(format!("`{verb}` wants a text")),

@@ -73,7 +73,7 @@ pub struct RunOptions {
     pub reference: Option<ReferencePolicy>,
     /// Mechanisms that both ends leave out.
     pub sender_without: Vec<Mechanism>,
-    /// Whether to note what an explanation needs.
+    /// Whether to record the notes for an explanation.
     pub explain: bool,
 }
 

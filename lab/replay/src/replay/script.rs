@@ -27,7 +27,7 @@ const TRUE_CELLS_MAX: usize = 16 << 20;
 pub enum Class {
     /// A typed character.
     Character,
-    /// The key that deletes.
+    /// The key that deletes the character before the cursor.
     Backspace,
     /// An arrow.
     Arrow,

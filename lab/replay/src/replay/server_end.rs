@@ -8,7 +8,7 @@ use rove_units::{Duration, Instant};
 
 use crate::replay::script::{ModeChange, Script, Step};
 
-/// The key that asks for a cleared screen: Ctrl-L, as in a shell. It makes no prediction certain.
+/// The key that asks for a cleared screen: Ctrl-L, as in a shell. Its answer confirms no prediction.
 pub const CLEAR: u8 = 0x0c;
 
 /// The recorded program, which runs on a raw tty.

@@ -1,4 +1,4 @@
-//! The summary that a person reads.
+//! The summary of a replay for a person.
 
 use rove_runs::report::line;
 use serde::Serialize;

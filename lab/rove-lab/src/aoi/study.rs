@@ -152,7 +152,7 @@ mod tests {
         let got = parallel::map(
             &SLOTTED,
             |(delay, timeout, loss, share, _)| {
-                // In that model only the path takes time.
+                // In the model of the notes only the path takes time.
                 let link = LinkConfig::from(netem(*delay, *loss));
                 let study = Study {
                     timeout: Some(Duration::from_millis(*timeout)),

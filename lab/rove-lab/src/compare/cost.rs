@@ -16,15 +16,15 @@ use rove_rig::process;
 pub(crate) struct Cost {
     /// Processor time, user and system together, in seconds.
     pub(crate) processor_seconds: f64,
-    /// The peaks of the resident memory of its processes, added up, in megabytes of 10^6 bytes. Pages that processes share
-    /// count for each.
+    /// The peaks of the resident memory of the side's processes, added up, in megabytes of 10^6 bytes. Pages that
+    /// processes share count for each process.
     pub(crate) peak_megabytes: f64,
 }
 
 /// Traffic of both ways, up and down, and costs of both sides, client and server.
 pub(super) type Spent = ([Offered; 2], [Cost; 2]);
 
-/// [`Spent`] over several runs: means, but the largest memory.
+/// [`Spent`] over several runs: the means, but the largest peak of memory.
 #[derive(Serialize)]
 pub(super) struct MeanSpent {
     uplink: Traffic,

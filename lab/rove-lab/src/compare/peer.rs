@@ -45,7 +45,7 @@ impl Peer {
         }
     }
 
-    /// Returns what the emulator between program and user supports. With ssh there is none, and everything passes.
+    /// Returns what the emulator between program and user supports. Ssh has no emulator, and passes everything.
     pub(crate) const fn repertoire(self) -> Repertoire {
         match self {
             Self::Mosh | Self::RoveMosh => Repertoire::OneScreen,
@@ -117,11 +117,11 @@ impl Peer {
     }
 }
 
-/// Returns where rove is: beside this program, unless it is named.
+/// Returns the path of rove: `named`, or that of the variable [`ROVE`], or else the file beside this program.
 ///
 /// # Errors
 ///
-/// Returns an error if this program does not know where it lies itself.
+/// Returns an error if this program cannot find its own file.
 pub(crate) fn rove_beside(named: Option<PathBuf>) -> Result<PathBuf> {
     if let Some(named) = named.or_else(|| env::var_os(ROVE).map(PathBuf::from)) {
         return Ok(named);

@@ -43,7 +43,7 @@ const READ_BYTES: usize = 4096;
 /// The progress of a replayed program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Progress {
-    /// Bytes of the user that have come: keys echoed before the go-ahead, those of the recording after it.
+    /// Bytes received from the user: the echoed keys before the go-ahead, and those of the recording after it.
     pub(super) received: usize,
     /// How many of these bytes differ from the recorded byte at the same place.
     pub(super) unexpected: usize,
@@ -62,7 +62,7 @@ struct Part {
 /// A write of the host.
 #[derive(Debug, Deserialize, Serialize)]
 struct PartStep {
-    /// How many bytes of the user must have come before this write.
+    /// How many bytes of the user the program must have received before this write.
     needs: usize,
     /// The time since the previous write, in nanoseconds.
     gap: u64,

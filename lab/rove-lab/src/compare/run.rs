@@ -30,8 +30,8 @@ use rove_rig::window::{Observed, last_words};
 /// Source: the judge's definitions, docs/lab.md.
 const CAUSE: Duration = Duration::from_millis(12);
 
-/// How long a server may take, beside the way there, to tell its client that a key was echoed. Chosen: Mosh's 50 ms until
-/// its echo acknowledgment, and its longest acknowledgment delay of 100 ms.
+/// How long a server may take, without the way to the client, to tell the client that a key was echoed. Chosen: Mosh's
+/// 50 ms until its echo acknowledgment, and its longest acknowledgment delay of 100 ms.
 const ACKNOWLEDGED: Duration = Duration::from_millis(150);
 
 /// How long after the host's last write a screen equal to the host's is taken for the answer to all keys. Chosen:
@@ -382,7 +382,7 @@ fn rate(bytes: u64, time: Duration) -> f64 {
 
 /// Refuses a recording with Ctrl-^, which a client would take for the start of its own commands.
 pub(super) fn check_escape(script: &Script) -> Result<()> {
-    /// Ctrl-^, by which Mosh's client and rove's are spoken to.
+    /// Ctrl-^, after which the clients of Mosh and rove take commands.
     const ESCAPE: u8 = 0x1e;
     if script.typed.contains(&ESCAPE) {
         bail!(

@@ -8,7 +8,7 @@ use crate::compare::cost::MeanSpent;
 use crate::compare::run::Played;
 use crate::compare::{OfRecording, Outcome, invalid};
 
-/// The row of runs: means, but peaks of memory.
+/// The row of several runs: the means, but the largest peak of memory.
 #[derive(Serialize)]
 pub(super) struct Row {
     #[serde(flatten)]

@@ -206,7 +206,7 @@ fn command(options: &ArtifactOptions, scenarios: &[Scenario]) -> String {
     command.join(" ")
 }
 
-/// Returns the rows of all verdicts. A figure without one has a row, too.
+/// Returns the rows of all verdicts. A figure without a verdict has a row, too.
 fn verdict_rows(made: &Made) -> Vec<String> {
     let mut rows = Vec::new();
     for figure in &made.all.figures {

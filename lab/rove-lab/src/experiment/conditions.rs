@@ -28,7 +28,7 @@ pub(crate) struct Recording {
 pub(crate) struct RunFigure {
     /// The figure's name, with its unit unless the figure is a time in ms.
     pub(crate) name: &'static str,
-    /// The factor that leads from a run's integer to the unit in the name.
+    /// The factor that converts a run's integer to the unit in the name.
     pub(crate) scale: f64,
     /// Whether systems are compared with the baseline by this figure.
     pub(crate) is_compared: bool,

@@ -2,7 +2,7 @@
 
 use rove_cli_docs::nearest;
 
-/// Adds the name that was probably meant to a message about an unknown one. Serde's messages list the known names.
+/// Adds to a message on an unknown name the known name that was probably meant. Serde's messages list known names.
 pub(super) fn advised(message: &str) -> String {
     let mut names = message.split('`').skip(1).step_by(2);
     let near = names.next().and_then(|unknown| nearest(unknown, names));

@@ -152,8 +152,8 @@ fn curves(figure: &Figure) -> Vec<Curve> {
     curves
 }
 
-/// Returns the percentage at which a picture of distributions begins: 0, unless nearly all times are too short for the
-/// axis, as where few keys have a mistake. From 0 on, the others would be a line at its upper end.
+/// Returns the percentage at which a picture of distributions begins. It is 0, unless nearly all times are too short
+/// for the axis, as where few keys have a mistake. From 0 on, the longer times would be a line at the upper end.
 fn least_share(curves: &[Curve]) -> f64 {
     let short = |curve: &Curve| {
         let points = curve.points.iter().take_while(|point| point.at[0] <= TIME_LEAST);

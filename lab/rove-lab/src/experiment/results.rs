@@ -42,7 +42,7 @@ pub(crate) struct Results<'a> {
 }
 
 impl<'a> Results<'a> {
-    /// Creates the results of one call, which are of one computer.
+    /// Creates the results of one call, made on this computer.
     pub(crate) fn new(directory: &'a FilePath) -> Self {
         Self { directory, machine: machine() }
     }

@@ -179,7 +179,7 @@ impl Body {
         }
     }
 
-    /// Returns all values, or `None` once where nothing is varied.
+    /// Returns all values. If nothing is varied, returns a single `None`.
     pub(super) fn values(&self) -> Vec<Option<f64>> {
         match &self.values[..] {
             [] => vec![None],
@@ -221,7 +221,7 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Returns the place of a word in the text.
+    /// Returns the byte at which a word begins in the text, or 0 if the text lacks the word.
     fn at(&self, word: &str) -> usize {
         self.text.find(word).unwrap_or(0)
     }

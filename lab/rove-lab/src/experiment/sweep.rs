@@ -89,7 +89,7 @@ struct Cell<'a> {
     key: String,
 }
 
-/// A run that is done.
+/// A finished run: its cell and its samples.
 type Done<'a> = (&'a Cell<'a>, &'a Samples);
 
 /// The system, the link and the value that the samples of a series have in common.

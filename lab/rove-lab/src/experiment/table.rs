@@ -198,7 +198,7 @@ impl Series {
 }
 
 impl Figure {
-    /// Returns the series in the order of the table's rows: that of each recording before all of them together.
+    /// Returns the series in the order of the table's rows: those of single recordings before that of all together.
     pub(crate) fn rows(&self) -> impl Iterator<Item = &Series> {
         self.series.iter().flat_map(|series| series.recordings.iter().chain([series]))
     }

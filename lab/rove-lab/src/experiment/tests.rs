@@ -211,7 +211,7 @@ fn runs_that_have_ended_are_not_run_again() {
     let runs = directory.0.join("out/runs.jsonl");
     let kept = fs::read_to_string(&runs).expect("runs");
     assert_eq!(kept.lines().count(), 12, "two systems, two values, three seeds");
-    // Results that no run can have show that they were taken from the file.
+    // The file gets results that no run can have, which show whether results are taken from the file.
     let changed: String = kept
         .lines()
         .enumerate()

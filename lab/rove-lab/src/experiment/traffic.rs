@@ -93,7 +93,7 @@ impl Traffic {
         self.packet_bytes.map_or(FULL, |bytes| Bytes::new(bytes) - rove_headless::HEADERS)
     }
 
-    /// Returns a sentence if there can be no such traffic.
+    /// Returns a sentence if such traffic is impossible.
     pub(crate) fn check(&self) -> Result<(), String> {
         let others: usize = self.others.iter().map(|it| it.senders).sum();
         let has_none = self.others.iter().any(|it| it.senders == 0) || self.senders == 0;

@@ -305,7 +305,7 @@ impl Verdict {
         format!("{}: {}", self.figure, parts.join(", "))
     }
 
-    /// Returns the texts of its columns, in the order of [`HEADINGS`].
+    /// Returns the texts of the verdict's columns, in the order of [`HEADINGS`].
     pub(crate) fn row(&self) -> [String; 5] {
         let published = format!("{}, {}", self.published.to_text(), self.place);
         [

@@ -112,7 +112,7 @@ impl Script {
 /// Returns the I/O error if the socket cannot be opened.
 pub(super) fn socket(address: Ipv4Addr) -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind((address, PORT))?;
-    // Without the right to exceed the limit, what does not fit counts as lost, and the check says so.
+    // Without the right to a larger buffer, datagrams that do not fit count as lost, and the check says so.
     let _ = set_socket_recv_buffer_size_force(&socket, SOCKET_BUFFER);
     Ok(socket)
 }

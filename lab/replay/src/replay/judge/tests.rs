@@ -15,7 +15,7 @@ fn script(prompt: &str, keys: &[(&str, &str)]) -> Script {
     script_of_records(prompt, &keys.collect::<Vec<_>>())
 }
 
-/// As `script`, but with several records of the host for a key, a millisecond apart.
+/// Makes a recording as `script` does, but with several records of the host for a key, a millisecond apart.
 fn script_of_records(prompt: &str, keys: &[(&str, &[&str])]) -> Script {
     let record = |millis, event| Record { at: at(millis), event };
     let mut records = vec![record(0, Event::Host(prompt.into()))];

@@ -102,7 +102,7 @@ const LINK: &str = "rtt=500ms,jitter=30ms";
 const LOSSY_LINK: &str = "rtt=500ms,jitter=30ms,loss=29%";
 /// The path to a near host with the same loss.
 const NEAR_LINK: &str = "rtt=100ms,jitter=10ms,loss=29%";
-/// How many seeds are tried to find an effect of a mechanism. Chosen: remembered prompts show in one of three.
+/// How many seeds are tried to find an effect of a mechanism. Chosen: one in three shows that of remembered prompts.
 const SEEDS: u64 = 12;
 /// The paths on which no secret may be shown, with the number of seeds, and the program that both ends follow.
 const LINKS: [(&str, u64, Ends); 6] = [
@@ -305,7 +305,7 @@ fn evidence(mechanism: Mechanism) -> Script {
     load(name)
 }
 
-/// A session in which each key is answered at once. After each answer the shell waits at its prompt, or does not.
+/// A session in which each key is answered at once. If `prompt`, the shell waits at its prompt after each answer.
 fn made(start: &str, keys: &[(&str, &str)], prompt: bool) -> Script {
     let record = |millis, event| Record { at: Instant::from_millis(millis), event };
     let mut records = vec![record(0, Event::Host(start.into()))];

@@ -79,7 +79,7 @@ fn made(names: &[String]) -> Result<String> {
     Ok(text)
 }
 
-/// Returns the numbers of a file by the beginnings of their lines.
+/// Returns the numbers of each line of a file, by the beginning of the line.
 fn numbers(text: &str) -> BTreeMap<&str, Numbers> {
     let line = |line| {
         // The numbers stand last, and have no quotation marks.

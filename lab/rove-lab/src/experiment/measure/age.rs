@@ -58,7 +58,7 @@ struct Producer {
     produced: Vec<Instant>,
 }
 
-/// The end that receives the screen, and notes when it has taken which state.
+/// The end that receives the screen, and notes when it took each state.
 struct Consumer {
     transport: Transport<Nothing, NumberedScreen>,
     taken: Vec<(Instant, u64)>,

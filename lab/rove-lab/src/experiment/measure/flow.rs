@@ -90,7 +90,7 @@ pub(in crate::experiment) fn samples(report: &FlowReport) -> Samples {
     if let Some(cut) = cut(report) {
         return cut;
     }
-    // Over links without a recording there is no least delay to be taken off.
+    // Without a recording of the link, there is no least delay to subtract.
     let delay = report.self_inflicted_ms.or(report.end_to_end_p95_ms);
     let Some((delay, end_to_end)) = delay.zip(report.end_to_end_p95_ms) else {
         return Samples::absent();
@@ -147,7 +147,7 @@ mod tests {
             assert!(samples.figures[UTILISATION].abs_diff(expected) < 2_000, "{samples:?}");
         }
         assert_eq!(flow(System::Flow(Contender::Cubic), path, None).figures.len(), FIGURES.len());
-        // Nothing bounds what this link carries.
+        // This link has no bottleneck, so that its use is unknown.
         let boundless = flow(System::Flow(Contender::FixedWindow), "rtt=40ms", Some(10.0));
         let figures: Vec<_> = run_figures(&FIGURES, &boundless).collect();
         assert_eq!((figures[UTILISATION], figures[THROUGHPUT].is_some()), (None, true));

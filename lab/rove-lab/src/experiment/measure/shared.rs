@@ -101,7 +101,7 @@ pub(crate) fn is_published(system: System) -> bool {
 /// Makes the controllers of a system's flows.
 type Factory = Box<dyn Fn() -> Box<dyn Controller>>;
 
-/// The maker of the controllers of a system's flows, and the program behind them if there is one.
+/// The maker of the controllers of a system's flows, and the program that they ask, if any.
 pub(in crate::experiment) struct Controllers {
     pub(in crate::experiment) make: Factory,
     pub(in crate::experiment) program: Option<Program>,
