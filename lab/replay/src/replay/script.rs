@@ -1,5 +1,5 @@
 //! A recording made ready to be played: its keys, the host's output with times, and the recorded screens. A recorded
-//! screen is the one after a record of that output.
+//! screen is the one after a record of that output. docs/lab.md calls it a true screen.
 
 use rove_session::{Tty, TtyModes};
 use rove_terminal::{Cursor, Screen, Size, Terminal};
