@@ -23,7 +23,7 @@ use rove_units::{Bytes, Duration, Instant, Seed};
 /// Longest note that this end accepts from the other, so that a peer cannot fill this end's memory.
 const NOTE_LEN_MAX: usize = 1 << 20;
 
-/// Longest wait for a datagram before the keyboard is looked at.
+/// Longest wait for a datagram before the program checks the keyboard.
 const KEYBOARD_WAIT: Duration = Duration::from_millis(50);
 
 /// A text of which one end is the author.
@@ -112,7 +112,7 @@ fn run(mut socket: UdpSocket, role: Role, key: &Key, config: Config) -> Outcome 
         }
         transport.handle_timeout(now);
         while let Some(Transmit { destination, payload, .. }) = transport.poll_transmit(now) {
-            // A datagram that cannot be sent counts as lost, and is repaired as such.
+            // A datagram that cannot be sent counts as lost, so the protocol repairs it.
             let _ = socket.send_to(&payload, destination);
         }
         while let Some(event) = transport.poll_event() {
@@ -173,7 +173,7 @@ fn random<const LEN: usize>() -> std::io::Result<[u8; LEN]> {
     Ok(bytes)
 }
 
-/// The one place that reads a clock: time goes into the transport by argument.
+/// The only part that reads a clock: times are passed to the transport as arguments.
 struct Clock(std::time::Instant);
 
 impl Clock {

@@ -14,7 +14,7 @@ use crate::fragment::{FRAGMENTS_MAX, Fragment};
 /// bytes in at most [`FRAGMENTS_MAX`] pieces, and allocates memory only for fragments that have arrived.
 #[derive(Debug, Default)]
 pub struct Assembler {
-    /// The id of the instruction whose fragments are held or, if none are, of the last one. `None` before the first.
+    /// The id of the instruction whose fragments are held, or else of the last one. `None` before the first fragment.
     id: Option<u64>,
     /// Contents of the fragments that arrived, by fragment number.
     slices: BTreeMap<u16, Box<[u8]>>,

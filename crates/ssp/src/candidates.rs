@@ -1,4 +1,4 @@
-//! Chooses to which of its server's addresses a client sends.
+//! Chooses the address of the server to which a client sends.
 //!
 //! A host has several addresses of both families: the address that ssh used, and those that the host itself states. The
 //! client uses an address for as long as it answers. While it does not answer, the client also probes the other
@@ -14,33 +14,33 @@ use rove_units::{Duration, Instant};
 
 use crate::config::PathConfig;
 
-/// Most addresses that a client keeps of its server; further ones are left out. Chosen: more than a host with several
-/// interfaces has of both families.
+/// Most addresses of its server that a client keeps; further addresses are left out. Chosen: more than the IPv4 and
+/// IPv6 addresses of a host with several interfaces.
 const CANDIDATES_MAX: usize = 8;
 
 /// Time without an answer after which a client that has heard its server probes other addresses. Chosen: an idle server
-/// sends every 3 s, so this is the time of two lost heartbeats and half a second.
+/// sends a heartbeat every 3 s, so two heartbeats are lost by then. Half a second is left for delays.
 const UNANSWERED_MAX: Duration = Duration::from_millis(6_500);
 
-/// Pause between two sent datagrams that shows that the client was suspended. Answers may have been lost in that pause,
-/// so the address does not count as dead. Chosen: as long as two heartbeats.
+/// A pause this long between two sent datagrams shows that the client was suspended. Answers may have been lost in that
+/// pause, so the address does not count as dead. Chosen: the time of two heartbeats.
 const ASLEEP_AFTER: Duration = Duration::from_secs(6);
 
 /// Time between two probes of one round, each to another address. Chosen: long enough to avoid a burst, and all probes
 /// leave within 300 ms.
 const STAGGER: Duration = Duration::from_millis(50);
 
-/// Time from the first round of probes to the second; later waits double. Chosen: the longest RTO of Mosh 1.4.0, after
-/// which contents (diffs) are sent again, too.
+/// Time from the first round of probes to the second; each later wait is twice the previous one. Chosen: the longest
+/// RTO of Mosh 1.4.0, after which contents (diffs) are also sent again.
 const ROUND_MIN: Duration = Duration::from_secs(1);
-/// Longest time between two rounds of probes. Chosen: in a long outage probes are rarer than heartbeats.
+/// Longest time between rounds of probes of other addresses. Chosen: in a long outage, heartbeats outnumber probes.
 const ROUND_MAX: Duration = Duration::from_secs(10);
 
-/// How long after its newest probe an address may answer. Chosen: the longest round trip that counts as a sample.
+/// Longest time from a probe of an address to the answer. Chosen: the longest round trip that Mosh 1.4.0 measures.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
 
 /// An answer proves a chosen address only if the answered datagram was sent at least this long after the choice.
-/// Chosen: the send time that an echoed timestamp shows may be too late by this much, because the peer adds the time
+/// Chosen: the send time computed from an echoed timestamp may be this much too late, because the peer adds the time
 /// for which it has held the timestamp.
 const PROOF_AFTER: Duration = Duration::from_secs(1);
 
@@ -53,7 +53,7 @@ pub struct Candidates {
     /// All addresses in the order in which they were added; never empty.
     addresses: Vec<Candidate>,
     current: usize,
-    /// When the client switched to the current address. `None` once that is proven to answer ([`PROOF_AFTER`]).
+    /// When the client switched to the current address. `None` once this address has answered ([`PROOF_AFTER`]).
     unproven_since: Option<Instant>,
     /// The index of an address from which datagrams arrive, but at which this end's datagrams do not arrive.
     deaf: Option<usize>,
@@ -63,9 +63,9 @@ pub struct Candidates {
     /// When the newest answered datagram was sent. `None` before the first answer.
     answered_at: Option<Instant>,
     sent_at: Option<Instant>,
-    /// When the first datagram was sent after the last arrival, suspension, or switch from or to the side path, if any.
+    /// When the first datagram was sent after the last arrival, suspension, or switch of the side path, if any was.
     unanswered_since: Option<Instant>,
-    /// Whether other addresses are probed without a wait: the current one has no route or, for long, no round trip.
+    /// Whether others are probed at once, because the current address has no route or, for long, no round trip.
     is_unreachable: bool,
     round: Option<Round>,
 }
@@ -148,7 +148,7 @@ impl Candidates {
         self.addresses.len() > 1
     }
 
-    /// Returns whether addresses other than the current one are being probed, as happens all the time on a detour.
+    /// Returns whether addresses other than the current one are being probed. On a detour, they always are.
     pub fn is_probing(&self) -> bool {
         self.round.is_some() || self.is_on_detour()
     }
@@ -172,7 +172,7 @@ impl Candidates {
         }
     }
 
-    /// Records that this computer's network has changed. The wait after a round of probes then ends.
+    /// Records that this computer's network has changed, and ends the wait for the next round of probes.
     pub(crate) fn handle_change(&mut self) {
         self.round = self.round.filter(|round| round.left > 0);
     }
@@ -210,8 +210,8 @@ impl Candidates {
         }
     }
 
-    /// Records that the server has answered no datagram for a long time, even if datagrams of it arrived. Returns
-    /// whether the client switches to another address.
+    /// Records that the server has answered no datagram for a long time, although datagrams of it may have arrived.
+    /// Returns whether the client switches to another address.
     pub(crate) fn handle_no_roundtrip(&mut self, now: Instant) -> bool {
         let speaks = self.heard_at.is_some_and(|at| self.unproven_since.is_some_and(|it| at > it));
         self.is_unreachable = true;
@@ -219,7 +219,7 @@ impl Candidates {
             && speaks
             && self.unanswered_since.is_none_or(|at| at + ANSWER_MAX > now)
         {
-            // Datagrams arrived from this address, so the client chose it, but none of this end's arrive there.
+            // The client chose this address because datagrams came from it, but its own datagrams do not arrive there.
             self.deaf = Some(self.current);
             self.choose(now, (self.current + 1) % self.addresses.len());
             return true;
@@ -227,7 +227,7 @@ impl Candidates {
         false
     }
 
-    /// Returns the next address to probe while a side path is used: first the one that was used last, then all in turn.
+    /// Returns the next address to probe while a side path is used: first the last used address, then all in turn.
     pub(crate) fn probe_in_turn(&mut self, now: Instant) -> SocketAddr {
         let is_first = self.addresses[self.current].probed_at.is_none();
         let index = if is_first { self.current } else { self.next % self.addresses.len() };
@@ -254,7 +254,7 @@ impl Candidates {
         probed_at.is_some_and(|at| now.saturating_since(at) <= ANSWER_MAX)
     }
 
-    /// Called when a session continues at this address of the server, after a time on a side path.
+    /// Called when a session continues at this address of the server after a time on a side path.
     pub(crate) fn handle_return(&mut self, now: Instant, address: SocketAddr) {
         self.heard_at = Some(now);
         self.handle_silence_excused();
@@ -269,7 +269,7 @@ impl Candidates {
         self.addresses.iter_mut().for_each(|candidate| candidate.probed_at = None);
     }
 
-    /// Returns since when no datagram has arrived although some were sent.
+    /// Returns when the first datagram after the last arrival was sent. `None` if no datagram is unanswered.
     pub(crate) const fn unanswered_since(&self) -> Option<Instant> {
         self.unanswered_since
     }
@@ -311,7 +311,7 @@ impl Candidates {
         })
     }
 
-    /// Notes a probe to an address, whose turn is then over. Returns the address.
+    /// Records a probe to an address, and moves on to the next address. Returns the probed address.
     fn probe(&mut self, now: Instant, index: usize) -> SocketAddr {
         self.next = index + 1;
         let candidate = &mut self.addresses[index];
@@ -387,7 +387,7 @@ mod tests {
         assert_eq!(probe(&mut candidates, 1_002), None);
         candidates.handle_change();
         assert_eq!(probe(&mut candidates, 1_003), Some(B), "it does not wait for the next round");
-        // A round that is under way keeps its pace.
+        // A round of probes that has begun keeps its intervals.
         let mut several = self::candidates(&[A, B, C]);
         several.handle_answer(at(0), address(A));
         several.handle_send(at(1_000));

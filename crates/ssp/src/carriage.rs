@@ -1,6 +1,6 @@
-//! Seals packets of streams (docs/wire.md, section 9) with their own numbers and key, beside the session's datagrams.
+//! Seals and opens packets of streams (docs/wire.md, section 9), which have a key and numbers of their own.
 //!
-//! Bit 62 of a datagram's number distinguishes a packet from the session's own datagrams, whose numbers stay far below.
+//! Bit 62 of a datagram's number marks a packet of streams. The numbers of the session's own datagrams stay far below.
 //! This module does not interpret a packet's contents.
 
 use core::net::SocketAddr;
@@ -29,8 +29,8 @@ const PACKET_CLASS_BYTE: u8 = 0x40;
 /// How many numbers of packets there are. Source: docs/wire.md.
 const PACKET_NUMBERS: u64 = 1 << 60;
 
-/// Most opened packets that wait for [`Carriage::poll_packet`]. Further ones are dropped, as if lost. Chosen: as many
-/// as a driver receives in a turn, which ends after four full batches of the system.
+/// Most opened packets of streams that wait for [`Carriage::poll_packet`]. Further ones are dropped, as if lost.
+/// Chosen: as many as a driver receives in one turn, which ends after four full batches of the system.
 const OPENED_MAX: usize = 256;
 
 /// An authentic packet of streams, which arrived for the first time.
@@ -57,7 +57,7 @@ impl PacketSeal {
         Self { cipher, window: Window::new(), opened: VecDeque::new() }
     }
 
-    /// Creates the seal of an end that offers these extensions. `None` if streams are not among them.
+    /// Creates the seal of an end that offers these extensions. `None` if they do not include streams.
     pub(crate) fn offered(capabilities: Option<Capabilities>, key: &Key) -> Option<Box<Self>> {
         let offers = capabilities?.contains(Capabilities::STREAMS);
         offers.then(|| Box::new(Self::new(key)))
@@ -73,18 +73,18 @@ impl PacketSeal {
         self.window.sent()
     }
 
-    /// Returns whether a datagram claims to be a packet.
+    /// Returns whether a datagram claims to be a packet of streams.
     pub(crate) fn is_claimed_by(datagram: &[u8]) -> bool {
         datagram.first().is_some_and(|first| first & PACKET_CLASS_BYTE != 0)
     }
 
     /// Opens a packet and, if fewer than [`OPENED_MAX`] wait, keeps it for [`Carriage::poll_packet`]. Returns whether
-    /// its number is the highest yet.
+    /// the packet's number is the highest that has arrived.
     pub(crate) fn open(&mut self, sends: Direction, bytes: &[u8]) -> Result<bool, ReceiveError> {
         let sealed = Sealed::parse(sends.opposite(), bytes)?;
         let number = sealed.seq().get() & !PACKET_CLASS;
         let seq = SeqNum::new(number);
-        // An end that has the key seals only lower numbers.
+        // A peer that has the key seals only numbers below this.
         if number >= PACKET_NUMBERS {
             return Err(ReceiveError::Forged);
         }
@@ -129,7 +129,7 @@ impl<'a> Carriage<'a> {
         Self { seal, connection, typed_at: None }
     }
 
-    /// Notes when the session's user last typed. `None` before the first key.
+    /// Records when the session's user last typed. `None` before the first key.
     #[must_use]
     pub const fn with_typed_at(self, typed_at: Option<Instant>) -> Self {
         Self { typed_at, ..self }
@@ -171,8 +171,8 @@ impl<'a> Carriage<'a> {
         (self.connection.path_changes(), self.connection.peer())
     }
 
-    /// Seals a packet for the peer. Its number must be higher than all earlier ones. `None` while no peer is known and
-    /// after the key is exhausted: the caller then treats the packet as lost.
+    /// Seals a packet for the peer. `number` must be higher than the numbers of all earlier packets. Returns `None`
+    /// while no peer is known and after the key is exhausted; the caller then treats the packet as lost.
     pub fn seal(&mut self, number: u64, payload: &[u8]) -> Option<Transmit> {
         let sealed = self.seal.seal(self.connection.sends, number, payload);
         let sealed = sealed.inspect_err(|error| tracing::info!(%error, "no packet can be sent"));

@@ -9,8 +9,8 @@ use crate::instruction::Instruction;
 /// observed, docs/wire.md.
 const BLUR_MAX: u64 = 16;
 
-/// How often the padding's length is corrected until the instruction has the wanted length. Compression makes random
-/// bytes a little longer, and how much depends on their number. Chosen: twice the most that any length has needed.
+/// Most corrections of the padding until a compressed instruction has the wanted length. Compression makes random bytes
+/// longer, by an amount that depends on their number. Chosen: twice the most that any length has needed.
 const CORRECTIONS_MAX: u32 = 6;
 
 /// Returns 0 to [`BLUR_MAX`] random bytes, the padding of a usual instruction.

@@ -25,8 +25,8 @@ pub(crate) struct ClientPath {
     pub(crate) companion: Companion,
     /// The probes of the server's own addresses while the client uses a detour (a forwarder's address).
     own: ProbeRounds,
-    /// The payload that probes repeat: that of the newest datagram that was small enough for other paths. Empty before
-    /// the first, and after the system has refused that datagram as too long.
+    /// The payload that probes repeat: the payload of the newest datagram that was small enough for other paths. Empty
+    /// before the first such datagram, and after the system has refused it as too long.
     newest_payload: Vec<u8>,
 }
 
@@ -43,8 +43,8 @@ impl ClientPath {
         }
     }
 
-    /// Handles the sending of a datagram (`is_answer`: it only answers a heartbeat). Its payload is kept for probes if
-    /// it fits into a datagram of `size_max` bytes, because another path may not carry more.
+    /// Called when a datagram is sent (`is_answer`: it only answers a heartbeat). Its payload is kept for probes if it
+    /// fits into a datagram of `size_max` bytes, because another path may not carry more.
     pub(crate) fn handle_sent(
         &mut self,
         now: Instant,
@@ -63,7 +63,7 @@ impl ClientPath {
         self.accompany(now, self.destination());
     }
 
-    /// Lets the newest packet of streams go along with a datagram to this address if nothing has answered for
+    /// Sends the newest packet of streams along with a datagram to this address if nothing has answered for
     /// [`DOUBTED_AFTER`]. After an unanswered network change, the packet also goes along with probes of other paths.
     fn accompany(&mut self, now: Instant, to: SocketAddr) {
         let since = match self.side.is_used() {
@@ -118,8 +118,8 @@ impl ClientPath {
             self.side.cease(now, false);
             self.candidates.handle_return(now, source);
             self.own = ProbeRounds::begin(now);
-            // A recall (a copy over the side path) may have drawn the server's answers back there. A further datagram
-            // over the network draws them here.
+            // A recall (a copy sent over the side path) may have made the server answer there again. A further datagram
+            // over the network makes it answer over the network.
             self.revalidation.handle_change(now);
         }
         moves
@@ -134,7 +134,7 @@ impl ClientPath {
         }
         self.side.handle_detour(now);
         if was_on_detour {
-            // A recall (a copy by the detour) may have drawn the server's answers there. A further one draws them here.
+            // A recall (a copy by the detour) may have made the server answer there. A further datagram undoes that.
             self.revalidation.handle_change(now);
         } else {
             self.own = ProbeRounds::begin(now);
@@ -167,7 +167,7 @@ impl ClientPath {
         is_tried
     }
 
-    /// Handles that the driver has opened or closed the side path. The client uses an open side path if the path in use
+    /// Called when the driver has opened or closed the side path. The client uses an open side path if the path in use
     /// fails, and at the start of a session. Returns whether the destination of datagrams changes.
     pub(crate) fn handle_side_path(&mut self, now: Instant, is_open: bool, fails: bool) -> bool {
         let moves = if is_open { fails } else { self.side.is_used() };
@@ -213,7 +213,7 @@ impl ClientPath {
     }
 
     /// Returns a probe that is due: its destination and the newest payload. `None` if no probe is due. After a network
-    /// change it goes to the current destination, otherwise to an address to be tested or over the side path.
+    /// change, the probe goes to the current destination, otherwise to an address to be tested or over the side path.
     pub(crate) fn poll_probe(
         &mut self,
         now: Instant,

@@ -1,26 +1,26 @@
-//! The end of a session at this end, and how long a server lingers after it.
+//! How a session closes at this end, and how long a server lingers after that.
 //!
 //! An end that has acknowledged its peer's shutdown has nothing left to do. But the peer needs that acknowledgment to
 //! know that the session is over. If the datagram is lost and this end is gone, the peer repeats its announcement, and
 //! must finally assume that the session still runs. A server therefore lingers, as TCP does in TIME-WAIT (RFC 9293,
 //! section 3.3.2), and acknowledges repeated announcements, because no user waits for a server to exit. A client exits
-//! at once, because its user waits for the shell's prompt. Its server may then get no answer, which no user sees. If
-//! the path loses datagrams, either end sends its acknowledgment twice.
+//! at once, because its user waits for the shell's prompt. Its server may then get no answer, but no user sees that. If
+//! the path loses datagrams, each end sends its acknowledgment twice.
 
 use rove_units::{Duration, Instant};
 
 use crate::send_timing::SendTiming;
 use crate::sender::ANNOUNCED_FOR;
 
-/// How long a server still acknowledges its client's shutdown after the first acknowledgment. Chosen: neither a Mosh
-/// 1.4.0 client nor rove announces it for longer than 4.3 s, and its announcements may be late.
+/// How long a server still acknowledges its client's shutdown after the first acknowledgment. Chosen: a client of Mosh
+/// 1.4.0 or rove announces its shutdown for at most 4.3 s, and the announcements may be late.
 const LINGER: Duration = Duration::from_secs(5);
 const _: () = assert!(LINGER.as_millis() > ANNOUNCED_FOR.as_millis());
 
-/// Most loss on the way to the peer, as a share from 0 to 1, at which the peer's shutdown is acknowledged once. If more
-/// is lost, it is acknowledged twice, and again for each later announcement, although most of those were sent before
-/// the acknowledgment could arrive. Chosen: docs/timing.md, "The answer to the announcement"; on a path that loses
-/// nothing, no extra datagram is sent.
+/// Highest loss on the way to the peer (a share from 0 to 1) at which one acknowledgment of the peer's shutdown is
+/// enough. At more loss, this end acknowledges twice, and again for each later announcement, although most of these
+/// were sent before the acknowledgment could arrive. Chosen: docs/timing.md, "The answer to the announcement"; on a
+/// path that loses nothing, no extra datagram is sent.
 const TRUSTED_LOSS: f64 = 0.01;
 
 /// How a session ended.
@@ -73,7 +73,7 @@ impl Closing {
         self.closed
     }
 
-    /// Returns until when a server acknowledges repeated shutdowns. `None` if this end does not linger.
+    /// Returns when a server stops acknowledging repeated shutdowns. `None` if this end does not linger.
     pub(crate) fn lingers_until(&self) -> Option<Instant> {
         self.linger.map(|linger| linger.until)
     }
@@ -102,7 +102,7 @@ impl Closing {
         self.linger = self.linger.filter(|linger| now < linger.until);
     }
 
-    /// Returns, once, whether to acknowledge the peer's shutdown one more time.
+    /// Returns whether to acknowledge the peer's shutdown one more time. The next call returns false.
     pub(crate) fn poll_answer(&mut self) -> bool {
         core::mem::take(&mut self.is_owed)
     }
@@ -134,7 +134,7 @@ mod tests {
         act(&SendTiming::new(&config, &estimator, path, Capabilities::empty()))
     }
 
-    /// Returns the closing of an end that has acknowledged its peer's shutdown, at 1 s.
+    /// Returns the state of an end that acknowledged its peer's shutdown at 1 s.
     fn acknowledged(is_server: bool, rtt: u64, loss_out: f64) -> Closing {
         let mut closing = Closing::new(is_server);
         paced(rtt, loss_out, |timing| closing.handle_announced(at(1_000), timing));
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn an_announcement_is_answered_that_the_acknowledgment_should_have_ended() {
-        // RTO is 300 ms.
+        // At a round trip of 100 ms, RTO is 300 ms.
         let mut closing = acknowledged(true, 100, 0.0);
         for (announced_at, is_answered) in
             [(1_050, false), (1_299, false), (1_300, true), (1_350, false), (1_600, true)]

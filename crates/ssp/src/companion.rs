@@ -2,14 +2,14 @@
 //!
 //! After a silence neither end knows which of its packets have arrived. The client's newest packet acknowledges all
 //! that the client has received. Only a client knows several addresses of its peer. So the client sends this packet to
-//! each address to which a datagram goes. All copies are equal to the byte, and the peer handles only one.
+//! each address to which a datagram goes. All copies are identical, and the peer handles only the first to arrive.
 
 use core::net::SocketAddr;
 
 use crate::side_path::SIDE_PATH;
 
-/// Most bytes of a packet that is kept. A longer packet is not sent again. Chosen: the largest acknowledgment fits, and
-/// a key waits less than 60 ms for it at 64 kbit/s.
+/// Most bytes of a packet of streams that a client repeats with its datagrams while its server is silent. Chosen: the
+/// largest acknowledgment fits, and a key waits less than 60 ms for it at 64 kbit/s.
 const COMPANION_MAX: usize = 400;
 
 /// The newest small packet since the peer's last answer, and the address to which the client sends it next.
@@ -20,7 +20,7 @@ pub(crate) struct Companion {
 }
 
 impl Companion {
-    /// Keeps a sealed packet if it is small, as a packet with only an acknowledgment is.
+    /// Keeps a sealed packet if it is small, like one with only an acknowledgment.
     pub(crate) fn handle_packet(&mut self, packet: &Vec<u8>) {
         if packet.len() <= COMPANION_MAX {
             self.packet.clone_from(packet);
@@ -32,7 +32,7 @@ impl Companion {
         (self.packet, self.to) = (Vec::new(), None);
     }
 
-    /// Lets the packet follow a datagram to this silent address, except on the side path, which loses nothing.
+    /// Sends the packet after a datagram to this silent address, except on the side path, which loses nothing.
     pub(crate) fn handle_sent(&mut self, to: SocketAddr) {
         self.to = Some(to).filter(|to| *to != SIDE_PATH && !self.packet.is_empty());
     }

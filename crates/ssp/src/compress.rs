@@ -15,11 +15,11 @@ pub const COMPRESSED_LEN_MAX: usize = 4_194_304;
 /// The zlib level, as in Mosh 1.4.0. Level 1 would save 3 us per 100 bytes, but would make 1 kB a quarter larger.
 const LEVEL: u32 = 6;
 
-/// First capacity of the buffer for an inflated instruction, in bytes. Chosen: a screenful, so that it seldom grows.
+/// First capacity in bytes of the buffer for an inflated instruction. Chosen: a screenful, so the buffer seldom grows.
 const INFLATE_ROOM: usize = 4096;
 
-/// Capacity beyond `n + n / 7` bytes of the buffer into which `n` bytes are compressed. Chosen: the header, the trailer
-/// and one block's overhead, generously. If that is too little, the buffer grows by as much again.
+/// Bytes that the buffer for the compressed form of `n` bytes has beyond `n + n / 7`. Chosen: generous room for the
+/// header, the trailer and one block's overhead. If that is too little, the buffer grows by as much again.
 const DEFLATE_ROOM: usize = 64;
 
 /// The zlib states of one end, which compress and inflate its instructions.
@@ -65,7 +65,7 @@ impl Codec {
         Ok(out)
     }
 
-    /// Inflates a compressed instruction to at most 4 MiB. Bytes after the zlib stream are ignored, as Mosh 1.4.0 does.
+    /// Inflates a compressed instruction to at most 4 MiB. Bytes after the zlib stream are ignored, as in Mosh 1.4.0.
     ///
     /// # Errors
     ///
@@ -74,7 +74,7 @@ impl Codec {
         self.inflate_within(compressed, None)
     }
 
-    /// Works as [`Codec::inflate`] does. `max` is a lower limit, in bytes.
+    /// Works as [`Codec::inflate`] does, with `max` bytes as the limit in place of 4 MiB, if given.
     pub(crate) fn inflate_within(
         &mut self,
         compressed: &[u8],

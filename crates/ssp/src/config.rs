@@ -11,19 +11,19 @@ use crate::hello::Capabilities;
 pub(crate) use parts::SUSPECT_MIN;
 pub use parts::{AckConfig, FrameConfig, HeartbeatConfig, PathConfig, RepetitionConfig, RttConfig};
 
-/// Most entries of the list of sent states; a longer list loses one from its middle.
+/// Most entries of a sender's list of sent states; a longer list drops an entry from its middle.
 pub(crate) const SENT_MAX: usize = 32;
 
-/// Position of the dropped entry in a list over [`SENT_MAX`], counted from the end. So the list keeps its 17 oldest and
-/// 15 newest entries through an outage.
+/// Position of the dropped entry in a list over [`SENT_MAX`], counted from the newest entry. So the list keeps its 17
+/// oldest and 15 newest entries through an outage.
 pub(crate) const SENT_CULLED_FROM_END: usize = 16;
 const _: () = assert!(SENT_CULLED_FROM_END < SENT_MAX);
 
-/// Most memory of the list of sent states, shared contents counted once. Chosen: about 32 screens of 2000 columns by 60
-/// rows with nothing in common.
+/// Most memory of a sender's list of sent states; contents that states share count once. Chosen: about 32 screens of
+/// 2000 columns by 60 rows with nothing in common.
 pub(crate) const SENT_BYTES_MAX: Bytes = Bytes::mib(64);
 
-/// Number of entries above which the list of received states accepts one state in each [`Config::quench_interval`].
+/// Number of entries above which a list of received states accepts one state in each [`Config::quench_interval`].
 pub(crate) const RECEIVED_MAX: usize = 1024;
 
 /// Most memory of the list of received states, for an object without a bound of its own
@@ -33,8 +33,8 @@ pub(crate) const RECEIVED_MAX: usize = 1024;
 /// [`Object::received_bytes_max`]: crate::Object::received_bytes_max
 pub(crate) const RECEIVED_BYTES_MAX: Bytes = Bytes::mib(64);
 
-/// How many of the newest refused instructions are remembered, so that none is applied again. Chosen: a peer repeats
-/// only the instructions that are on their way, a handful.
+/// How many refused instructions a receiver remembers, the newest ones, so that it applies none of them again. Chosen:
+/// a peer repeats only the handful of instructions that are on their way.
 pub(crate) const REFUSED_MAX: usize = 16;
 
 /// Most work that a client does for received states before it returns to its driver, in the object's units. Chosen:
@@ -98,9 +98,9 @@ pub struct Config {
     /// A client's reports of some eight bytes, every 3 s, stay below a hundredth of its bytes. They suffice, because
     /// the server's estimate of the loss takes seconds to change.
     pub loss_report_interval: Option<Duration>,
-    /// How long this end announces its shutdown at most while the peer does not acknowledge it.
+    /// Longest time for which this end announces its shutdown while the peer does not acknowledge it.
     pub shutdown_timeout: Duration,
-    /// Time between two states that the list of received states still accepts while it has more than 1024 entries.
+    /// Shortest time between two states that a list of received states with more than 1024 entries accepts.
     pub quench_interval: Duration,
     /// Longest inflated instruction that this end accepts, in bytes. `None` for the protocol's limit of 4 MiB. A
     /// datagram can inflate to a thousand times its length, and one call does all of that work.

@@ -226,8 +226,8 @@ impl Connection {
         Some(sealed)
     }
 
-    /// Seals a client's newest payload once more to probe one of its server's addresses. Before that, returns the
-    /// packet of streams that follows the newest datagram. `None` if neither is due.
+    /// Returns the packet of streams that goes along with the newest datagram. If there is none, seals a client's
+    /// newest payload once more as a probe of one of its server's addresses. `None` if neither is due.
     pub(crate) fn poll_probe(
         &mut self,
         now: Instant,
@@ -305,7 +305,7 @@ impl Connection {
     pub(crate) fn send_timing(&self, config: &Config, peer: Capabilities) -> SendTiming {
         let path = PathView {
             rtt_min: self.rtt_min.get(),
-            // The peer reports the loss towards it. Without reports, the loss in the other direction stands in.
+            // The peer reports the loss on the way to it. Without reports, the loss in the other direction is used.
             loss_out: self.loss_reports.rate().unwrap_or_else(|| self.window.loss_rate()),
             loss_in: self.window.loss_rate(),
             contents_max: self.contents_max(),

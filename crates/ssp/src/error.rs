@@ -43,7 +43,7 @@ pub enum ReceiveError {
     /// The fragments of one instruction are together longer than the limit.
     #[error("the fragments of one instruction have over {max} bytes")]
     AssemblyTooLarge { max: usize },
-    /// The compressed instruction is not a zlib stream, or a damaged one.
+    /// The compressed instruction is not a valid zlib stream.
     #[error("the compressed instruction is damaged")]
     StreamBroken,
     /// The zlib stream of the instruction ends early.
@@ -55,7 +55,7 @@ pub enum ReceiveError {
     /// The instruction is not valid protobuf.
     #[error("the instruction is malformed")]
     InstructionMalformed,
-    /// The instruction's protocol version is not 2; it is 0 where the instruction had none.
+    /// The instruction's protocol version is not 2; `version` is 0 if the instruction has no version.
     #[error("the peer speaks protocol version {version}, this end speaks 2")]
     VersionMismatch { version: u32 },
     /// The diff starts from a state that this end does not hold, or has dropped.
@@ -79,7 +79,7 @@ pub enum ReceiveError {
 }
 
 impl ReceiveError {
-    /// Returns whether the peer caused the error: the datagram was sealed with this session's key, not by this end, and
+    /// Returns whether the peer caused the error, because the peer sealed the datagram with this session's key and it
     /// arrived for the first time. Anybody can cause the other errors, and those datagrams have changed nothing.
     pub const fn is_from_peer(&self) -> bool {
         !matches!(

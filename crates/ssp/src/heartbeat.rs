@@ -1,9 +1,9 @@
 //! Heartbeats of idle ends, between two roves.
 //!
-//! A Mosh 1.4.0 end (stock) sends every 3 s. Between two roves, the server alone decides on the pauses. Its heartbeat
-//! announces when the server sends again at the latest, and the client answers once and is silent until then. The
-//! pauses grow while heartbeats after long pauses are answered ([`HeartbeatBackoff`]). A client that misses an
-//! announced heartbeat sends by itself ([`AnnouncedHeartbeat`]). For all else that is sent, Mosh's rules hold.
+//! A Mosh 1.4.0 end (stock) sends every 3 s. Between two roves, only the server chooses the pauses. Its heartbeat
+//! announces the latest time of the server's next datagram. The client answers once and is then silent until that time.
+//! The pauses grow while heartbeats after long pauses are answered ([`HeartbeatBackoff`]). A client that misses an
+//! announced heartbeat sends by itself ([`AnnouncedHeartbeat`]). All other instructions follow Mosh's rules.
 
 mod announced;
 mod backoff;
@@ -23,13 +23,13 @@ pub(crate) struct HeartbeatSchedule {
 }
 
 impl HeartbeatSchedule {
-    /// Creates the heartbeat pauses of an end that announces none longer than `pause_max`: zero at a client.
+    /// Creates the schedule of an end that announces pauses of at most `pause_max`, which is zero at a client.
     pub(crate) fn new(pause_max: Duration) -> Self {
         let announced = AnnouncedHeartbeat::default();
         Self { backoff: HeartbeatBackoff::new(pause_max), announced }
     }
 
-    /// Returns until when this end need not send if it has nothing to send. `None` if the interval of Mosh holds.
+    /// Returns the time until which this end, if idle, need not send. `None` if Mosh's interval applies.
     pub(crate) fn speaks_by(&self) -> Option<Instant> {
         self.backoff.speaks_by().or(self.announced.speaks_by())
     }

@@ -2,8 +2,8 @@
 
 use crate::num::StateNum;
 
-/// Most bytes of diffs that wait for their owner. Above this, all are dropped, and the owner has to write whole states.
-/// Chosen: many times as much as a driver receives in one turn.
+/// Most bytes of received diffs that wait until the owner writes them. Above this, all are dropped, and the owner has
+/// to write whole states. Chosen: many times as much as a driver receives in one turn.
 const BYTES_MAX: usize = 1024 * 1024;
 
 /// A received state, as the diff that arrived.

@@ -7,12 +7,12 @@
 //! arXiv:0710.3742). A loss on a path that lost nothing makes a change likely. A further loss on a path that is known
 //! to lose datagrams does not.
 
-/// How many of the newest datagrams the estimate distinguishes. Chosen: the bits of a word. At 29 % loss the share
-/// among so many has a standard deviation of six points, which changes the number of copies by at most one.
+/// Number of newest datagrams that the estimate remembers one by one. Chosen: the bits of a word. At 29 % loss, the
+/// lost share of so many has a standard deviation of six points, which changes the number of copies by at most one.
 pub(crate) const TOLD_APART: usize = 64;
 
 /// Number of lost datagrams, besides [`ARRIVED_BEFORE`] arrived ones, that the estimate assumes before the first
-/// datagram after a change (a beta distribution). So a changed path loses a quarter in the mean. Chosen:
+/// datagram after a change (a beta distribution). So the assumed mean loss of a changed path is a quarter. Chosen:
 /// docs/timing.md, "Loss that sets in suddenly".
 const LOST_BEFORE: f64 = 0.5;
 const ARRIVED_BEFORE: f64 = 1.5;
@@ -21,12 +21,12 @@ const ARRIVED_BEFORE: f64 = 1.5;
 /// sets in suddenly".
 const CHANGE: f64 = 1.0 / 64.0;
 
-/// For how many arrivals after a loss the estimate stays above 0. Chosen: at 1 % loss, the next loss nearly always
-/// comes within this number of arrivals.
+/// Number of arrivals after a loss during which the estimate stays above 0. Chosen: at 1 % loss, the next loss nearly
+/// always comes within this number of arrivals.
 const REMEMBERED: u32 = 512;
 
-/// For how many arrivals after a loss in the other direction the estimate stays above 0. Chosen: a direction in which
-/// so many datagrams arrive without a loss most likely loses less than a tenth.
+/// Number of arrivals after a loss in the other direction during which the estimate stays above 0. Chosen: a direction
+/// in which so many datagrams arrive without a loss most likely loses less than a tenth.
 const REMEMBERED_OF_OTHER: u32 = 32;
 
 /// Smallest estimate above 0, as a share of the datagrams.
@@ -56,7 +56,7 @@ impl LossEstimate {
     /// Records whether the next datagram arrived or was lost.
     pub(crate) fn handle_datagram(&mut self, is_lost: bool) {
         if !is_lost && self.lost == 0 {
-            // The last entry has all of the probability, and keeps it.
+            // The last entry (no recent change) has all of the probability, and keeps it.
             debug_assert!(self.changed_before[TOLD_APART] == 1.0, "no loss, no change");
             self.remembered = self.remembered.saturating_sub(1);
             return;
@@ -77,7 +77,7 @@ impl LossEstimate {
         self.remembered = if is_lost { REMEMBERED } else { self.remembered.saturating_sub(1) };
     }
 
-    /// Records that the newest `count` datagrams that counted as lost have arrived: they count as delivered.
+    /// Records that the newest `count` of the datagrams that counted as lost have arrived after all.
     pub(crate) fn handle_late(&mut self, count: u64) {
         if count == 0 {
             return;

@@ -225,7 +225,7 @@ mod tests {
             (19, 1, 1, 1),
             (20, 2, 1, 1),
             (22, 3, 1, 1),
-            // No more datagrams than these were given to the path.
+            // Only two datagrams are forgiven, so further missing ones count.
             (23, 4, 2, 2),
             (24, 5, 3, 3),
             (40, 5, 3, 5),

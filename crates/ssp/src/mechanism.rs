@@ -97,7 +97,7 @@ mod tests {
     fn an_end_without_any_mechanism_has_the_pace_of_stock() {
         for config in [Config::client(), Config::server()] {
             let bare = Mechanism::ALL.into_iter().fold(config.clone(), Config::without);
-            // The collection delay is stock's own, and the other two fields count between two roves only.
+            // Stock itself has this collection delay. The other two fields count only between two roves.
             let mut stock = Config {
                 loss_report_interval: config.loss_report_interval,
                 ..Config::STOCK_SERVER

@@ -9,7 +9,7 @@ use crate::hello::Capabilities;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the diff cannot be applied: {reason}")]
 pub struct ApplyError {
-    /// The fault in words, which quote nothing of the diff's contents.
+    /// A description of the fault that contains nothing of the diff's contents.
     pub reason: String,
 }
 
@@ -28,8 +28,8 @@ pub struct Part {
 /// empty. The sender clones the object for each frame and keeps the clones in lists, so clones should share structure.
 pub trait Object: Clone {
     /// Longest diff to send in one instruction, in bytes, unless the object cannot be divided ([`Object::midpoint`]).
-    /// On a lossy path, an instruction needs more tries the more fragments it has. A receiver inflates at most 4 MiB.
-    /// The default leaves a quarter of that to the instruction's other fields.
+    /// On a lossy path, an instruction with more fragments needs more tries. A receiver inflates at most 4 MiB. The
+    /// default leaves a quarter of that to the instruction's other fields.
     const DIFF_MAX: usize = 3 * 1024 * 1024;
 
     /// Returns the bytes that turn `base` into `self`; empty if there is no difference.
@@ -118,10 +118,10 @@ pub trait Object: Clone {
         RECEIVED_BYTES_MAX
     }
 
-    /// Returns a state about half way from `base` to `self`, for when the diff is longer than [`Object::DIFF_MAX`].
+    /// Returns a state about half way from `base` to `self`, for a diff that is longer than [`Object::DIFF_MAX`].
     /// `None` if the object cannot be divided further.
     ///
-    /// The sender sends the result as a state of its own, so `self` must follow the result, and the result `base`.
+    /// The result is sent as a state of its own: a receiver must accept it after `base`, and `self` after it.
     fn midpoint(&self, base: &Self) -> Option<Self> {
         let _ = base;
         None

@@ -14,10 +14,10 @@ pub(crate) const TAG_LEN: usize = 16;
 /// Bytes of an AES block.
 pub(crate) const BLOCK_LEN: usize = 16;
 
-/// Longest message, in bytes. Chosen: a datagram is never longer, and the table of offsets stays short.
+/// Longest message to seal or open, in bytes. Chosen: a datagram is never longer, and the table of offsets stays short.
 pub(crate) const MESSAGE_LEN_MAX: usize = 2048;
 
-/// Blocks that AES encrypts at once. Chosen: what both AES-NI and the bitsliced fallback are built for.
+/// Blocks that AES encrypts at once. Chosen: both AES-NI and the bitsliced fallback are built for this number.
 const WIDE: usize = 8;
 
 /// Entries of the offset table: one for each number of trailing zeros a block's index can have.

@@ -11,15 +11,15 @@ use rove_units::{Duration, Instant};
 /// Time from the first try to the second. Chosen: a newly leased address often has no routes during this time.
 const WAIT_MIN: Duration = Duration::from_millis(250);
 
-/// Longest wait between two tries. Chosen: below the interval of heartbeats, which have the same effect as a try.
+/// Longest wait between tries after a network change. Chosen: below the heartbeat interval; heartbeats act as tries.
 const WAIT_MAX: Duration = Duration::from_secs(2);
 
-/// Shortest time, in the mean, between the first tries after network changes. Chosen: a computer that makes and removes
-/// virtual interfaces all day sends at most one datagram a second because of them.
+/// Shortest mean time between the first tries after successive network changes. Chosen: a computer that makes and
+/// removes virtual interfaces all day sends at most one datagram a second because of them.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// How far first tries may be ahead of one in each [`INTERVAL`]. Chosen: an interface that comes up makes several
-/// changes in a row, as it gets an address of each family and a route.
+/// Time by which first tries may run ahead of one in each [`INTERVAL`]. Chosen: an interface that comes up makes
+/// several changes in a row, as it gets an address of each family and a route.
 const BURST: Duration = Duration::from_secs(4);
 
 /// The tries to reach the server since the newest network change.
@@ -27,7 +27,7 @@ const BURST: Duration = Duration::from_secs(4);
 pub(crate) struct PathRevalidation {
     /// When the network last changed. `None` once a datagram sent later has been answered.
     changed_at: Option<Instant>,
-    /// When the next try is due. `None` if there is none.
+    /// When the next try is due. `None` if no try is planned.
     due: Option<Instant>,
     /// Wait between the newest try and the next. `None` before the first try after a change.
     wait: Option<Duration>,
@@ -56,7 +56,7 @@ impl PathRevalidation {
         self.changed_at.is_some()
     }
 
-    /// Returns when the next try is due. `None` if there is none.
+    /// Returns when the next try is due. `None` if no try is planned.
     pub(crate) const fn due(&self) -> Option<Instant> {
         self.due
     }

@@ -2,9 +2,9 @@
 //!
 //! A path starts with a size that nearly all paths carry. Once an end has sent enough in several datagrams at a time to
 //! gain from a larger size, it probes larger sizes with datagrams whose loss delays nothing ([`Search`]). If contents
-//! (diffs) stay unanswered more often than chance explains ([`Unanswered`]), the end sends them in smaller datagrams. So
-//! it does if large packets of streams do not arrive. A later probe of the former size finds out whether the size was
-//! to blame. On another path, the search starts again.
+//! (diffs) stay unanswered more often than chance explains ([`Unanswered`]), the end sends them in smaller datagrams.
+//! It does the same if large packets of streams do not arrive. A later probe of the former size finds out whether the
+//! size was to blame. On another path, the search starts again.
 //!
 //! RFC 8899 expects a separate acknowledgment for each probe. Here, the peer acknowledges an empty state that only the
 //! probe has carried. A Mosh 1.4.0 peer (stock) does so, too.
@@ -21,27 +21,27 @@ pub(crate) use search::Answer;
 use search::Search;
 use unanswered::Unanswered;
 
-/// A UDP payload that is small enough for every path, in bytes. It is also the size after the system has refused
-/// [`SIZE_BASE`] bytes or fewer. Source: Mosh 1.4.0, docs/wire.md.
+/// A UDP payload that is small enough for every path, in bytes. It is also the size after the system has refused to
+/// send [`SIZE_BASE`] bytes or fewer. Source: Mosh 1.4.0, docs/wire.md.
 pub(crate) const SIZE_MIN: usize = 500;
 
 /// The UDP payload that a path starts with, in bytes. Source: RFC 9000, section 14: 1200 bytes; RFC 8899, section 5.1.2
 /// (BASE_PLPMTU).
 pub(crate) const SIZE_BASE: usize = 1_200;
 
-/// How many times in a row, each within [`FALLS_APART`] of the last, the size may fall and its former value be probed
-/// again at once. Chosen: an end adapts at once to a path that changes. If a path carries the probes but not the
-/// contents, the size falls a bounded number of times.
+/// Most falls in a row of the datagrams' size, each within [`FALLS_APART`] of the last, after which the former size is
+/// probed again at once. Chosen: an end thus adapts at once to a path that changes. If a path carries the probes but
+/// not the contents, the size falls a bounded number of times.
 const FALLS_MAX: u32 = 4;
 const FALLS_APART: Duration = Duration::from_secs(60);
 
-/// How long missing answers are not blamed on the size after smaller datagrams stayed unanswered as well; each further
-/// time is twice as long. Chosen: a heartbeat's interval. The time is bounded, because an outage on a path that drops
-/// large datagrams looks the same, and large contents stay unanswered after it, too.
+/// How long missing answers are not blamed on the size after smaller datagrams also stayed unanswered; each further
+/// time is twice as long. Chosen: a heartbeat's interval. The time is bounded, because an outage looks the same on a
+/// path that drops large datagrams, and on such a path large contents stay unanswered after the outage, too.
 const ACQUITTAL: Duration = Duration::from_secs(3);
 
-/// How often [`ACQUITTAL`] is doubled at most. Chosen: times of up to 48 s, because a peer that accepts nothing may do
-/// so for hours.
+/// Most doublings of the time ([`ACQUITTAL`]) for which missing answers are not blamed on the size of datagrams.
+/// Chosen: times of up to 48 s, because a peer that accepts nothing may do so for hours.
 const ACQUITTALS_MAX: u32 = 4;
 
 /// The sizes of datagrams that depend on the address family, as bytes of UDP payload.
@@ -89,7 +89,7 @@ pub(crate) struct PathSize {
     fallen_from: Option<usize>,
     falls: u32,
     fell_at: Option<Instant>,
-    /// Until when missing answers do not make the size fall, because smaller datagrams stayed unanswered as well.
+    /// The time until which missing answers do not make the size fall, because smaller datagrams also got none.
     acquitted_until: Option<Instant>,
     /// How often smaller datagrams have stayed unanswered as well since the last acknowledgment.
     acquittals: u32,
@@ -130,7 +130,7 @@ impl PathSize {
         self.search.is_some() && len > SIZE_MIN
     }
 
-    /// Returns, once, whether the fragments being sent must be cut again, because the size has changed.
+    /// Returns whether fragments must be cut again, because the size has changed. The next call returns false.
     pub(crate) fn take_recut(&mut self) -> bool {
         core::mem::take(&mut self.is_recut)
     }
@@ -179,7 +179,7 @@ impl PathSize {
         }
     }
 
-    /// After a fall, lets a probe of the former size find out whether it was to blame: smaller datagrams get through.
+    /// Plans a probe of the former size once smaller datagrams get through. After too many falls, refuses that size.
     fn settle(&mut self, now: Instant) {
         let (Some(search), Some(from)) = (&mut self.search, self.fallen_from.take()) else {
             return;
@@ -190,7 +190,7 @@ impl PathSize {
         if self.falls <= FALLS_MAX { search.doubt(from) } else { search.refuse(now, from) }
     }
 
-    /// Makes datagrams smaller than `blamed` bytes and than they are. Returns whether they are not the smallest already.
+    /// Makes datagrams smaller than `blamed` bytes and than they are. Returns false if there is no smaller size.
     fn fall_below(&mut self, blamed: usize) -> bool {
         let below = blamed.min(self.size);
         let lower = [SIZE_BASE, SIZE_MIN].into_iter().find(|size| *size < below);
@@ -266,12 +266,12 @@ impl PathSize {
     }
 }
 
-/// Probability below which chance does not explain failures. Chosen: a value ten times larger or smaller changes the
-/// number of failures by a third.
+/// Failures that are less probable than this are not explained by chance. Chosen: a value ten times larger or smaller
+/// changes the number of failures by a third.
 const CHANCE: f64 = 1e-3;
 
-/// Returns how many failures in a row chance does not explain if each has the probability `failure`. So many happen by
-/// chance less than once in a thousand times.
+/// Returns the number of failures in a row from which on chance does not explain them, if each has the probability
+/// `failure`. So many happen by chance less than once in a thousand times.
 fn beyond_chance(failure: f64) -> f64 {
     CHANCE.ln() / failure.clamp(0.01, 0.99).ln()
 }

@@ -9,8 +9,8 @@ use rove_units::{Duration, Instant};
 /// Time from the first round of probes to the second; it doubles with each round. Chosen: a little more than the 200 ms
 /// after which first contents (diffs) are repeated.
 const ROUND_MIN: Duration = Duration::from_millis(250);
-/// Longest time between two rounds of probes. Chosen: with a round trip of half a second, a session is back on the
-/// better path 2 s after this path works again.
+/// Longest time between two rounds of probes of better paths. Chosen: with a round trip of half a second, a session is
+/// back on the better path 2 s after this path works again.
 const ROUND_MAX: Duration = Duration::from_millis(1_500);
 /// Time without input after which rounds of probes become rare. Chosen: by then no user is waiting for the screen.
 const IDLE_AFTER: Duration = Duration::from_secs(600);
@@ -54,7 +54,7 @@ impl ProbeRounds {
     }
 
     /// Creates a schedule whose first round follows the first answer over the path in use, or starts at `latest`. Until
-    /// then, a better path that carries datagrams only to the server diverts no answer.
+    /// then, no probe can divert answers to a path that carries datagrams only to the server.
     pub(crate) fn begin_after_answer(now: Instant, latest: Instant) -> Self {
         Self { probe_at: latest, asked_at: now, ..Self::default() }
     }
@@ -80,7 +80,7 @@ impl ProbeRounds {
         self.probe_at = self.probe_at.min(now.max(self.probe_at - self.gap + wait));
     }
 
-    /// Starts a round at once that repeats input over all better paths. Its recall follows at once, too.
+    /// Immediately starts a round that repeats input over all better paths. Its recall follows at once, too.
     pub(crate) fn handle_input(&mut self, now: Instant) {
         (self.probe_at, self.left, self.is_input) = (now, 0, true);
         self.gap = (self.gap / 2).max(ROUND_MIN / 2);

@@ -74,7 +74,7 @@ pub(crate) struct Receiver<R> {
     refused: VecDeque<Refused>,
     /// Work done so far for all diffs, in the object's units.
     effort: u64,
-    /// Until when a list over [`RECEIVED_MAX`] accepts no further state.
+    /// The time until which a list over [`RECEIVED_MAX`] accepts no further state.
     quenched_until: Instant,
     /// Whether states with contents, except the session's last, are refused for a time, so that the peer keeps them.
     held: bool,

@@ -14,7 +14,7 @@ const RTTVAR_INITIAL: Duration = Duration::from_millis(500);
 /// a suspended host finds when it wakes up come at once, and a fresh sample follows within a round trip.
 const SUSPECT_FOR: Duration = Duration::from_secs(1);
 
-/// The part of SRTT by which RTO may exceed SRTT where SRTT is above the upper bound of RTO. Chosen: a quarter. RTTVAR
+/// If SRTT is above the upper bound of RTO, RTO may exceed SRTT by SRTT divided by this. Chosen: a quarter. RTTVAR
 /// starts at half of the first sample, so without this bound an early lost key would be sent again only after three
 /// round trips.
 const RTO_BEYOND_SRTT_DIVISOR: u32 = 4;

@@ -6,7 +6,7 @@ use rove_units::{Duration, Instant};
 /// minute, and a queue that stays for a minute counts as part of the path.
 const WINDOW: Duration = Duration::from_secs(30);
 
-/// The shortest samples of this window and of the one before.
+/// The shortest samples of the present window and of the previous one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RttMin {
     began_at: Option<Instant>,
@@ -24,7 +24,7 @@ impl RttMin {
         self.current = Some(self.current.map_or(sample, |current| current.min(sample)));
     }
 
-    /// Returns the shortest round trip of this window and the one before. `None` before the first sample.
+    /// Returns the shortest round trip of the present window and the previous one. `None` before the first sample.
     pub(crate) fn get(&self) -> Option<Duration> {
         self.current.into_iter().chain(self.previous).min()
     }

@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::hello::Capabilities;
 use crate::rtt::RttEstimator;
 
-/// Most loss of either direction, as a share from 0 to 1, at which acknowledgments are late. Chosen: docs/timing.md,
+/// Highest loss in either direction, as a share from 0 to 1, at which acknowledgments are late. Chosen: docs/timing.md,
 /// "Late acknowledgments". If more is lost, states are often sent again, and each further try would wait for a late
 /// acknowledgment.
 const PATIENT_LOSS: f64 = 0.1;
@@ -33,11 +33,11 @@ pub(crate) struct SendTiming {
     /// The extensions that both ends offer.
     pub(crate) peer: Capabilities,
     pub(crate) path: PathView,
-    /// Until when this end need not send a heartbeat. `None` where the usual interval holds.
+    /// The time until which this end need not send a heartbeat. `None` if the usual interval applies.
     pub(crate) speaks_by: Option<Instant>,
     /// When to repeat a heartbeat. `None` if it is not repeated.
     pub(crate) heartbeat_again_at: Option<Instant>,
-    /// Until when the peer need not send. `None` if unknown.
+    /// The time until which the peer need not send. `None` if unknown.
     pub(crate) hears_by: Option<Instant>,
 }
 

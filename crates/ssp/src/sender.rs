@@ -359,7 +359,7 @@ impl<L: Object> Sender<L> {
         is_ack_due: bool,
         peer: Capabilities,
     ) -> Option<Instruction> {
-        // The object is as in the reference state, but the peer may hold a state in between. Then an empty diff is due.
+        // The object equals the reference state. If the peer may hold another state in between, an empty diff is due.
         let last = self.sent.last();
         let is_news = !self.current.same_as(&last.object)
             && !self.current.diff_from(&last.object, peer).is_empty();

@@ -61,7 +61,7 @@ impl SidePath {
         self.changed_at
     }
 
-    /// Returns since when the side path has brought no answer. `None` while it answers.
+    /// Returns when the first datagram was sent that the side path has left unanswered. `None` while the path answers.
     pub(crate) const fn unheard_since(&self) -> Option<Instant> {
         self.unheard_since
     }
@@ -95,7 +95,7 @@ impl SidePath {
     }
 
     /// Starts to send over the side path. If the client has never switched paths, it probes the network at once,
-    /// because that may work as well.
+    /// because the network may work as well.
     pub(crate) fn begin(&mut self, now: Instant) {
         let rounds = match self.changed_at {
             None => ProbeRounds::begin(now),
@@ -141,7 +141,7 @@ impl SidePath {
         self.unheard += 1;
     }
 
-    /// Returns how many datagrams may have been lost with the side path, once after the client has left it.
+    /// Returns how many datagrams may have been lost with the side path. 0 while the path is used, and for later calls.
     pub(crate) fn take_dropped(&mut self) -> u64 {
         if self.is_used { 0 } else { core::mem::take(&mut self.unheard) }
     }
@@ -264,7 +264,7 @@ mod tests {
         assert!(polled(&mut side, 0, 600_000, 1).len() > 700);
         let found = polled(&mut side, 602_000, 900_000, 1);
         assert!(found.len() <= 2 * 31, "{}", found.len());
-        // Right after a rare round, the next round would be far away without input.
+        // Right after a rare round, the next round is far away. Input brings it forward.
         let last = found.last().expect("there are some").0;
         side.handle_sent(at(last + 5_000), false, false);
         assert_eq!(side.probe_at(), Some(at(last + 5_000)));
@@ -301,7 +301,7 @@ mod tests {
         let mut side = SidePath::default();
         assert_eq!(side.wanted_at(None), None);
         assert_eq!(side.wanted_at(Some(at(1_000))), Some(at(6_000)));
-        // The time for which the computer slept does not count.
+        // The time during which the computer slept does not count.
         side.handle_sent(at(1_000), false, false);
         side.handle_sent(at(900_000), false, false);
         assert_eq!(side.wanted_at(Some(at(1_000))), Some(at(905_000)));

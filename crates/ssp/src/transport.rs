@@ -32,7 +32,7 @@ use crate::sender::{Sender, Step};
 
 pub use self::resumption::Resumed;
 
-/// The fork of the caller's randomness from which a reference policy draws. Instructions use the forks from 1 on.
+/// Number of the fork of the caller's randomness that a reference policy uses. Instructions use the forks from 1 on.
 const REFERENCE_STREAM: u64 = u64::MAX;
 
 /// Work counted for each datagram, in the remote object's units (screen cells). Chosen: a few microseconds.
@@ -143,7 +143,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     }
 
     /// Returns whether a received diff has been applied only in part, so that [`Transport::work`] must be called again.
-    /// A driver may do other things between. The next datagram that is not a packet of streams completes the diff.
+    /// A driver may do other things before that. The next datagram that is not a packet of streams completes the diff.
     pub fn has_work(&self) -> bool {
         self.receiver.has_work()
     }
@@ -187,7 +187,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.candidates_mut()
     }
 
-    /// Removes the address of a forwarder that has ended. If it is in use, a client switches to the server's first one.
+    /// Removes the address of a forwarder that has ended. If it is in use, a client switches to its first address.
     pub fn remove_candidate(&mut self, now: Instant, address: SocketAddr) {
         self.connection.remove_candidate(now, address);
         self.heed_size();
@@ -283,8 +283,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.receiver.adjust(adjust);
     }
 
-    /// Sets whether received states with contents stay unacknowledged, except the last, so that the peer sends them
-    /// again. The peer's acknowledgments still count. An end uses this while its program does not read input.
+    /// Sets whether received states with contents stay unacknowledged, except the session's last, so that the peer
+    /// repeats them. The peer's acknowledgments still count. An end uses this while its program does not read input.
     pub fn hold_remote(&mut self, held: bool) {
         self.receiver.hold(held);
     }

@@ -13,9 +13,9 @@ use crate::path::Loss;
 /// Number of 64-bit words in the bitmap, which is used as a ring.
 const WORDS: usize = 128;
 
-/// How many numbers, from the highest down, the window covers. A datagram that so many have overtaken is refused. The
-/// word of the highest number is not full, so one word does not count. Chosen: a record of a kilobyte, as in WireGuard.
-/// A paste of 1 MiB has some 900 datagrams; nine times as many may overtake the first of them.
+/// Sequence numbers that the window covers, from the highest down. A datagram that so many later ones have overtaken is
+/// refused. The word of the highest number is not full, so one word does not count. Chosen: a record of a kilobyte, as
+/// in WireGuard. A paste of 1 MiB has some 900 datagrams; nine times as many may overtake the first.
 const OVERTAKEN_MAX: u64 = 127 * 64;
 const _: () = assert!(OVERTAKEN_MAX == (WORDS as u64 - 1) * WORD);
 
@@ -30,11 +30,11 @@ const _: () = assert!(OVERTAKEN_LOST <= RECENT && RECENT <= OVERTAKEN_MAX);
 /// datagrams. Source: RFC 5681, section 3.2 (three duplicate acknowledgments).
 pub(crate) const OVERTAKEN_LOST: u64 = 3;
 
-/// [`OVERTAKEN_LOST`] on a path that has not recently reordered datagrams. Source: RFC 8985, section 6.2 (no reordering
-/// window where no reordering was observed).
+/// Replaces [`OVERTAKEN_LOST`] on a path that has not recently reordered datagrams. Source: RFC 8985, section 6.2 (no
+/// reordering window where no reordering was observed).
 const OVERTAKEN_LOST_IN_ORDER: u64 = 1;
 
-/// For how many numbers after a reordering the path counts as reordering. Chosen: as long as a loss is remembered.
+/// Number of sequence numbers after a reordering for which a path counts as reordering. Chosen: as for a loss.
 const OUT_OF_ORDER: u64 = 512;
 
 /// The sequence numbers that have arrived, in a sliding window, and an estimate of the loss.

@@ -1,4 +1,4 @@
-//! Captured datagrams of stock Mosh 1.4.0 through every layer, both ways.
+//! Passes captured datagrams of stock Mosh 1.4.0 through every layer, in both directions.
 //!
 //! The samples of RFC 7253 in `ocb.json` have nonces and associated data that no datagram has; the
 //! unit tests of the cipher mode run those.
@@ -127,7 +127,7 @@ fn direction(name: &str) -> Direction {
     }
 }
 
-/// Returns the UDP payload's opened contents, put together again.
+/// Returns the opened contents of a UDP payload: the two timestamps, then the payload.
 fn plaintext(datagram: &Datagram) -> Vec<u8> {
     let bits = |timestamp: Option<Timestamp16>| timestamp.map_or(0xffff, Timestamp16::get);
     let mut plaintext = bits(datagram.timestamp).to_be_bytes().to_vec();
@@ -203,7 +203,7 @@ fn every_instruction_is_encoded_to_the_captured_datagrams() {
             let name = &vector.name;
             let protobuf = instruction(expected).encode();
             assert_eq!(protobuf, expected.protobuf, "{name}");
-            // Stock's zlib and ours find different matches in longer instructions; both are right.
+            // Stock's zlib and ours find different matches in longer instructions. Both outputs are right.
             let compressed = codec.compress(&protobuf).unwrap();
             assert_eq!(codec.inflate(&compressed).unwrap(), protobuf, "{name}");
 

@@ -1,4 +1,4 @@
-//! No memory that is freed has the session key in it: an allocator looks at each block that it gets back.
+//! No freed memory contains the session key: a special allocator checks each block that it gets back.
 
 use core::convert::Infallible;
 use core::hint::black_box;
@@ -19,7 +19,7 @@ thread_local! {
     static FOUND: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The system's allocator, which counts the freed blocks of each thread that have the key in them.
+/// The system's allocator, with a count for each thread of the freed blocks that contain the key.
 struct Looking;
 
 // SAFETY: all is left to the system's allocator. The counter has no destructor and needs no memory.

@@ -11,15 +11,15 @@ use crate::packet::PACKET_MIN;
 /// than once in a million times.
 const LOST_MIN: u32 = 12;
 
-/// Most lost packets that count until a smaller packet arrives again. Chosen: an outage, however long, explains a third
-/// of [`LOST_MIN`].
+/// Most losses of large packets that count until a smaller packet arrives again. Chosen: an outage, however long, makes
+/// up only a third of [`LOST_MIN`].
 const ROUND_MAX: u32 = 4;
 
-/// The packets larger than [`PACKET_MIN`] that were lost since one of their size last arrived.
+/// The packets larger than [`PACKET_MIN`] that were lost since a packet of their size last arrived.
 #[derive(Debug, Default)]
 pub(crate) struct BlackHole {
     lost: u32,
-    /// How many of them were lost since a smaller packet last arrived, and count.
+    /// How many of these losses count towards [`ROUND_MAX`] since a smaller packet last arrived.
     round: u32,
     /// The sizes of the smallest and the largest of them, in bytes.
     smallest: u64,
@@ -45,8 +45,8 @@ impl BlackHole {
         }
     }
 
-    /// Returns, once, a size that does not arrive, in bytes. `None` while chance or an outage explains the losses. Among
-    /// several sizes, it is the largest, because the loss of others may be chance.
+    /// Returns a size in bytes that does not arrive, and starts again. `None` while chance or an outage explains the
+    /// losses. If several sizes are lost, it is the largest, because the loss of others may be chance.
     pub(crate) fn poll(&mut self) -> Option<usize> {
         let is_found = self.lost >= LOST_MIN;
         is_found.then(|| usize::try_from(core::mem::take(self).largest).unwrap_or(usize::MAX))

@@ -5,16 +5,16 @@
 use crate::id::StreamId;
 use crate::varint::{len, put, take, unzigzag, zigzag};
 
-/// Most ranges of an acknowledgment. Source: the wire contract, docs/wire.md.
+/// Most ranges of packet numbers in an acknowledgment. Source: the wire contract, docs/wire.md.
 pub(crate) const ACK_RANGES_MAX: usize = 64;
 
-/// Most arrival times of an acknowledgment. Source: the wire contract, docs/wire.md.
+/// Most arrival times of packets in an acknowledgment. Source: the wire contract, docs/wire.md.
 pub(crate) const ACK_TIMES_MAX: usize = 32;
 
-/// Longest text of a close, in bytes. Source: the wire contract, docs/wire.md.
+/// Longest text of the frame that closes the stream layer, in bytes. Source: the wire contract, docs/wire.md.
 pub(crate) const CLOSE_TEXT_MAX: usize = 128;
 
-/// Most frames of a packet, without padding. Source: the wire contract, docs/wire.md.
+/// Most frames of a packet of streams, without padding. Source: the wire contract, docs/wire.md.
 const FRAMES_MAX: usize = 256;
 
 const PAD: u64 = 0;

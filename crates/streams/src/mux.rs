@@ -98,8 +98,8 @@ impl Mux {
     ///
     /// # Errors
     ///
-    /// Returns [`StreamError::Reset`] once if the peer has reset the stream. After that or the end of the stream,
-    /// returns [`StreamError::Unknown`].
+    /// Returns [`StreamError::Reset`] from the first call after the peer has reset the stream. After that call, or
+    /// after the end of the stream, returns [`StreamError::Unknown`].
     pub fn read(
         &mut self,
         now: Instant,
@@ -222,7 +222,7 @@ impl Mux {
         self.recovery.follow(now, controller);
     }
 
-    /// Notes that the session's user typed at this time. The controller may then keep the path's queue short.
+    /// Records that the session's user typed at this time. The controller may then keep the path's queue short.
     pub fn handle_key(&mut self, at: Instant) {
         self.recovery.handle_interaction(at);
     }
@@ -233,8 +233,8 @@ impl Mux {
         self.recovery.handle_packet_size(self.packet_max);
     }
 
-    /// Returns, once, the size in bytes of payloads that do not arrive although smaller ones do. `None` while chance or
-    /// an outage explains the losses.
+    /// Returns the size in bytes of payloads that do not arrive although smaller ones do. `None` while chance or an
+    /// outage explains the losses, and after the size was returned.
     pub fn poll_black_hole(&mut self) -> Option<usize> {
         self.recovery.black_hole.poll()
     }

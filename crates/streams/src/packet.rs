@@ -25,8 +25,8 @@ pub(crate) fn send_time(now: Instant) -> [u8; SEND_TIME_LEN] {
     [a, b, c, d]
 }
 
-/// The time that a peer's clock is taken to show at first. It is far above zero, because the first packet's time may be
-/// half a lap of the 32 bits (36 minutes) below it, and an [`Instant`] is never negative.
+/// The first time that a peer's clock is taken to show. It is far above zero, because the first packet's time may be
+/// half the range of the 32 bits (36 minutes) below it, and an [`Instant`] is never negative.
 const EPOCH: Duration = Duration::from_micros(1 << 40);
 
 /// The peer's clock. Packets carry the low 32 bits of its microseconds. Only differences between times have a meaning.
@@ -42,7 +42,7 @@ impl Default for PeerClock {
 }
 
 impl PeerClock {
-    /// Returns the time that these 32 bits of microseconds mean: the one nearest to the newest time so far.
+    /// Returns the time whose low 32 bits in microseconds are `bits`, and that is nearest to the newest time so far.
     pub(crate) fn read(&mut self, bits: u32) -> Instant {
         let newest = self.newest.as_nanos() / 1_000;
         let [.., a, b, c, d] = newest.to_be_bytes();

@@ -18,7 +18,7 @@ mod put;
 pub use listen::{Listen, ListenPlace};
 pub use put::{FILE_NAME_MAX, Put};
 
-/// Most bytes of a message. Source: the wire contract, docs/wire.md.
+/// Most bytes of a message that opens or answers a stream. Source: the wire contract, docs/wire.md.
 pub const MESSAGE_MAX: usize = 4_096;
 
 /// Most bytes of a host's name. Source: the wire contract, docs/wire.md; a name in the DNS has at most 253 characters.
@@ -27,14 +27,14 @@ pub const HOST_MAX: usize = 255;
 /// Most bytes of a socket's path. Source: `unix(7)`: addresses have 108 bytes with the null byte at the end.
 pub const PATH_MAX: usize = 107;
 
-/// Most bytes of a command. Source: the wire contract, docs/wire.md; Linux accepts an argument of 131,071 bytes, and a
-/// client may put the name of a variable before the command.
+/// Most bytes of a program's command. Source: the wire contract, docs/wire.md; Linux accepts an argument of 131,071
+/// bytes, and a client may put the name of a variable before the command.
 pub const COMMAND_MAX: usize = 131_000;
 
-/// Most characters of an answer's text. Source: the wire contract, docs/wire.md.
+/// Most characters of the text in an answer to a stream. Source: the wire contract, docs/wire.md.
 pub const TEXT_MAX: usize = 256;
 
-/// Most bytes of the path in an answer. Chosen: longer than a user reads.
+/// Most bytes of the path in the answer about a copied file. Chosen: longer than a user reads.
 const SHOWN_MAX: usize = 1_024;
 
 /// Kind of a stream that leads to a host's port.
@@ -74,7 +74,7 @@ pub enum Part {
     Errors(StreamId),
 }
 
-/// The end of a program.
+/// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// The program ended by itself, with this code.

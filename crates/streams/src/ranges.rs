@@ -21,7 +21,7 @@ impl Ranges {
         debug_assert!(self.0.is_sorted_by(|a, b| a.end < b.start), "a gap between each two");
     }
 
-    /// Removes a range, as far as the set has it.
+    /// Removes the numbers of a range from the set.
     pub(crate) fn remove(&mut self, range: Range<u64>) {
         if range.is_empty() {
             return;
@@ -34,7 +34,7 @@ impl Ranges {
         self.0.splice(from..to, rest.into_iter().filter(|it| !it.is_empty()));
     }
 
-    /// Returns whether the set has the whole of a range.
+    /// Returns whether the set has all numbers of a range.
     pub(crate) fn covers(&self, range: Range<u64>) -> bool {
         self.missing(range).next().is_none()
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::error::{PacketError, StreamError, Violation};
 use crate::ranges::Ranges;
 
-/// Most separate pieces of a stream that wait for missing bytes between them. Source: the wire contract, docs/wire.md.
+/// Most pieces of a stream that wait for missing bytes before them. Chosen: a bound on gaps; beyond it, packets repeat.
 const PIECES_MAX: usize = 1_024;
 
 /// The outcome of a read.

@@ -17,8 +17,8 @@ use crate::id::{PacketNum, StreamId};
 use crate::packet::PACKET_MIN;
 use crate::rtt::Rtt;
 
-/// A packet counts as lost once one with a number this much higher is acknowledged, unless the path reorders. Source:
-/// RFC 9002, section 6.1.1.
+/// A packet counts as lost once a packet with a number this much higher is acknowledged, unless the path reorders.
+/// Source: RFC 9002, section 6.1.1.
 const REORDERED_MAX: u64 = 3;
 
 /// How many probe timeouts the lost packets must span for persistent congestion. Source: RFC 9002, section 7.6.1.
@@ -35,7 +35,7 @@ const _: () = assert!(OUTAGE_AFTER < SILENT_AFTER);
 /// The first and the longest pause between the probes of a silent flow. Source: the wire contract, docs/wire.md.
 const SILENT_PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(15)];
 
-/// How long a silent flow waits for a packet of the peer after a datagram of the session. Chosen: longer than a packet
+/// How long silent streams wait for a packet of the peer after a datagram of the session. Chosen: longer than a packet
 /// takes on a link of 1 Mbit/s. An acknowledgment in that packet saves a repetition of bytes that have arrived.
 const NEWS_MAX: Duration = Duration::from_millis(25);
 
@@ -43,17 +43,17 @@ const NEWS_MAX: Duration = Duration::from_millis(25);
 /// it. Chosen: ten times the longest usual delay (25 ms), which a busy computer may exceed.
 const REPEATED_AFTER: Duration = Duration::from_millis(250);
 
-/// Divisor of a round trip. Packets sent within this part of it before a path change are not sent again. Chosen: two
-/// competing address families change the path every few milliseconds, and each change would repeat the same packets.
+/// Packets sent within a round trip divided by this before a path change are not sent again. Chosen: two competing
+/// address families change the path every few milliseconds, and each change would repeat the same packets.
 const RACING_PART: u32 = 4;
 
-/// Most packets remembered as sent. Chosen: a window of 8 MiB in packets of half the usual size.
+/// Most sent packets that an end remembers. Chosen: a window of 8 MiB in packets of half the usual size.
 const SENT_PACKETS_MAX: usize = 16_384;
 
-/// Most bytes of packets remembered as sent. Chosen: two streams of the greatest credit.
+/// Most bytes of sent packets that an end remembers. Chosen: two streams of the greatest credit.
 const SENT_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
-/// A part of a sent packet, to be acknowledged or sent again when the packet's fate is known.
+/// A part of a sent packet. It is handled when the packet is acknowledged, and sent again when the packet is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Carried {
     /// An acknowledgment, with the highest packet number in it.
@@ -163,8 +163,8 @@ impl Recovery {
         self.timeouts >= SILENT_AFTER
     }
 
-    /// Returns how large a packet may be, at least [`PACKET_MIN`] bytes. After [`OUTAGE_AFTER`] probe timeouts it is no
-    /// larger, because the path may drop large packets.
+    /// Returns how large a packet may be, at least [`PACKET_MIN`] bytes. After [`OUTAGE_AFTER`] probe timeouts, it is
+    /// exactly [`PACKET_MIN`], because the path may drop large packets.
     pub(crate) fn packet_len(&self, now: Instant) -> usize {
         if self.timeouts >= OUTAGE_AFTER {
             return PACKET_MIN;
@@ -245,7 +245,7 @@ impl Recovery {
         if let Some(age) = age.filter(|_| delay <= REPEATED_AFTER) {
             self.rtt.handle_sample(age, delay);
         }
-        // A delay beyond the packet's own age is a lie.
+        // A stated delay above the packet's own age is false.
         let is_old = delay > REPEATED_AFTER && age.is_some_and(|age| delay <= age);
         let is_outage = is_old && self.timeouts >= OUTAGE_AFTER;
         let mut fates = Fates::default();

@@ -8,8 +8,8 @@ const INITIAL: Duration = Duration::from_millis(333);
 /// Longest time for which an end delays an acknowledgment. Source: the wire contract, docs/wire.md.
 pub(crate) const ACK_DELAY_MAX: Duration = Duration::from_millis(25);
 
-/// Divisor of a packet's lateness: the reordering window exceeds the lateness by this part. Chosen: with a quarter,
-/// copies with 2 % loss and 20 ms of jitter take an eighth less time than with nothing.
+/// The reordering window exceeds a packet's lateness by the lateness divided by this. Chosen: with a quarter, copies
+/// with 2 % loss and 20 ms of jitter take an eighth less time than without this excess.
 const LATE_PART: u32 = 4;
 
 /// Least allowance for a timer's coarseness. Source: RFC 9002, section 6.1.2, kGranularity.
@@ -22,8 +22,8 @@ pub(crate) struct Rtt {
     variation: Duration,
     latest: Duration,
     least: Duration,
-    /// The reordering window: how much later than a round trip a packet may be acknowledged that later ones have
-    /// overtaken. Zero while the path keeps the order.
+    /// The reordering window: how much longer than a round trip the acknowledgment of an overtaken packet may take.
+    /// Zero while the path keeps the order.
     reordering: Duration,
 }
 
@@ -59,12 +59,12 @@ impl Rtt {
         (base + (base / 8).max(self.reordering.min(self.smoothed()))).max(GRANULARITY)
     }
 
-    /// Returns whether the path reorders, so that only a packet's age shows its loss, and not its number.
+    /// Returns whether the path reorders. Then a packet's age shows that it is lost, and its number does not.
     pub(crate) const fn is_reordered(&self) -> bool {
         !self.reordering.is_zero()
     }
 
-    /// Adds a packet of this age that was acknowledged after a later one. The path reorders if the packet `was_lost`.
+    /// Adds a packet of this age that was acknowledged after a later one. If it had counted as lost, the path reorders.
     pub(crate) fn handle_late(&mut self, age: Duration, was_lost: bool) {
         if was_lost || self.is_reordered() {
             let late = age.saturating_sub(self.smoothed().max(self.latest));

@@ -91,7 +91,7 @@ impl SendHalf {
         self.bytes.extend(bytes);
     }
 
-    /// Ends the direction after its bytes.
+    /// Ends the direction after all written bytes.
     pub(crate) fn finish(&mut self) {
         if self.is_open() {
             self.end = Told::Due;
@@ -139,7 +139,7 @@ impl SendHalf {
         self.reset == Told::Never && (is_new || is_end || !self.lost.is_empty())
     }
 
-    /// Marks at most `max` bytes as sent and returns them. Lost bytes come first.
+    /// Marks at most `max` bytes as sent and returns their range. Lost bytes come first.
     pub(crate) fn take(&mut self, max: usize) -> Option<Chunk> {
         if !self.has_work() {
             return None;

@@ -6,10 +6,10 @@ use crate::credit::Credit;
 use crate::receive_half::ReceiveHalf;
 use crate::send_half::SendHalf;
 
-/// Number of bytes within a second at which a stream counts as bulk. Source: the wire contract, docs/wire.md.
+/// Bytes within a second at which a stream counts as bulk. Chosen: more than keys and echoes, and less than a copy.
 const INTERACTIVE_BYTES_MAX: u64 = 4 * 1024;
 
-/// The span over which a stream's bytes are counted. Source: the wire contract, docs/wire.md.
+/// The span over which a stream's bytes are counted. Chosen: a pause of a second makes a stream interactive again.
 const METER_SPAN: Duration = Duration::from_secs(1);
 
 /// A stream of bytes in each direction.
@@ -19,7 +19,7 @@ pub(crate) struct Stream {
     pub(crate) receive: ReceiveHalf,
     pub(crate) credit: Credit,
     pub(crate) meter: Meter,
-    /// Whether the peer has to be told that its credit has risen.
+    /// Whether the peer must be told that its credit has risen.
     pub(crate) owes_credit: bool,
     /// The code of the request to reset the stream, if this request is to be sent.
     pub(crate) stop_due: Option<u64>,

@@ -191,7 +191,7 @@ impl Streams {
         }
     }
 
-    /// Handles that a part of a packet may be lost. The part is then sent again, if the peer still needs it.
+    /// Called when a part of a packet may be lost. The part is then sent again, if the peer still needs it.
     pub(crate) fn handle_lost(&mut self, carried: &Carried) {
         match carried {
             Carried::Data { id, range, is_end } => {

@@ -8,7 +8,7 @@ use crate::error::{StreamError, Violation};
 use crate::id::{Side, StreamId};
 use crate::stream::Stream;
 
-/// Most streams that are open, without the control stream. Source: the wire contract, docs/wire.md.
+/// Most streams that are open at a time, without the control stream. Source: the wire contract, docs/wire.md.
 pub const STREAMS_MAX: usize = 256;
 
 /// Most refused streams whose refusal the peer has not acknowledged. Chosen: as many as a peer may have open.
@@ -79,7 +79,7 @@ impl Table {
         self.streams.values()
     }
 
-    /// Handles that a frame for a stream has arrived. A new number of the peer opens its stream, and all of the peer's
+    /// Called when a frame for a stream has arrived. A new number of the peer opens its stream, and all of the peer's
     /// streams with lower numbers. Returns whether this opened a stream that was not refused.
     pub(crate) fn heed(&mut self, now: Instant, id: StreamId) -> Result<bool, Violation> {
         if id == StreamId::CONTROL {

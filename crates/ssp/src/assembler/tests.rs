@@ -41,7 +41,7 @@ fn a_newer_id_takes_the_place_of_what_is_held() {
         let mut assembler = Assembler::default();
         hold(&mut assembler, &[fragment(5, 0, false, b"old"), fragment(newer, 1, true, b"b")]);
         assert_eq!(assembler.bytes_held(), 1);
-        // The fragments of 5 were dropped, and later ones do not start it again.
+        // The fragments of instruction 5 were dropped. Later fragments of instruction 5 do not start it again.
         hold(&mut assembler, &[fragment(5, 1, true, b"half"), fragment(5, 0, false, b"old")]);
         assert_eq!(assembler.handle_fragment(fragment(newer, 0, false, b"a")), complete(b"ab"));
     }
@@ -204,7 +204,7 @@ proptest! {
         order: u64,
     ) {
         let fragments = split(3, &bytes, contents_max);
-        // Every fragment comes three times, in an order drawn from `order`.
+        // Every fragment arrives three times, in an order drawn from `order`.
         let mut arrivals: Vec<_> = fragments.iter().cycle().take(3 * fragments.len()).collect();
         let mut state = order;
         for at in (1..arrivals.len()).rev() {
@@ -228,7 +228,7 @@ proptest! {
         contents_max in 1..40_usize,
         older in prop::collection::vec(any_fragment(), 1..40),
     ) {
-        // Ids of arbitrary fragments are below 3.
+        // The ids of `any_fragment` are below 3, so its fragments belong to older instructions.
         let mut assembler = Assembler::default();
         let mut older = older.into_iter().cycle();
         let mut whole = None;

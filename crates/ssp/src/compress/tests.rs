@@ -107,7 +107,7 @@ fn damaged_streams_are_errors() {
         (changed(0), "the header"),
         (changed(compressed.len() - 1), "the checksum"),
         (b"no stream at all".to_vec(), "text"),
-        // A preset dictionary that no end has.
+        // This stream needs a preset dictionary, which no end has.
         (vec![0x78, 0xbb, 0, 0, 0, 1, 3, 0, 0, 0, 0, 1], "a dictionary"),
     ] {
         assert_eq!(codec.inflate(&stream), Err(ReceiveError::StreamBroken), "{what}");

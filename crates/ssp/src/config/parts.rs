@@ -4,7 +4,7 @@ use rove_units::Duration;
 
 use crate::heartbeat::PAUSE_MAX;
 
-/// Shortest round-trip sample that is suspected of clock trouble or a suspended host. Source: Mosh 1.4.0 as observed,
+/// Shortest round-trip sample that may come from clock trouble or a suspended host. Source: Mosh 1.4.0 as observed,
 /// docs/wire.md.
 pub(crate) const SUSPECT_MIN: Duration = Duration::from_secs(5);
 
@@ -43,7 +43,7 @@ pub struct FrameConfig {
     /// Longest interval between frames, even if the round trip is longer.
     pub interval_max: Duration,
     /// Longest interval between a frame and the next frame with new contents. It is at most
-    /// [`FrameConfig::interval_max`], which holds for contents that are sent again.
+    /// [`FrameConfig::interval_max`], which limits the interval before contents are sent again.
     pub news_interval_max: Duration,
     /// Upper bound of the interval that replaces a shorter [`FrameConfig::news_interval_max`] if both ends offer late
     /// acknowledgments ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)). That interval is a third of the
@@ -156,7 +156,7 @@ pub struct HeartbeatConfig {
     /// step by step. The module `heartbeat` has the upper bound.
     pub interval_max: Duration,
     /// Longest interval between heartbeats while contents are on their way over a path whose round trip exceeds
-    /// [`HeartbeatConfig::interval`]. Chosen: a second less than the 6.5 s of silence that a client reports.
+    /// [`HeartbeatConfig::interval`]. Chosen: a second less than the 6.5 s after which a client reports silence.
     pub interval_far_max: Duration,
 }
 
@@ -181,14 +181,14 @@ impl HeartbeatConfig {
 pub struct RttConfig {
     /// Lower bound of RTO.
     pub rto_min: Duration,
-    /// Upper bound of RTO, unless round trips are longer.
+    /// Upper bound of RTO. For longer round trips, [`RttConfig::rto_far_max`] replaces it.
     pub rto_max: Duration,
-    /// Upper bound of RTO if round trips are longer than [`RttConfig::rto_max`], which would make all contents on their
-    /// way count as lost. Chosen: twice the longest round trip that Mosh 1.4.0 measures. A peer with wrong timestamps
-    /// delays repairs no longer than a heartbeat, which carries all contents that are not acknowledged.
+    /// Upper bound of RTO if round trips are longer than [`RttConfig::rto_max`]. Under that bound, all contents on
+    /// their way would count as lost. Chosen: twice the longest round trip that Mosh 1.4.0 measures. A peer with wrong
+    /// timestamps delays repairs no longer than a heartbeat, which carries all contents that are not acknowledged.
     pub rto_far_max: Duration,
-    /// Shortest sample that does not count as a round trip. Chosen: half of the 65.5 s that 16-bit timestamps can tell.
-    /// With the 5 s of Mosh 1.4.0, an end learns nothing of a path of 5 s.
+    /// Samples of this length or more do not count as round trips. Chosen: about half of the 65.5 s after which 16-bit
+    /// timestamps repeat. With the 5 s of Mosh 1.4.0, an end cannot measure a round trip of 5 s.
     pub rtt_max: Duration,
 }
 
@@ -218,8 +218,8 @@ pub struct PathConfig {
     pub hop_interval: Duration,
     /// Client: how long after a change of its local port the driver keeps the older ports open.
     pub old_ports_kept: Duration,
-    /// Client: how long at the start the client sends only to the first of its server's addresses. A path with a longer
-    /// round trip costs a datagram to each other address. Chosen: docs/timing.md, "Addresses that do not answer".
+    /// Client: how long at the start the client sends only to the first of its server's addresses. If a round trip
+    /// takes longer, a datagram goes to each other address. Chosen: docs/timing.md, "Addresses that do not answer".
     pub first_alone: Duration,
     /// Whether an end probes for larger datagrams than every path carries, and sends smaller ones if large ones are
     /// lost. Otherwise datagrams have the fixed size of Mosh 1.4.0.

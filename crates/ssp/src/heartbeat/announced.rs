@@ -7,12 +7,12 @@ use super::backoff::{LATE, PAUSE_MAX};
 /// The heartbeat that the server's newest instruction has announced, if any.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AnnouncedHeartbeat {
-    /// When the server sends again at the latest. `None` if its newest instruction announced nothing.
+    /// The latest time at which the server sends again. `None` if its newest instruction announced nothing.
     until: Option<Instant>,
     /// Whether the announced pause is longer than Mosh's. A server announces long pauses only while its heartbeats are
     /// answered.
     is_long: bool,
-    /// The time up to which the last long pause has shown that the server receives this end's datagrams.
+    /// When the last long pause ended. Up to then, the server is known to have received this end's datagrams.
     kept_until: Option<Instant>,
     /// Whether this end still has to answer the announcing heartbeat.
     is_answer_due: bool,
@@ -37,18 +37,18 @@ impl AnnouncedHeartbeat {
         }
     }
 
-    /// Returns, once, whether the client still has to answer the heartbeat that announced the next one.
+    /// Returns whether the client must still answer the announcing heartbeat. The next call returns false.
     pub(super) fn take_answer(&mut self) -> bool {
         core::mem::take(&mut self.is_answer_due)
     }
 
-    /// Returns until when the server may be silent, as it has announced.
+    /// Returns the time until which the server may be silent, as it has announced.
     pub(crate) const fn until(&self) -> Option<Instant> {
         self.until
     }
 
-    /// Returns until when the server counts as receiving this end's datagrams: until the end of the present long pause,
-    /// or of the last one.
+    /// Returns the time until which the server counts as receiving this end's datagrams: the end of the present long
+    /// pause, or of the last one.
     pub(crate) fn kept_until(&self) -> Option<Instant> {
         self.until.filter(|_| self.is_long).or(self.kept_until)
     }

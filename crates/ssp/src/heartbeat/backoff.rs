@@ -3,7 +3,7 @@
 //! A NAT or firewall on the path may forget the flow during a pause that is longer than any before. The pauses
 //! therefore grow step by step, and each step needs an answer to the heartbeat after the previous pause.
 //!
-//! A heartbeat that stays unanswered after a long pause is soon repeated, once. A NAT that forgot the flow drops the
+//! A heartbeat that stays unanswered after a long pause is soon repeated one time. A NAT that forgot the flow drops the
 //! repetition, too. A path that only loses datagrams mostly delivers it, and then the pauses go on. Otherwise the next
 //! heartbeat follows after 3 s, as in Mosh 1.4.0. A step that fails often is not tried again until the client moves.
 
@@ -11,9 +11,9 @@ use rove_units::{Duration, Instant};
 
 use crate::num::StateNum;
 
-/// The possible pauses between heartbeats. The shortest is that of Mosh 1.4.0. Chosen: each is twice the one before, up
-/// to the time for which most NATs keep a flow. RFC 4787 (REQ-5) asks for 2 minutes and more, but many keep one for 30
-/// s, as Linux does until it has seen a few datagrams both ways. WireGuard's documents recommend 25 s for this.
+/// The possible pauses between heartbeats. The shortest is that of Mosh 1.4.0. Chosen: each is twice the previous one,
+/// up to the time for which most NATs keep a flow. RFC 4787 (REQ-5) asks for 2 minutes and more, but many keep one for
+/// 30 s, as Linux does until it has seen a few datagrams both ways. WireGuard's documents therefore recommend 25 s.
 const PAUSES: [Duration; 4] = [
     Duration::from_secs(3),
     Duration::from_secs(6),
@@ -26,11 +26,11 @@ const PAUSES: [Duration; 4] = [
 pub(crate) const PAUSE_MAX: Duration = Duration::from_secs(24);
 const _: () = assert!(PAUSES[PAUSES.len() - 1].as_millis() == PAUSE_MAX.as_millis());
 
-/// How many pauses of one length must fail at least before this length is given up. Chosen: one failure may be chance.
+/// Fewest failed pauses of one length after which a server gives up that length. Chosen: one failure may be chance.
 const FAILURES_MIN: u32 = 2;
 
-/// A pause length is given up if more than one in this many of its pauses fails. Chosen: at 20 % loss each way so many
-/// fail by chance. If more is lost, short pauses are worth their datagrams.
+/// A pause length is given up if more than one in this many of its pauses fails. Chosen: at 20 % loss in each
+/// direction, chance causes so many failures. At more loss, short pauses are worth their datagrams.
 const FAILURES_DIVISOR: u32 = 8;
 
 /// Latest time after a heartbeat at which its repetition still tests the pause. Later, a client that has missed the
@@ -63,9 +63,9 @@ struct Heartbeat {
     is_answered: bool,
     /// Whether this heartbeat was repeated.
     is_again: bool,
-    /// Until when the client need not send. While this heartbeat is unanswered: its send time if the heartbeat before
-    /// it was answered, otherwise that heartbeat's value (`None` for the first). After the answer: the end of the pause
-    /// that this heartbeat has announced.
+    /// The time until which the client need not send. Once this heartbeat is answered: the end of the pause that it has
+    /// announced. Until then: its send time if the previous heartbeat was answered, or else the value of the previous
+    /// heartbeat (`None` for the first).
     excused_until: Option<Instant>,
 }
 
@@ -177,7 +177,7 @@ impl HeartbeatBackoff {
         newest.excused_until
     }
 
-    /// Returns until when the client need not send. `None` before the first answer to a heartbeat.
+    /// Returns the time until which the client need not send. `None` before the first answer to a heartbeat.
     pub(super) fn hears_by(&self) -> Option<Instant> {
         self.newest?.excused_until
     }
@@ -198,7 +198,7 @@ impl HeartbeatBackoff {
 mod tests {
     use super::*;
 
-    /// How long an answer takes on a path of 150 ms.
+    /// How long an answer takes on a path with a round trip of 150 ms.
     const ANSWER_EXPECTED: Duration = Duration::from_millis(250);
 
     fn backoff() -> HeartbeatBackoff {

@@ -83,7 +83,7 @@ fn loss_report_follows_the_hello() {
     let bytes = Instruction { hello, loss_report, ..Instruction::default() }.encode();
     assert_eq!(bytes[14..], [0xa2, 0x06, 2, 1, 0, 0xaa, 0x06, 4, 9, 2, 9, 2]);
     assert_eq!(Instruction::decode(&bytes).unwrap().loss_report, loss_report);
-    // A report that is cut short counts as none, and the rest of the instruction counts.
+    // A loss report that is cut short counts as no report. The rest of the instruction is read.
     let short = with(&[0x18, 7, 0xaa, 0x06, 3, 9, 2, 9]);
     assert_eq!(
         Instruction::decode(&short),
@@ -125,7 +125,7 @@ fn other_versions_are_told_from_malformed_messages() {
         (vec![0x08, 1], 1),
         (vec![0x08, 3, 0x18, 7], 3),
         (vec![0x08, 0xff, 0xff, 0xff, 0xff, 0x0f], u32::MAX),
-        // The version as bytes and not as a number: an unknown field.
+        // A version with the wire type of bytes counts as an unknown field.
         (vec![0x0a, 1, 2], 0),
         (vec![0x08, 2, 0x08, 4], 4),
     ] {
@@ -203,7 +203,7 @@ fn malformed_hello_counts_as_none() {
 
 #[test]
 fn instruction_is_read_up_to_the_limit() {
-    // The version, the key of a diff and its length of four bytes leave the rest for the diff.
+    // The version, the key of the diff field and the diff's length of four bytes leave the rest for the diff.
     let diff_len = INSTRUCTION_LEN_MAX - 2 - 1 - 4;
     let mut bytes = with(&[]);
     put_bytes_field(&mut bytes, DIFF, &vec![5; diff_len]);
@@ -283,7 +283,7 @@ proptest! {
 
 #[test]
 fn an_instruction_has_so_many_fields_and_no_more() {
-    // The helper writes one field itself.
+    // The function `with` writes the version field itself.
     let fields = |count: usize| with(&[0x18, 7].repeat(count - 1));
     assert!(Instruction::decode(&fields(FIELDS_MAX)).is_ok());
     assert_eq!(

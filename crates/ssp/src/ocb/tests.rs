@@ -50,8 +50,8 @@ fn array<const N: usize>(text: &str) -> [u8; N] {
     unhex(text).try_into().unwrap()
 }
 
-/// HASH of RFC 7253, section 4.1, which the samples need and the protocol does not: it enters the
-/// tag by exclusive or.
+/// Computes HASH (RFC 7253, section 4.1) of the associated data, which is XORed into the tag. Only the RFC's samples
+/// have associated data; the protocol has none.
 fn hash(ocb: &Ocb, associated_data: &[u8]) -> u128 {
     let (blocks, rest) = associated_data.as_chunks();
     let (mut offset, mut sum) = (0, 0);

@@ -11,7 +11,7 @@ use crate::send_timing::SendTiming;
 /// in six, and 1 % of the bytes.
 const WORTH: usize = 16;
 
-/// Most probes of the largest size that earlier contents can allow. Chosen: enough for a search without a pause.
+/// Most path size probes of the largest size that earlier contents pay for. Chosen: a search needs no pause.
 const SAVED_MAX: usize = 8;
 
 /// Difference in bytes between the largest size that arrives and the smallest that does not, at which the search ends.
@@ -25,20 +25,20 @@ const SAME: usize = 8;
 /// Fewest unanswered probes of a size before it counts as too large. Source: RFC 8899, section 5.1.2 (MAX_PROBES).
 const LOSSES_MIN: u32 = 3;
 
-/// Most unanswered probes of a size before it counts as too large. Chosen: at 29 % loss each way, all of ten probes
-/// stay unanswered once in a thousand times.
+/// Most unanswered probes of a size before it counts as too large. Chosen: at 29 % loss in each direction, ten probes
+/// in a row stay unanswered once in a thousand times.
 const LOSSES_MAX: u32 = 10;
 
 /// How long after contents of several datagrams a size may be probed, so that an idle path carries no probes. Chosen:
 /// in this time a Mosh 1.4.0 peer acknowledges the contents.
 const TRIED_WITHIN: Duration = Duration::from_secs(3);
 
-/// The weight of an unanswered probe among the failures ([`LOST`]), and of one whose answer a later acknowledgment may
-/// have hidden ([`HIDDEN`]). Chosen: hidden answers count, so that the search pauses if a peer hides them all.
+/// The weight of an unanswered probe among the failures ([`LOST`]), and of a probe whose answer a later acknowledgment
+/// may have hidden ([`HIDDEN`]). Chosen: hidden answers count, so that the search pauses if a peer hides them all.
 const LOST: u32 = 3;
 const HIDDEN: u32 = 1;
 
-/// How long after a size was found too large all sizes may be probed again. Source: RFC 8899, section 5.1.1
+/// Time after the last refusal of a size until all sizes may be probed again. Source: RFC 8899, section 5.1.1
 /// (PMTU_RAISE_TIMER).
 const RAISE_AFTER: Duration = Duration::from_secs(600);
 
@@ -130,10 +130,10 @@ impl Search {
         is_earned.then_some(next)
     }
 
-    /// Returns the size to probe next: the largest usual size that may arrive, or one halfway to the smallest refused.
+    /// Returns the size to probe next: the largest usual size that may arrive, or one halfway to the refused size.
     fn candidate(&self, size: usize) -> Option<usize> {
         let usual = [self.max, self.stock, SIZE_BASE].into_iter();
-        // A size at or above the refused one would fail, and one at or below the present one gains nothing.
+        // A size at or above the refused one would fail. A size at or below the present one gains nothing.
         let next = usual.filter(|usual| (size + SAME..self.refused).contains(usual)).max();
         let halfway = size + self.refused.saturating_sub(size) / 2;
         next.or_else(|| (self.refused > size + CLOSE).then_some(halfway))
@@ -164,7 +164,7 @@ impl Search {
             return Some(under_way.size);
         }
         if known > under_way.num {
-            // The peer acknowledged a later state only, so the probe's arrival is unknown.
+            // The peer acknowledged only a later state, so the probe's arrival is unknown.
             self.fail(now, if under_way.answer == Answer::AtOnce { LOST } else { HIDDEN }, timing);
         } else if under_way.sent_at + timing.ack_expected <= now {
             self.fail(now, LOST, timing);
@@ -196,8 +196,8 @@ impl Search {
     }
 }
 
-/// Returns how many unanswered probes in a row chance does not explain, if a datagram is lost with the probability
-/// `loss`. The probe and its acknowledgment can both be lost.
+/// Returns the number of unanswered probes in a row from which on chance does not explain them, if a datagram is lost
+/// with the probability `loss`. The probe and its acknowledgment can both be lost.
 fn losses_max(loss: f64) -> u32 {
     let failure = 1.0 - (1.0 - loss).powi(2);
     let is_enough = |losses: &u32| f64::from(*losses) >= beyond_chance(failure);

@@ -64,7 +64,7 @@ fn a_size_whose_tries_fail_is_given_up_for_a_smaller_one_and_open_again_later() 
         while let Some(next) = size.next_try(now, timing) {
             tried.push(next);
             size.handle_try(now, num(101), next, Answer::AtOnce);
-            // An acknowledgment that was already on its way says nothing, a later one does.
+            // An acknowledgment that was already on its way tells nothing, but a later one shows that the probe failed.
             size.handle_ack(now + Duration::from_millis(50), num(100), timing);
             now += Duration::from_millis(300);
             size.handle_ack(now, num(100), timing);
@@ -151,7 +151,7 @@ fn the_size_before_a_fall_is_tried_first_and_for_nothing() {
 
 #[test]
 fn many_tries_are_needed_where_chance_explains_that_none_is_answered() {
-    // The peer reports that large datagrams arrive, or reports nothing.
+    // (loss, tries until the size falls) while the peer reports the loss, and while it reports nothing.
     let reported = [(0.0, 2), (0.05, 5), (0.1, 8), (0.29, 32)].map(|it| (it, true));
     let silent = [(0.0, 2), (0.05, 5), (0.1, 6), (0.29, 6)].map(|it| (it, false));
     for ((loss, tries_expected), is_reported) in reported.into_iter().chain(silent) {
@@ -176,7 +176,7 @@ fn many_tries_are_needed_where_chance_explains_that_none_is_answered() {
 
 #[test]
 fn large_datagrams_that_are_all_missing_are_not_chance() {
-    // Three tries of two large datagrams and a small one, of which the peer misses as many as were large, or one fewer.
+    // Three tries have two large datagrams and a small one each. The peer misses six datagrams, or one fewer.
     for (missing, expected) in [(6, 500), (5, 1_200)] {
         paced(0.1, |timing| {
             let mut size = PathSize::new(false, true);

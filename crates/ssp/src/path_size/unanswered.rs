@@ -13,16 +13,16 @@ use crate::send_timing::SendTiming;
 /// Fewest unanswered sends of contents for which their size is blamed: a single acknowledgment may be late.
 const TRIES_MIN: usize = 2;
 
-/// Number of unanswered sends at which their size is blamed at any loss. Chosen: at 29 % loss, so many sends of four
-/// datagrams stay unanswered less than twice in a thousand times, even if no fragment counts for the next try.
+/// Unanswered sends at which the size of datagrams is blamed at any loss. Chosen: at 29 % loss, so many sends of four
+/// datagrams get no answer less than twice in a thousand times, even if no fragment counts for the next try.
 const TRIES_MAX: usize = 32;
 
-/// [`TRIES_MAX`] while no reports of the peer arrive either, as happens if both ends send only large datagrams. Chosen:
-/// at 29 % loss six reports in a row are lost less than once in a thousand times.
+/// Replaces [`TRIES_MAX`] while no loss reports of the peer arrive either, as happens if both ends send only large
+/// datagrams. Chosen: at 29 % loss six reports in a row are lost less than once in a thousand times.
 const UNREPORTED_MAX: usize = 6;
 
 /// Fewest missing large datagrams for which their size is blamed. Chosen: as many as three contents of three datagrams
-/// each have; fewer may only have a late answer.
+/// each have. If fewer are missing, their answer may only be late.
 const LARGE_LOST: u64 = 6;
 
 /// Unacknowledged contents that were sent within the time of one answer, so that one acknowledgment may cover all.
@@ -33,7 +33,7 @@ struct Try {
     at: Instant,
     /// The largest number of datagrams that one of the contents needed.
     datagrams: usize,
-    /// The size in bytes of each contents' largest datagram: the smallest of these sizes.
+    /// The smallest, in bytes, of the sizes of each contents' largest datagram.
     largest_min: usize,
     /// How many datagrams of the contents had the largest size.
     large: u64,
@@ -119,8 +119,8 @@ impl Unanswered {
         self.report.is_none_or(|report| report.sent < first)
     }
 
-    /// Returns whether the peer misses at least as many datagrams as there were large ones among those that it reports
-    /// on, and the loss estimated earlier does not explain that. The present estimate includes these datagrams.
+    /// Returns whether the peer misses at least as many of the reported datagrams as were large, and the loss estimated
+    /// earlier does not explain that. The present estimate includes these datagrams.
     fn are_large_lost(&self) -> bool {
         let (Some(report), Some(first)) = (self.report, self.tries.front()) else { return false };
         let told = self.tries.iter().take_while(|it| it.sent <= report.sent);
@@ -143,8 +143,8 @@ fn is_rare(lost: u64, sent: u64, loss: f64) -> bool {
     share > loss && sent * divergence > -CHANCE.ln()
 }
 
-/// Returns how many unanswered sends chance does not explain. Each has `datagrams` datagrams and one acknowledgment,
-/// each lost with the probability `loss`.
+/// Returns the number of unanswered sends from which on chance does not explain them. Each send has `datagrams`
+/// datagrams and one acknowledgment, each lost with the probability `loss`.
 fn tries_max(loss: f64, datagrams: usize) -> usize {
     let datagrams = i32::try_from(datagrams).unwrap_or(i32::MAX).saturating_add(1);
     let wanted = beyond_chance(1.0 - (1.0 - loss).powi(datagrams));

@@ -28,9 +28,9 @@ impl Answers {
 
     /// Returns when a frame that answers the peer may be sent before the frame interval ends. `None` if no frame may.
     ///
-    /// Otherwise, a key's echo would wait up to 250 ms after the frame with the previous key's echo. A command's output
-    /// would wait as long after the echo of its Enter. An answer waits only for the collection delay, in which the
-    /// program may react.
+    /// Without such frames, a key's echo would wait up to 250 ms after the frame with the previous key's echo. A
+    /// command's output would wait as long after the echo of its Enter. An answer waits only for the collection delay,
+    /// in which the program may react.
     pub(super) fn due(&self, is_hurried: bool, config: &Config) -> Option<Instant> {
         let delay = if is_hurried { Duration::ZERO } else { config.frames.collection_delay };
         let may_answer = self.frames < config.frames.answer_frames;

@@ -15,16 +15,16 @@ use crate::send_timing::SendTiming;
 use crate::sender::Sender;
 use crate::sender::sending::Step;
 
-/// Most links of a chain on their way at once. Chosen: with 32 KiB each and a frame interval of half a round trip, four
-/// are enough for the round trip and the delayed acknowledgment.
+/// Most links of a chain (parts of a large change) on their way at once. Chosen: with 32 KiB each and a frame interval
+/// of half a round trip, four are enough for the round trip and the delayed acknowledgment.
 const WINDOW_MAX: usize = 4;
 
-/// How often a link is repeated before the next one is tried in its place. The link may have arrived, and its
-/// acknowledgment, which Mosh 1.4.0 sends only once, may be lost. Chosen: after five tries 27 fragments at 30 % loss
-/// are complete 15 times out of 16.
+/// How often a link (a part of a large change) is repeated before the next link is sent in its place. The link may have
+/// arrived, and its acknowledgment, which Mosh 1.4.0 sends only once, may be lost. Chosen: after five tries 27
+/// fragments at 30 % loss are complete 15 times out of 16.
 const REPEATS_MAX: u32 = 4;
 
-/// How often a change is halved at most until its diff fits. Chosen: enough for any length of 64 bits.
+/// Most halvings of a large change until its diff fits. Chosen: enough for any length of 64 bits.
 const HALVINGS_MAX: usize = 64;
 
 /// The position of the sender in a chain of states.
@@ -61,7 +61,7 @@ impl Chunks {
 }
 
 impl<L: Object> Sender<L> {
-    /// Returns whether the next link may be sent: no other is unacknowledged, or few are and none counts as lost.
+    /// Returns whether the next link may be sent: all links are acknowledged, or few are not and none counts as lost.
     pub(super) fn may_extend(&self, timing: &SendTiming) -> bool {
         let in_flight = self.sent.with_contents().count();
         let is_all_assumed = self.sent.assumed + 1 == self.sent.list.len();
@@ -96,7 +96,7 @@ impl<L: Object> Sender<L> {
         Some(Step::Send(self.send_new(now, base_num, new_num, object, diff)))
     }
 
-    /// Sends the oldest unacknowledged link again or, after [`REPEATS_MAX`] repetitions, the one after it. The two
+    /// Sends the oldest unacknowledged link again or, after [`REPEATS_MAX`] repetitions, the next link. The two links
     /// alternate, each with all its repetitions in a row.
     fn repair(&mut self, now: Instant, timing: &SendTiming) -> Option<Step> {
         // A link of a single fragment is not kept for repetition. If it is the next link, it is sent once before the

@@ -22,15 +22,15 @@ const LOSS_MIN: f64 = 0.005;
 /// that is only late must not prove that the state was lost.
 const ACK_LOST_MIN: f64 = 0.02;
 
-/// How long an acknowledgment may take beyond the round trip, its variation and its delay. Chosen: the shortest frame
-/// interval.
+/// How long an acknowledgment may take beyond the round trip, the round trip's variation and the peer's delay. Chosen:
+/// the shortest frame interval.
 const ACK_GRACE: Duration = Duration::from_millis(20);
 
-/// Least excess over the shortest round trip that shows a queue. Chosen: a few datagrams.
+/// Least excess of SRTT over the shortest round trip that shows a queue. Chosen: a few datagrams.
 const QUEUE_MIN: Duration = Duration::from_millis(20);
 
-/// How long after a queue was seen the length of a diff still reduces its worth. Chosen: longer than the second in
-/// which diffs from the known state fill the path again.
+/// Time after the last sign of a queue during which the length of a diff still reduces its worth. Chosen: longer than
+/// the second in which diffs from the known state fill the path again.
 const QUEUE_REMEMBERED: Duration = Duration::from_secs(5);
 
 /// A diff as long as this share of the bytes that the path delivers in a round trip is worth less by a factor of e.
@@ -44,7 +44,7 @@ const HORIZON_MIN: Duration = Duration::from_millis(100);
 /// Shortest time over which a delivery rate is measured. Chosen: the delays of two acknowledgments.
 const RATE_WINDOW: Duration = Duration::from_millis(200);
 
-/// Chance from 0 to 1 above which the peer probably holds a state. Chosen: one in ten may be missing.
+/// Chance from 0 to 1 above which the peer probably holds a state. Chosen: one in ten such states may be missing.
 const LIKELY: f64 = 0.9;
 
 /// Shortest diff in bytes that shows how well diffs are compressed. Chosen: ten times the bytes of the other fields.
@@ -125,7 +125,7 @@ impl DeliveryEstimate {
         }
         self.sent.retain(|other| other.num != num);
         let is_sent = self.sent.iter().any(|other| other.num == old_num);
-        // A reference that is not in the list counts as the known receiver state.
+        // A reference that is not in the list counts as the known receiver state, which the peer holds.
         let reference = if is_sent { Reference::Sent(old_num) } else { Reference::Settled(1.0) };
         let arrives = all_arrive(datagrams, timing);
         let has_contents = !instruction.diff.is_empty();
@@ -145,7 +145,7 @@ impl DeliveryEstimate {
         }
     }
 
-    /// Called when the peer acknowledges a state. The peer then also held each state from which that state was reached.
+    /// Called when the peer acknowledges a state. The peer then also held each state from which this state was reached.
     pub(super) fn handle_ack(&mut self, now: Instant, ack_num: StateNum) {
         let mut held = Vec::new();
         let mut next = Some(ack_num);
@@ -162,7 +162,7 @@ impl DeliveryEstimate {
         self.settle(ack_num, &held);
     }
 
-    /// Drops all states up to `last`. The peer is known to have held those in `held`.
+    /// Drops all states up to `last`. The peer is known to have held the states in `held`.
     fn settle(&mut self, last: StateNum, held: &[StateNum]) {
         let chances = self.chances(|_| 1.0);
         let kept = self.sent.partition_point(|sent| sent.num <= last);
@@ -205,7 +205,7 @@ impl DeliveryEstimate {
     }
 
     /// Chooses between the diff from the known receiver state and at most two diffs that `diff_from` makes from other
-    /// states. Returns the number of the other state, or `None` for the known one, and the diff.
+    /// states. Returns the number of the chosen reference, or `None` for the known state, and its diff.
     pub(super) fn choose(
         &self,
         now: Instant,
@@ -213,7 +213,7 @@ impl DeliveryEstimate {
         from_known: Vec<u8>,
         mut diff_from: impl FnMut(StateNum) -> Option<Vec<u8>>,
     ) -> (Option<StateNum>, Vec<u8>) {
-        // While the path has no queue, the known state is best, and no diff is shorter than an empty one.
+        // Without a queue, the known state is the best reference. An empty diff from it cannot become shorter.
         let Some(affordable) = self.affordable(now, timing).filter(|_| !from_known.is_empty())
         else {
             return (None, from_known);
@@ -327,7 +327,7 @@ mod tests {
     }
 
     impl DeliveryEstimate {
-        /// Sends state `new` as a diff of `len` bytes from `old`, which do not compress, on a path without a queue.
+        /// Sends state `new` as a diff of `len` incompressible bytes from state `old`, on a path without a queue.
         fn send(&mut self, now: u64, new: u64, old: u64, len: usize, loss: f64) {
             self.send_behind(0, now, new, old, len, loss);
         }
@@ -365,8 +365,8 @@ mod tests {
         }
     }
 
-    /// Returns the estimate after two small states at 0 and 50 ms, each from the one before, and one of three datagrams
-    /// from the known state at 60 ms.
+    /// Returns the estimate after three states: two small ones at 0 and 50 ms, each a diff from the previous state, and
+    /// one of three datagrams at 60 ms, a diff from the known state.
     fn three(loss: f64) -> DeliveryEstimate {
         let mut delivery_estimate = DeliveryEstimate::new();
         delivery_estimate.send(0, 2, 1, 10, loss);
@@ -395,7 +395,7 @@ mod tests {
 
     #[test]
     fn an_overdue_acknowledgment_makes_a_state_and_those_from_it_unlikely() {
-        // An answer is overdue after the round trip of 100 ms, the delay of 100 ms and the grace of 20 ms.
+        // An answer is overdue after the round trip of 100 ms, the peer's delay of 100 ms and the grace of 20 ms.
         assert_eq!(three(0.1).percents(219, 0.1)[0], (2, 90.0));
         assert_eq!(three(0.1).percents(220, 0.1), [(2, 47.4), (3, 42.6), (4, 72.9)]);
         assert_eq!(three(0.0).percents(220, 0.0)[0], (2, 79.9), "one in fifty is lost by itself");
@@ -412,7 +412,7 @@ mod tests {
         let mut delivery_estimate = three(0.1);
         delivery_estimate.send(70, 5, 3, 10, 0.1);
         delivery_estimate.send(80, 6, 4, 10, 0.1);
-        // State 3 started from 2, so the peer held 2. It may never have held 4.
+        // The diff of state 3 started from state 2, so the peer held state 2. It may never have held state 4.
         delivery_estimate.handle_ack(at(160), num(3));
         assert_eq!(delivery_estimate.percents(160, 0.1), [(4, 72.9), (5, 90.0), (6, 65.6)]);
         delivery_estimate.handle_ack(at(170), num(5));

@@ -14,12 +14,12 @@ use crate::sender::repetition::REPEATED_LEN_MAX;
 /// late. Most round trips are shorter, so mostly no datagram is repeated.
 const WAIT_MIN: Duration = Duration::from_millis(200);
 
-/// How often first contents are sent again, each time after twice the wait: 200, 600, 1400 and 3000 ms after the first.
-/// Chosen: after that, heartbeats carry them.
+/// How often a session's first contents are sent again, each time after twice the wait: 200, 600, 1400 and 3000 ms
+/// after the first time. Chosen: after that, heartbeats carry the contents.
 const TRIES_MAX: u32 = 4;
 
 /// If the peer repeats its first contents this long after this end's last answer, that answer counts as lost. Chosen:
-/// the wait, less the jitter between two datagrams.
+/// [`WAIT_MIN`] less the jitter between two datagrams.
 pub(super) const UNHEARD_AFTER: Duration = Duration::from_millis(100);
 const _: () = assert!(UNHEARD_AFTER.as_millis() < WAIT_MIN.as_millis());
 

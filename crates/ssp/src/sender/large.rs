@@ -6,8 +6,8 @@ use super::backoff::Backoff;
 use crate::instruction::Instruction;
 use crate::num::StateNum;
 
-/// How long after large contents of either end this end does not delay its acknowledgments on a path that loses
-/// datagrams. Chosen: a copy of 1 MiB at 1 Mbit/s and 5 % loss takes 35 s. It takes 45 s if acknowledgments are delayed
+/// Time after large contents of either end during which this end's acknowledgments are not late, on a path that loses
+/// datagrams. Chosen: a copy of 1 MiB at 1 Mbit/s and 5 % loss takes 35 s. It takes 45 s if acknowledgments are late
 /// between large contents.
 const LARGE_LATELY: Duration = Duration::from_secs(10);
 

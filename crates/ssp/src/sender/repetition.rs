@@ -15,29 +15,29 @@ use crate::num::StateNum;
 use crate::send_timing::SendTiming;
 
 /// Copies of contents are sent until the probability that all of them are lost is below this. Chosen: docs/timing.md,
-/// "Repetition"; two copies from 4 % loss on, three from 20 % on, four from 34 % on. An echo ack that is sent alone
-/// brings a lost echo again. Where none is sent alone, there are two copies from the first loss on.
+/// "Repetition"; two copies from 4 % loss on, three from 20 % on, four from 34 % on. A separate echo ack repeats a lost
+/// echo. Without separate echo acks, two copies are sent from the first loss on.
 const RESIDUAL: f64 = 0.04;
 
-/// [`RESIDUAL`] if echo acks are not sent alone. Chosen: three copies from 17 % loss on, and four from 31 % on. At 100
-/// ms and 29 % loss, a key's mean time is then 0.60 of Mosh 1.4.0's (20 seeds), for 2 % more bytes. With separate echo
-/// acks it was 0.61.
+/// Replaces [`RESIDUAL`] if echo acks are not sent separately. Chosen: three copies from 17 % loss on, and four from 31
+/// % on. At 100 ms and 29 % loss, a key's mean time is then 0.60 of Mosh 1.4.0's (20 seeds), for 2 % more bytes. With
+/// separate echo acks it was 0.61.
 const RESIDUAL_UNAIDED: f64 = 0.03;
 
-/// [`RESIDUAL_UNAIDED`] at round trips from [`FOLLOWED_SRTT_MIN`] on, because newer contents are mostly sent before a
-/// third copy is due. Chosen: at 500 ms and 29 % loss, keys typed ahead take 1.53 of Mosh's bytes in place of 1.62, in
-/// the same time.
+/// Replaces [`RESIDUAL_UNAIDED`] at round trips from [`FOLLOWED_SRTT_MIN`] on, because newer contents are mostly sent
+/// before a third copy is due. Chosen: at 500 ms and 29 % loss, keys typed ahead take 1.53 of Mosh's bytes in place of
+/// 1.62, in the same time.
 const RESIDUAL_FAR: f64 = 0.1;
 
-/// [`RESIDUAL_UNAIDED`] at round trips from [`SECONDS_SRTT_MIN`] on, where a lost key waits for seconds. Chosen: at 5 s
-/// and 10 % loss three copies in place of two take the 99th percentile from two round trips to one.
+/// Replaces [`RESIDUAL_UNAIDED`] at round trips from [`SECONDS_SRTT_MIN`] on, where a lost key waits for seconds.
+/// Chosen: at 5 s and 10 % loss three copies in place of two take the 99th percentile from two round trips to one.
 const RESIDUAL_SECONDS: f64 = 0.005;
 
 /// Shortest round trip at which [`RESIDUAL_SECONDS`] holds. Chosen: a person begins to wonder after two seconds.
 const SECONDS_SRTT_MIN: Duration = Duration::from_secs(2);
 
-/// Most copies of the same contents, the first included. Chosen: at 50 % loss three in a hundred are lost all the same,
-/// which a timeout repairs. More copies would be more bytes than the wait is worth.
+/// Most copies of the same contents, the first included. Chosen: at 50 % loss, all copies are lost three times in a
+/// hundred, and a timeout repairs that. More copies would cost more bytes than the saved wait is worth.
 const COPIES_MAX: u32 = 5;
 
 /// The second copy follows the first after the smoothed round trip, divided by this. Further copies are a frame
@@ -58,7 +58,7 @@ const FOLLOWED_SRTT_MIN: Duration = Duration::from_millis(200);
 /// Contents presumed lost are copied as if the path lost at least this share (0 to 1). Chosen: that gives two copies.
 const PRESUMED_LOSS: f64 = 0.1;
 
-/// Longest diff that is copied, in bytes before compression. Chosen: one datagram, whatever it holds.
+/// Longest diff that is sent in copies, in bytes before compression. Chosen: any such diff fits into a datagram.
 pub(super) const REPEATED_LEN_MAX: usize = 1000;
 
 /// Least excess of SRTT over the shortest round trip that shows a queue, which copies would lengthen; such a path loses
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn on_a_far_path_the_copy_waits_for_what_follows_at_the_pace_of_before() {
-        // (round trip, time since the contents before; time to the copy)
+        // (round trip, time since the contents before; time to the copy), all in ms
         for (rtt, gap, copy) in [
             (400, 399, 200),
             (400, 400, 25),

@@ -12,19 +12,19 @@ use rove_units::{Duration, Instant};
 
 use crate::send_timing::SendTiming;
 
-/// How many times the shutdown is announced at least before this end closes without an answer. Source: Mosh 1.4.0.
+/// Fewest announcements of the shutdown before this end closes without an answer. Source: Mosh 1.4.0.
 const TRIES_MAX: u32 = 16;
 
-/// How long the shutdown is announced at least before this end closes without an answer, on a path that loses nothing.
-/// Chosen: as long as [`TRIES_MAX`] announcements take on a path without a measured round trip.
+/// Shortest time from the shutdown's first announcement until this end closes without an answer, on a path that loses
+/// nothing. Chosen: as long as [`TRIES_MAX`] announcements take on a path without a measured round trip.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(4);
 
-/// Number of announcements after which the next one still follows a frame interval later, on a path that loses nothing.
-/// Further ones are the largest frame interval apart. Chosen: a peer that has not answered five of them is busy.
+/// Number of announcements that the next one follows after a frame interval, on a path that loses nothing. Further ones
+/// are the largest frame interval apart. Chosen: a peer that has not answered five of them is busy.
 const QUICK_TRIES: u32 = 4;
 
-/// Most loss of the peer's datagrams, as a share from 0 to 1, at which this end waits for a busy peer's acknowledgment.
-/// Chosen: a lost acknowledgment costs a wait of 4 s, which is 40 ms in the mean at this loss.
+/// Highest loss of the peer's datagrams, as a share from 0 to 1, at which this end waits for a busy peer's
+/// acknowledgment. Chosen: a lost acknowledgment costs a wait of 4 s, which is 40 ms in the mean at this loss.
 const ANSWER_LOSS: f64 = 0.01;
 
 /// Since when, and how often, this end has announced its shutdown.
@@ -89,8 +89,8 @@ mod tests {
     use crate::rtt::RttEstimator;
     use crate::send_timing::PathView;
 
-    /// Announces the end to a peer that never answers. Returns the times of the announcements in ms, and when this end
-    /// gives up. The path has this round trip, and loses this share of the peer's datagrams.
+    /// Announces the shutdown to a peer that never answers. Returns the times of the announcements in ms, and when this
+    /// end gives up. The path has this round trip, and loses this share of the peer's datagrams.
     fn announce(rtt_ms: u64, loss_in: f64) -> (Vec<u64>, u64) {
         let config = Config::client();
         let mut rtt = RttEstimator::new();

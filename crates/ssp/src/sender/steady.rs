@@ -17,9 +17,9 @@ use crate::send_timing::SendTiming;
 /// How long after the peer's last contents its user waits for an answer. Chosen: later output mostly has other causes.
 const ANSWERED_AFTER: Duration = Duration::from_secs(1);
 
-/// Most loss, as a share from 0 to 1, at which steady output keeps the frame interval of Mosh. Chosen: docs/timing.md,
-/// "Steady output". With 0.04, the 95th percentile of the time until a change shows is 0.62 of Mosh's at 10 % loss, in
-/// place of 0.59.
+/// Highest loss, as a share from 0 to 1, at which steady output keeps the frame interval of Mosh. Chosen:
+/// docs/timing.md, "Steady output". With 0.04, the 95th percentile of the time until a change shows is 0.62 of Mosh's
+/// at 10 % loss, in place of 0.59.
 const LOSS_MIN: f64 = 0.02;
 
 /// Least excess of SRTT over the shortest round trip that shows a queue, which more frames would lengthen. Chosen:
@@ -27,7 +27,7 @@ const LOSS_MIN: f64 = 0.02;
 /// [`LOSS_MIN`]) is 0.81 of Mosh's. It is 1.29 if only half of a round trip counts as a queue.
 const QUEUE_MIN: Duration = Duration::from_millis(50);
 
-/// The share of the shortest round trip, as a divisor, that replaces [`QUEUE_MIN`] if it is longer.
+/// The shortest round trip divided by this replaces [`QUEUE_MIN`] if it is longer.
 const QUEUE_DIVISOR: u32 = 8;
 
 /// The frames of steady output, and the byte budget for frames that are sent sooner than Mosh would send them.
@@ -86,8 +86,8 @@ impl SteadyOutput {
     }
 }
 
-/// Returns how many of a frame's `bytes` are charged to the budget: all if no time has `elapsed` since the frame
-/// before, fewer with each moment, and none after a frame interval.
+/// Returns how many of a frame's `bytes` are charged to the budget: all if no time has `elapsed` since the previous
+/// frame, fewer with each moment, and none after a frame interval.
 fn share(bytes: u64, elapsed: Duration, frame_interval: Duration) -> u64 {
     let early = frame_interval.saturating_sub(elapsed).as_nanos();
     let part = u128::from(bytes) * early / frame_interval.as_nanos().max(1);

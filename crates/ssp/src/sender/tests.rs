@@ -36,13 +36,13 @@ impl Bench {
         Self { sender, config, rtt, now, peer: PEER }
     }
 
-    /// Publishes `text`. Returns the frame with it: reference, number and length of the diff.
+    /// Publishes `text`. Returns the frame with it: the numbers of its reference and its state, and its diff's length.
     fn frame(&mut self, text: &str, bytes: Bytes) -> (u64, u64, usize) {
         self.sender.publish(Blob::new(text, bytes));
         self.next().expect("a frame is due within 250 ms")
     }
 
-    /// Returns the next frame within 250 ms: reference, number and length of the diff.
+    /// Returns the next frame within 250 ms: the numbers of its reference and its state, and its diff's length.
     fn next(&mut self) -> Option<(u64, u64, usize)> {
         let deadline = self.now + ms(250);
         while self.now < deadline {
@@ -135,13 +135,13 @@ fn an_instruction_to_be_sent_again_unchanged_is_repeated_until_an_acknowledgment
     assert_eq!(bench.sender.step(lost_at - ms(1), &timing), None);
     assert_eq!(bench.sender.step(lost_at, &timing), Some(Step::Repeat));
 
-    // Newer contents wait for the one that is being repaired.
+    // Newer contents wait for the instruction that is being repaired.
     bench.sender.publish(Blob::new("newer", Bytes::ZERO));
     let next = lost_at + timing.frame_interval;
     assert_eq!(bench.sender.step(lost_at + ms(1), &timing), None);
     assert_eq!(bench.sender.step(next, &timing), Some(Step::Repeat));
 
-    // An acknowledgment waits for a second at most. Its instruction then carries the newer contents.
+    // An acknowledgment waits for at most a second. Its instruction then carries the newer contents.
     bench.sender.handle_new_remote(next, StateNum::new(2), 9);
     let due = next + bench.config.acks.delay_in_repair;
     let step = bench.sender.step(due, &timing);
@@ -238,7 +238,7 @@ fn answers_go_ahead_of_the_frame_interval_and_what_follows_keeps_to_it() {
 fn nothing_that_nobody_waits_for_goes_ahead_of_the_frame_interval_by_itself() {
     let server = Config::server();
     assert_eq!(frames_of_changes(server.clone(), 120, &[(0, "a#1"), (10, "a#2")]), [1, 51]);
-    // Such a change travels with the next awaited one, which is collected as if it were the only one.
+    // A change without an urgent part travels with the next awaited change, which is collected as if it were alone.
     let changes = [(0, "a#1"), (10, "a#2"), (30, "b#2")];
     assert_eq!(frames_of_changes(server.clone(), 120, &changes), [1, 38]);
     // A frame for which nobody waits does not count as an answer, either.
@@ -253,7 +253,7 @@ fn where_nobody_learns_from_it_an_echo_ack_alone_waits_for_the_next_word_and_hol
     let config = Config::server();
     let timing = SendTiming::new(&config, &rtt, PATH, late);
     let start = Instant::from_millis(2_000);
-    // (whether the echo is acknowledged, when the next one comes; when the first two frames go)
+    // (whether the echo is acknowledged, when the change `b#2` is made; when the first two frames are sent), in ms
     for (is_acknowledged, next_at, frames) in
         [(true, 9_000, [0, 3_000]), (true, 2_000, [0, 2_008]), (false, 9_000, [0, 1_250])]
     {
@@ -310,8 +310,8 @@ fn where_acknowledgments_are_late_news_is_a_third_of_the_round_trip_apart_within
     }
 }
 
-/// Returns when a client sends, in milliseconds after contents of `contents_len` bytes arrive; nothing more arrives. The round
-/// trip takes 300 ms, and the user presses a key at `key`. The client last sent an acknowledgment, 1.7 s before.
+/// Returns when a client sends, in ms after contents of `contents_len` bytes arrive. No other contents arrive. The
+/// round trip takes 300 ms, and the user presses a key at `key`. The client last sent an acknowledgment, 1.7 s before.
 fn sent_beside_an_acknowledgment(
     peer: Capabilities,
     loss_out: f64,

@@ -118,7 +118,7 @@ impl<L: Object> Sender<L> {
         timing.config.frames.answer_frames == 0 || self.current.is_urgent_to(timing.peer, before)
     }
 
-    /// Returns until when the sender waits for changes that can share a frame with the present one.
+    /// Returns the time until which the sender waits for changes that can share a frame with the present one.
     fn collected_at(&mut self, now: Instant, is_awaited: bool, timing: &SendTiming) -> Instant {
         let config = &timing.config;
         let since = self.changes.collected_since(now, is_awaited);
@@ -190,8 +190,8 @@ impl<L: Object> Sender<L> {
         if timing.bears_late && !is_awaited {
             return None;
         }
-        // The interval counts from the last frame. An empty acknowledgment is not one, so the next key does not wait
-        // for it.
+        // The interval counts from the last frame. An instruction with only an acknowledgment is no frame, so the next
+        // key does not wait for it.
         let longest = if !is_awaited {
             config.frames.interval_max
         } else if self.changes.are_of_held_key() {

@@ -9,7 +9,7 @@ use crate::object::Object;
 use crate::transport::Transport;
 use crate::window::Window;
 
-/// The facts from which a client continues a session with a Mosh 1.4.0 (stock) peer. Its former process wrote them.
+/// The facts with which a new process of a client continues a session with a Mosh 1.4.0 (stock) server.
 #[derive(Clone, Debug)]
 pub struct Resumed<Local, Remote> {
     /// No datagram, instruction or state of the former client has this number or a higher one.
@@ -71,8 +71,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.receiver.states()
     }
 
-    /// Returns the lowest number that is above all datagrams, instructions and states of this end. The announcement of
-    /// its end, which has the last number of all, does not count.
+    /// Returns the lowest number that is above the numbers of all datagrams, instructions and states that this end has
+    /// sent. The state that announces the shutdown does not count, because it has the highest number there is.
     pub fn unused_number(&self) -> u64 {
         let state = self.sender.sent.next_num();
         let state = if state == StateNum::SHUTDOWN { 0 } else { state.get() };

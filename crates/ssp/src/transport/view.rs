@@ -56,21 +56,21 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.client().map(|client| &client.candidates)
     }
 
-    /// Returns when the peer must send again: a heartbeat interval after its newest state or, if later, at the
-    /// announced heartbeat. While contents (a diff) of this end are unacknowledged, an announcement excuses the peer
-    /// only for a heartbeat interval after them.
+    /// Returns when the peer must send again: a heartbeat interval after its newest state arrived or, if later, at the
+    /// heartbeat that it announced. The announcement counts at most until a heartbeat interval after this end sent its
+    /// oldest unacknowledged contents (a diff), because the peer must acknowledge those.
     pub fn remote_due_at(&self) -> Instant {
         let due_at = self.receiver.newest().arrived_at + self.config.heartbeat.interval;
         due_at.max(self.asked_before(self.heartbeats.hears_by()).unwrap_or(due_at))
     }
 
-    /// Returns until when the peer need not send, because a heartbeat has announced the next one. `None` if none has.
+    /// Returns the time until which the peer need not send, as the last heartbeat announced. `None` if none did.
     pub fn remote_excused_until(&self) -> Option<Instant> {
         self.heartbeats.hears_by()
     }
 
-    /// Returns the time up to which all that this end has sent counts as received. That is when the known receiver
-    /// state was sent, or the end of the silence that a server announced and kept. `None` before an acknowledgment.
+    /// Returns the time up to which all that this end has sent counts as received: the send time of the known receiver
+    /// state or, if later, the end of the silence that a server announced and kept. `None` before an acknowledgment.
     pub fn answered_until(&self) -> Option<Instant> {
         let known_sent_at = self.known_state_sent_at()?;
         Some(known_sent_at).max(self.asked_before(self.heartbeats.announced.kept_until()))
@@ -120,8 +120,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.closing.closed()
     }
 
-    /// Returns until when a server still acknowledges repeats of its client's shutdown. `None` if it does not linger.
-    /// If the driver stops sooner and the first acknowledgment was lost, the client does not learn the end.
+    /// Returns how long a server acknowledges repeats of its client's shutdown. `None` if it does not linger. If the
+    /// driver stops sooner and the first acknowledgment was lost, the client does not learn that the session ended.
     pub fn lingers_until(&self) -> Option<Instant> {
         self.closing.lingers_until()
     }
@@ -174,7 +174,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.peer_datagrams()
     }
 
-    /// Returns [`Transport::peer_datagrams`] and, in the same way, how many packets of streams the peer has sent.
+    /// Returns the sum of [`Transport::peer_datagrams`] and the number of packets of streams that the peer has sent.
     pub fn peer_datagrams_and_packets(&self) -> u64 {
         self.peer_datagrams() + self.packets.as_ref().map_or(0, |packets| packets.peer_packets())
     }

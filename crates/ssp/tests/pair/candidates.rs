@@ -1,4 +1,4 @@
-//! A server with several addresses, some of which do not answer.
+//! A server with several addresses, of which some do not answer.
 
 use core::net::SocketAddr;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ struct Way {
     down: bool,
     /// How long datagrams take.
     delay: Duration,
-    /// Index of the way whose address the server answers from when a datagram comes by this way.
+    /// When a datagram comes by this way, the server answers from the address of the way with this index.
     answers_from: usize,
 }
 
@@ -38,7 +38,7 @@ struct World {
     now: Instant,
     /// The datagrams on the path, by arrival: whether each is for the server, its way, its payload.
     packets: BTreeMap<(Instant, usize), (bool, usize, Vec<u8>)>,
-    /// When, in ms, and by which way each of the client's datagrams went, in the order of sending.
+    /// When, in ms, and by which way each of the client's datagrams was sent, in this order.
     went: Vec<(u64, usize)>,
     sent: Vec<Vec<u8>>,
 }
@@ -47,7 +47,7 @@ struct World {
 fn far(way: usize) -> SocketAddr {
     let way = u8::try_from(way).expect("a few ways");
     match way {
-        // An address of the other family.
+        // These ways have IPv6 addresses.
         1 | 4 => format!("[2001:db8::{way}]:60001").parse().expect("an address"),
         _ => SocketAddr::from(([198, 51, 100, way], 60_001)),
     }
@@ -139,7 +139,7 @@ impl World {
         while let Some((destination, payload)) = self.client.poll_transmit(self.now) {
             let way = (0..self.ways.len()).find(|way| far(*way) == destination);
             let way = way.expect("nothing goes anywhere else");
-            // Only a probe may have been cut for another address.
+            // Only a probe may have the datagram size of another address.
             let is_probe = self.client.transport.peer_address() != Some(destination);
             assert!(is_probe || destination.is_ipv4() || payload.len() <= IPV6_PAYLOAD_MAX);
             self.went.push((self.now.as_millis(), way));
@@ -229,7 +229,7 @@ fn where_nothing_answers_probes_are_rare_and_what_heals_is_found() {
         for healed in 0..3 {
             let mut world = World::new(4, server.clone(), &[DEAD; 3]);
             world.run_for(ms(600_000));
-            // Six rounds in half a minute, then one in ten seconds.
+            // Six rounds of probes take half a minute. Then a round follows every ten seconds.
             assert!(world.aside() <= 2 * 65, "{}", world.aside());
             world.ways[healed] = ALIVE;
             assert!(world.works_within(ms(11_000)), "{healed}");
@@ -295,7 +295,7 @@ fn datagrams_fit_an_address_of_the_other_family_that_is_taken_in_the_midst_of_a_
         assert!(world.run_until(ms(2_000), |world| {
             world.client.transport.peer_address() == Some(far(3))
         }));
-        // Datagrams come from this address, but none reach it. After a while the client uses the next one.
+        // Datagrams come from this address, but none arrive there. After a while, the client uses the next address.
         (world.ways[3].up, world.ways[4].up) = (false, true);
         world.client.write(&noise(Seed::new(10), 3_500));
         world.run_until(ms(20_000), |world| world.client.transport.peer_address() == Some(far(4)));
@@ -328,14 +328,14 @@ fn a_detour_is_left_within_two_seconds_after_the_servers_own_address_answers() {
             assert_eq!(late, 0, "the detour is used for as long as nothing else answers");
             let before = world.went.len();
             world.run_for(ms(60_000));
-            // Two probes and a recall every 1.5 s, and heartbeats.
+            // The client sends two probes and a recall every 1.5 s, and heartbeats.
             assert!(world.went.len() - before <= 3 * 41 + 25, "{}", world.went.len() - before);
             assert!(world.works_within(ms(500)));
             world.run_for(ms(9_000));
             world.ways[0] = ALIVE;
             let is_back = |world: &World| world.client.transport.peer_address() == Some(far(0));
             assert!(world.run_until(ms(2_000), is_back), "{dead:?}: {:?}", world.went);
-            // An end of the detour then harms nothing.
+            // The end of the detour then does no harm.
             world.ways[2] = DEAD;
             assert!(world.works_within(ms(500)), "{dead:?}: {:?}", world.went);
             assert!(is_back(&world));

@@ -12,7 +12,7 @@ use crate::pair::{Pair, Party, agree, ms, pair_with};
 
 const STREAMS: Option<Capabilities> = Some(Capabilities::STREAMS);
 
-/// Joins two ends with these capabilities, and lets them meet.
+/// Joins two ends with these capabilities, and lets each hear the other.
 fn meet(client: Option<Capabilities>, server: Option<Capabilities>) -> Pair<4096> {
     let client = Config { capabilities: client, ..Config::client() };
     let server = Config { capabilities: server, ..Config::server() };

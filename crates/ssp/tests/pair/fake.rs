@@ -9,7 +9,7 @@ use rove_units::{Duration, Instant};
 
 use crate::pair::{Party, key, ms};
 
-/// Contents that a fake sends in one fragment.
+/// Most bytes of contents that a fake peer sends in one fragment.
 const CONTENTS_MAX: usize = 1_000;
 
 /// A real end and a fake peer that reaches it without delay.
@@ -132,7 +132,7 @@ impl<const MAX: usize> Fake<MAX> {
         datagram.seal(&mut self.cipher).expect("a short test")
     }
 
-    /// Leaves out so many sequence numbers and fragment ids, as if their datagrams were still on their way.
+    /// Skips `count` sequence numbers and fragment ids, as if their datagrams were still on their way.
     pub(crate) fn skip(&mut self, count: u64) {
         self.seq += count;
         self.id += count;
@@ -160,7 +160,7 @@ impl<const MAX: usize> Fake<MAX> {
         outcome
     }
 
-    /// Returns the instructions that the real end has sent since the last call, with their times.
+    /// Returns the instructions that the real end has sent since the last call.
     pub(crate) fn heard(&mut self) -> Vec<Instruction> {
         core::mem::take(&mut self.party.referee.instructions)
     }
@@ -178,7 +178,7 @@ impl<const MAX: usize> Fake<MAX> {
     }
 }
 
-/// Connects a fake server to a real client: one state each way, round-trip time 0.
+/// Connects a fake server to a real client.
 pub(crate) fn client<const MAX: usize>(config: rove_ssp::Config) -> Fake<MAX> {
     let seed = rove_units::Seed::new(5);
     Fake::new(Party::client(seed, config), Direction::ToClient)
@@ -196,7 +196,7 @@ pub(crate) fn settled<const MAX: usize>(mut fake: Fake<MAX>) -> Fake<MAX> {
     fake
 }
 
-/// Sends the peer's first contents, which alone are acknowledged without the usual delay.
+/// Sends the peer's first contents. The real end acknowledges only these without the usual delay.
 pub(crate) fn acquainted<const MAX: usize>(fake: Fake<MAX>) -> Fake<MAX> {
     let mut fake = settled(fake);
     fake.say(&text(0, 1, 1, "motd")).expect("taken");

@@ -11,11 +11,11 @@ use crate::pair::{Fate, Pair, agree, ms, pair_with};
 /// A round trip in ms.
 const ROUND_TRIP: u64 = 5_000;
 
-/// Most datagrams of a key between two ends that know how long a round trip is: the key, its echo, and an acknowledgment
-/// of each.
+/// Most datagrams for one keystroke between two ends that know the round-trip time: the keystroke, its echo, and an
+/// acknowledgment of each.
 const DATAGRAMS_OF_A_KEY: usize = 4;
 
-/// Returns two ends that have exchanged a few keys.
+/// Returns two ends after eight keystrokes, each answered by an echo.
 fn acquainted(config: fn(Config) -> Config) -> Pair<4096> {
     let link = LinkConfig::lossless(ms(ROUND_TRIP / 2));
     let [client, server] = [config(Config::client()), config(Config::server())];
@@ -26,8 +26,8 @@ fn acquainted(config: fn(Config) -> Config) -> Pair<4096> {
     net
 }
 
-/// Types a key that the far end answers, waits until both ends agree, and then pauses for `thinking`. Returns the time
-/// from the key to the agreement.
+/// Types a letter that the server answers, waits until both ends agree, and then pauses for `thinking`. Returns the
+/// time from the keystroke to the agreement.
 fn key_and_echo(net: &mut Pair<4096>, thinking: Duration) -> Duration {
     let typed_at = net.now();
     net.left.write(b"k");
@@ -45,7 +45,7 @@ fn datagrams(net: &Pair<4096>) -> usize {
     net.left.sent.len() + net.right.sent.len()
 }
 
-/// Returns how many datagrams twenty keys take.
+/// Returns the number of datagrams for twenty keystrokes and their echoes.
 fn twenty_keys(config: fn(Config) -> Config, thinking: Duration) -> usize {
     let mut net = acquainted(config);
     let before = datagrams(&net);
@@ -78,7 +78,7 @@ fn a_key_that_is_lost_goes_again_after_little_more_than_a_round_trip() {
 fn an_end_whose_peer_lies_about_time_says_again_what_is_lost() {
     for age in [5_000, 20_000, 29_999, 60_000] {
         let mut fake = client::<4096>(Config::client());
-        // The peer answers each word with a timestamp that is so old.
+        // The peer sends a text every 500 ms, and echoes a timestamp that is `age` ms old.
         for num in 1..40 {
             let [timestamp, reply] = [0, age].map(|age| {
                 let millis = fake.now.as_millis() + 65_536 - age;

@@ -10,7 +10,7 @@ type End = Party<4096>;
 
 const ROUND_TRIP: u64 = 100;
 
-/// How late the server's datagram may be before the user is told.
+/// How late the server's datagram may be before the user is told of a lost contact.
 const TOLD_AFTER: Duration = ms(3_500);
 
 fn offering(config: Config) -> Config {
@@ -53,7 +53,7 @@ fn idle_hour(configs: [Config; 2], loss: f64) -> usize {
     datagrams(&net) - before
 }
 
-/// Returns for how long the user is told of a lost contact within an hour.
+/// Returns for how long, within an hour, the user is told of a lost contact.
 fn told(net: &mut Pair<4096>, mut each_second: impl FnMut(&mut Pair<4096>)) -> Duration {
     let mut told = Duration::ZERO;
     for _ in 0..36_000 {
@@ -188,7 +188,7 @@ fn contact_is_back_soon_after_an_outage() {
         net.reconfigure(whole.clone(), whole);
         let back_at = net.now();
         let heard = |end: &End| end.transport.path().heard_at;
-        // After a short one both ends may have slept through it, and no announcement is broken.
+        // A short outage may fall into a pause of both ends, and then no announcement is broken.
         let by = net.left.transport.remote_due_at().max(back_at) + ms(3_000 + ROUND_TRIP);
         let limit = by.saturating_since(back_at);
         assert!(net.run_until(limit, |left, _| heard(left) > Some(back_at)), "{outage}");

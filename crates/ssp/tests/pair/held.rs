@@ -16,7 +16,7 @@ fn acquainted(config: fn(Config) -> Config) -> Pair<4096> {
     net
 }
 
-/// Types a key at each interval for a second. Returns the datagrams of that second, and a key's longest wait for one.
+/// Types a key every `interval` ms for a second. Returns the datagrams sent, and the longest wait until a key is sent.
 fn typed(interval: u64, config: fn(Config) -> Config) -> (usize, Duration) {
     let mut net = acquainted(config);
     let before = net.left.sent.len();

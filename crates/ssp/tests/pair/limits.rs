@@ -14,7 +14,7 @@ fn a_flood_fills_the_list_with_1024_states_and_then_one_per_quarter_minute() {
     for num in 1..=1_024 {
         assert_eq!(fake.say(&state(0, num, 0)), Ok(()), "state {num}");
     }
-    // 1025 entries with the initial one: over-full from here on.
+    // With the initial state, the list now has 1025 entries, and is over its limit from here on.
     assert_eq!(fake.say(&state(0, 1_025, 0)), Ok(()));
     assert_eq!(fake.say(&state(0, 1_026, 0)), Err(ReceiveError::QueueFull));
     fake.run_for(ms(14_999));
@@ -134,7 +134,7 @@ fn the_loss_is_told_only_where_both_ends_offer_it() {
         let mut fake = server::<64>(Config { capabilities: ours, ..Config::server() });
         let hello = theirs.map(Hello::new);
         fake.say(&Instruction { hello, ..state(0, 1, 0) }).expect("taken");
-        // A datagram that never arrives, and three that overtake it.
+        // The first datagram never arrives, and three later ones do.
         fake.skip(1);
         for num in 2..5 {
             fake.say(&Instruction { hello, ..state(0, num, 0) }).expect("taken");

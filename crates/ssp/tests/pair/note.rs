@@ -5,8 +5,8 @@ use std::rc::Rc;
 use rove_ssp::{ApplyError, Capabilities, Object};
 use rove_units::Bytes;
 
-/// Text that only grows. Its diff is what was appended; diffs over `DIFF_MAX` bytes are divided.
-/// A text that does not begin with what was delivered before is refused, or ends a stock peer.
+/// Text that only grows. Its diff is the appended text; diffs over `DIFF_MAX` bytes are divided. A receiver refuses a
+/// text that does not begin with the delivered text, and a stock peer ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Note<const DIFF_MAX: usize> {
     log: Rc<Vec<u8>>,
@@ -19,7 +19,7 @@ impl<const DIFF_MAX: usize> Note<DIFF_MAX> {
         &self.log[..self.end]
     }
 
-    /// Returns the note with more text behind its own.
+    /// Returns the note with `text` appended.
     pub(crate) fn appended(&self, text: &[u8]) -> Self {
         let mut longer = self.clone();
         let log = Rc::make_mut(&mut longer.log);

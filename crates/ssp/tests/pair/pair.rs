@@ -23,7 +23,7 @@ pub(crate) const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// The fate of a datagram on the path.
+/// The treatment of a datagram by the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Delivered,
@@ -38,10 +38,10 @@ pub(crate) struct Party<const MAX: usize> {
     pub(crate) transport: Transport<Note<MAX>, Note<MAX>>,
     /// When each datagram was sent, in ms, and its length.
     pub(crate) sent: Vec<(u64, usize)>,
-    /// The datagrams themselves, for a test that wants them.
+    /// The payload of each sent datagram. `None` if the test needs no payloads.
     pub(crate) overheard: Option<Vec<Vec<u8>>>,
     pub(crate) referee: Referee,
-    /// The fates of the next datagrams; later ones are delivered.
+    /// The fates of the next sent datagrams. Datagrams after them are delivered.
     pub(crate) fates: VecDeque<Fate>,
     delayed: VecDeque<(SocketAddr, Vec<u8>)>,
     /// How many delayed datagrams go out next, because a later one has overtaken them.
@@ -50,7 +50,7 @@ pub(crate) struct Party<const MAX: usize> {
     twin: Option<(SocketAddr, Vec<u8>)>,
     pub(crate) events: Vec<(u64, Event)>,
     pub(crate) errors: Vec<ReceiveError>,
-    /// Every text that was ever the newest, by length: each must extend the one before.
+    /// When a datagram last arrived, in ms, for each length that the newest text has had.
     pub(crate) delivered: BTreeMap<usize, u64>,
 }
 
@@ -157,19 +157,19 @@ impl<const MAX: usize> End for Party<MAX> {
 
 pub(crate) type Pair<const MAX: usize> = Net<Party<MAX>, Party<MAX>>;
 
-/// Returns text that does not compress, without zero bytes: every fragment counts.
+/// Returns random text of bytes from 1 to 255. It does not compress, so its diff needs many fragments.
 pub(crate) fn noise(seed: Seed, len: usize) -> Vec<u8> {
     let stream = seed.stream("noise");
     let letter = |at| u8::try_from(1 + stream.at(at).below(255)).expect("below 256");
     (0..).take(len).map(letter).collect()
 }
 
-/// Joins a client and a server with rove's default numbers over the same path both ways.
+/// Joins a client and a server with rove's default configuration over the same path in both directions.
 pub(crate) fn pair<const MAX: usize>(seed: Seed, link: LinkConfig) -> Pair<MAX> {
     pair_with(seed, link, Config::client(), Config::server())
 }
 
-/// Joins a client and a server over the same path both ways.
+/// Joins a client and a server over the same path in both directions.
 pub(crate) fn pair_with<const MAX: usize>(
     seed: Seed,
     link: LinkConfig,

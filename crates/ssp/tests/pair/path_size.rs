@@ -1,4 +1,4 @@
-//! The size of datagrams on paths that drop large ones, and on paths that drop any.
+//! The size of datagrams on paths that drop large datagrams, and on paths that drop datagrams of any size.
 
 use core::net::SocketAddr;
 
@@ -9,10 +9,10 @@ use rove_units::{Bytes, Duration, Seed};
 
 use crate::pair::{CHUNK, Pair, Party, agree, ms, noise, pair, pair_with};
 
-/// Bytes of a frame that do not compress: three datagrams.
+/// Length in bytes of a frame, which does not compress and needs three datagrams.
 const FRAME: usize = 3_000;
 
-/// Headers of IPv4 and UDP.
+/// Bytes of the headers of IPv4 and UDP.
 const HEADERS: u64 = 28;
 
 /// Returns a path that silently drops packets of more than `mtu` bytes.
@@ -21,7 +21,7 @@ fn path(mtu: Option<u64>, loss: f64) -> LinkConfig {
     LinkConfig { drops, loss, overhead: Bytes::new(HEADERS), ..LinkConfig::lossless(ms(25)) }
 }
 
-/// Has the server write frames, `gap` apart.
+/// Lets the server write `frames` frames, `gap` apart.
 fn write_frames(net: &mut Pair<CHUNK>, seed: u64, frames: u64, gap: Duration) {
     for frame in 0..frames {
         net.right.write(&noise(Seed::new(seed * 1_000 + frame), FRAME));
@@ -36,7 +36,7 @@ fn connected(path: LinkConfig) -> Pair<CHUNK> {
     net
 }
 
-/// Returns the largest datagram that the server has sent since `millis`.
+/// Returns the length of the largest datagram that the server has sent since `millis`.
 fn largest_since(net: &Pair<CHUNK>, millis: u64) -> usize {
     net.right.sent.iter().filter(|(at, _)| *at >= millis).map(|(_, len)| *len).max().unwrap_or(0)
 }
@@ -55,7 +55,7 @@ fn a_path_of_ethernet_is_used_whole_once_enough_was_sent_to_make_it_worth_while(
     assert_eq!(largest_since(&net, 0), 1_472);
     assert_eq!(net.uplink.stats().dropped() + net.downlink.stats().dropped(), 0);
     assert!(agree(&net.left, &net.right));
-    // The client has sent no contents of several datagrams.
+    // The client's contents fit into one datagram each, so the client probes no sizes.
     assert!(net.left.sent.iter().all(|(_, len)| *len < 500));
 }
 
@@ -72,7 +72,7 @@ fn the_largest_size_of_any_path_is_found_and_nothing_waits_for_it() {
         assert!(size <= most && most < size + 33, "MTU {mtu}: {size}");
         let tries = net.downlink.stats().dropped();
         assert!(tries <= 15, "MTU {mtu}: {tries} tries in vain");
-        // A frame takes half a round trip and its collection delay, so no probe has delayed one.
+        // Both ends agreed after each row of frames, so no probe has delayed a frame.
         let datagrams: Vec<_> = net.right.sent.iter().map(|(_, len)| *len).collect();
         let bytes: usize = datagrams.iter().sum();
         let tried: usize = datagrams.iter().filter(|len| **len > size).sum();
@@ -91,7 +91,7 @@ fn a_path_that_becomes_a_black_hole_is_left_within_a_second_and_found_again() {
         net.right.write(&noise(Seed::new(77), FRAME));
         assert!(net.run_until(ms(20_000), agree), "MTU {mtu}");
         let took = net.now().saturating_since(start);
-        // RTO + 100 ms for each of two tries of either size.
+        // Each size takes two tries of RTO + 100 ms.
         let limit = if mtu < 1_228 { ms(1_200) } else { ms(600) };
         println!("MTU {mtu}: {took:?} at a round trip of 50 ms");
         assert!(took <= limit, "MTU {mtu}: {took:?}");
@@ -118,8 +118,8 @@ fn a_paste_goes_through_a_black_hole_too() {
     }
 }
 
-/// Losses of large datagrams alone raise the estimate of all losses. Delays that vary let the peer report them before the
-/// size is blamed.
+/// The path loses only large datagrams, but these losses raise the estimated loss of all datagrams. The delays vary, so
+/// the peer reports the losses before the size is blamed.
 #[test]
 fn a_black_hole_with_varying_delays_is_not_taken_for_a_path_that_loses_anything() {
     let all = Some(Capabilities::all());
@@ -167,7 +167,7 @@ fn loss_that_is_not_a_matter_of_size_leaves_the_size_as_it_is() {
             for frames in 2..=10 {
                 write_frames(&mut net, frames, 40, ms(300));
             }
-            // Frames that go in several datagrams have a largest one of the present size.
+            // The largest datagram of each frame has the present size.
             let sent = net.right.sent.iter().filter(|(at, len)| *at >= start && *len > 1_100);
             for (_, len) in sent {
                 all += 1;

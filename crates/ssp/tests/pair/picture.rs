@@ -10,7 +10,7 @@ use rove_units::{Bytes, Duration, Instant, Seed};
 
 use crate::pair::{key, ms, noise};
 
-/// Ten fragments of bytes that do not compress, replaced as a whole.
+/// Length in bytes of a picture, which fills ten fragments, does not compress, and is replaced as a whole.
 const PICTURE_LEN: usize = 12_000;
 
 /// How often the picture changes.
@@ -38,7 +38,7 @@ impl Object for Picture {
     }
 }
 
-/// An end that shows a picture, and counts how often the other end's has changed.
+/// An end that publishes a picture, and records when the other end's picture changes.
 struct Screen {
     transport: Transport<Picture, Picture>,
     changes: Vec<Instant>,
@@ -76,7 +76,7 @@ impl End for Screen {
     }
 }
 
-/// Returns how many pictures arrive in 20 s, and the longest time without one in ms.
+/// Returns how many pictures arrive in 20 s, and the longest time in ms without a new picture.
 fn watch(seed: u64, loss: f64) -> (usize, u128) {
     let link = LinkConfig { loss, ..LinkConfig::lossless(ms(50)) };
     let client = Screen::new(Role::Client { server: RIGHT_ADDRESS }, Config::client());

@@ -1,5 +1,5 @@
-//! Watches what an end sends and fails the test at anything that would end a stock peer, or that
-//! breaks a promise between the two ends.
+//! Watches the datagrams that an end sends. Fails the test if a datagram would end a stock peer, or breaks a rule
+//! between the two ends.
 
 use std::collections::BTreeMap;
 
@@ -69,7 +69,7 @@ impl Referee {
     fn watch_instruction(&mut self, instruction: Instruction) {
         let Instruction { old_num, new_num, throwaway_num, .. } = instruction;
         assert!(throwaway_num <= old_num && old_num <= new_num, "{instruction:?}");
-        // An instruction without contents may be padded to try a size.
+        // An instruction without contents may be padded as a path size probe.
         let chaff_max = if instruction.diff.is_empty() { 1_472 } else { 16 };
         assert!(instruction.chaff.len() <= chaff_max);
         let old_len = self.lens[&old_num];

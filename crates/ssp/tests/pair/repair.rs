@@ -1,4 +1,4 @@
-//! Repair of large contents that are lost or not taken: which are sent again, and how often.
+//! Repair of large contents that are lost or not accepted: which instructions are sent again, and how often.
 
 use rove_link::LinkConfig;
 use rove_ssp::Closed;
@@ -20,8 +20,8 @@ fn a_link_of_one_fragment_gives_the_turn_back_to_the_lost_one_before_it() {
     }
 }
 
-/// Lets a client write `len` bytes that the server does not take for two minutes, while it writes output ten times a
-/// second. Returns how many datagrams the client sends in each minute, and how long both ends need to agree afterwards.
+/// Lets a client write `len` bytes that the server does not accept for two minutes, while it writes output ten times a
+/// second. Returns how many datagrams the client sends in each minute, and how long agreement then takes.
 fn held_back(len: usize) -> (usize, usize, Duration) {
     let mut net = pair::<CHUNK>(Seed::new(1), LinkConfig::lossless(ms(5)));
     net.left.write(b"80x24");
@@ -46,7 +46,7 @@ fn held_back(len: usize) -> (usize, usize, Duration) {
 
 #[test]
 fn large_contents_that_are_not_taken_are_offered_ever_more_rarely() {
-    // Acknowledgments of the output are 600 a minute, and some 700 datagrams show that their size is not to blame.
+    // The output causes 600 acknowledgments a minute. About 700 datagrams show that their size is not to blame.
     for (len, first_max, second_max) in [(20_000, 4_100, 1_100), (400_000, 4_100, 1_400)] {
         let (first, second, until_taken) = held_back(len);
         assert!(first <= first_max && second <= second_max, "{len} bytes: {first}, {second}");
@@ -65,7 +65,7 @@ fn a_peer_that_leaves_contents_with_us_knows_that_we_are_there() {
     net.run_for(ms(120_000));
     let heard_at = net.right.transport.remote_arrived_at().expect("connected");
     assert!(net.now().saturating_since(heard_at) <= ms(3_100), "{heard_at}");
-    // Its answers show that the path is good: there is no reason to try another port.
+    // The server's answers show that the path is good, so there is no reason to try another port.
     assert_eq!(net.left.events, []);
 }
 
@@ -79,7 +79,7 @@ fn a_shutdown_does_not_hurry_the_contents_that_come_before_it() {
     net.left.transport.start_shutdown(now);
     net.left.sent.clear();
     net.run_for(ms(8_000));
-    // 27 datagrams each RTO + 100 ms.
+    // The 27 datagrams are sent every RTO + 100 ms.
     let sent = net.left.sent.len();
     assert!(sent <= 27 * 8_000 / 150, "{sent} datagrams");
     net.right.transport.hold_remote(false);

@@ -10,10 +10,10 @@ use rove_units::{BitRate, Seed};
 use crate::fake::{Fake, server, state, text};
 use crate::pair::{Pair, Party, agree, ms, noise, pair};
 
-/// Contents of several datagrams.
+/// Length of contents that need several datagrams.
 const LARGE: usize = 8_000;
 
-/// How many numbers a window covers. A datagram that so many have overtaken is refused.
+/// How many sequence numbers a window covers. A datagram that so many later ones have overtaken is refused.
 const WINDOW: u64 = 8_128;
 
 /// A path on which the datagrams of one instruction arrive 10 ms apart.

@@ -1,4 +1,4 @@
-//! Every fate of the first datagrams, one by one.
+//! Tests every combination of fates of a session's first datagrams.
 
 use std::thread;
 
@@ -8,12 +8,12 @@ use rove_units::Seed;
 
 use crate::pair::{Fate, agree, ms, pair};
 
-/// How many datagrams of each direction meet every fate.
+/// Number of first datagrams in each direction for which all combinations of fates are tested.
 const DATAGRAMS: u32 = 4;
 
 const FATES: [Fate; 4] = [Fate::Delivered, Fate::Lost, Fate::Duplicated, Fate::DelayedPastNext];
 
-/// Returns the fates that `number` stands for in base four.
+/// Returns the fates for the base-four digits of `number`.
 fn fates(number: u32) -> impl Iterator<Item = Fate> {
     (0..DATAGRAMS).map(move |digit| FATES[number as usize >> (2 * digit) & 3])
 }

@@ -70,7 +70,7 @@ fn a_near_peer_that_is_gone_is_told_five_times_at_once_and_given_up_after_four_s
         let finals = net.left.referee.instructions.iter().filter(|i| i.new_num.get() == MAX64);
         assert_eq!((finals.count(), net.left.transport.closed()), (announced, None), "{until:?}");
     }
-    // The newest try is given the time to be answered.
+    // The newest announcement gets time to be answered.
     net.run_for(ms(251));
     assert_eq!(net.left.transport.closed(), Some(Closed::Unacknowledged));
 }
@@ -163,7 +163,7 @@ fn a_server_goes_in_doubt_where_the_acknowledgment_of_its_end_is_lost() {
     assert_eq!(net.left.transport.lingers_until(), None);
 }
 
-/// Returns how often this end has acknowledged its peer's end.
+/// Returns how often this end has acknowledged its peer's shutdown.
 fn acknowledged<const MAX: usize>(party: &Party<MAX>) -> usize {
     party.referee.instructions.iter().filter(|it| it.ack_num.get() == MAX64).count()
 }
@@ -188,7 +188,7 @@ fn an_end_is_acknowledged_once_where_nothing_is_lost_and_twice_where_much_is() {
             let (announces, answers) =
                 if left_starts { (&net.left, &net.right) } else { (&net.right, &net.left) };
             assert_eq!(announces.transport.closed(), Some(Closed::Acknowledged));
-            // Another announcement is on its way by then.
+            // A second announcement is on its way before the acknowledgment of the first arrives.
             let finals = announces.referee.instructions.iter().filter(|i| i.new_num.get() == MAX64);
             assert!(finals.count() >= 2);
             let found = acknowledged(answers);
@@ -206,10 +206,10 @@ fn a_lingering_server_answers_announcements_only_and_ends_for_certain() {
     fake.run_for(ms(250));
     assert_eq!(fake.party.transport.closed(), Some(Closed::ByPeer));
     let start = fake.now;
-    // Longer than an answer to the acknowledgment could take.
+    // This is longer than an answer to the acknowledgment could take.
     fake.run_for(ms(1_250));
     fake.party.sent.clear();
-    // A late one, and one that has been here before.
+    // A late text gets no answer. The announcement gets one, and its replay below is refused.
     fake.say(&text(1, 2, 0, "x")).expect("authentic");
     let replayed = fake.datagrams(&state(1, MAX64, 0), None, None).remove(0);
     fake.hand_in(&replayed).expect("authentic");

@@ -1,4 +1,4 @@
-//! A session with a side path: its driver carries datagrams by ssh where the network does not.
+//! A session with a side path: its driver carries datagrams by ssh if the network does not carry them.
 
 use core::net::SocketAddr;
 use std::collections::BTreeMap;
@@ -13,16 +13,16 @@ type End4096 = Party<4096>;
 
 /// How long a login takes once the host answers.
 const LOGIN: Duration = ms(400);
-/// How long a login exchanges keys after the host's answer, for about three round trips. Then it may wait for the user.
+/// How long a login exchanges cryptographic keys after the host's answer (three round trips). Then the user may act.
 const KEYS: Duration = ms(160);
 /// How long a login waits for an answer that does not come. Source: `bootstrap/tunnel/standby.rs`.
 const LOGIN_MAX: Duration = ms(5_000);
-/// When TCP asks for a connection, after the start of a login. Source: RFC 6298, section 2.
+/// When TCP tries to connect, counted from the start of a login. Source: RFC 6298, section 2.
 const TRIES: [Duration; 3] = [ms(0), ms(1_000), ms(3_000)];
 /// Least time between two logins. Source: `bootstrap/tunnel/standby.rs`.
 const PAUSE: Duration = ms(60_000);
-/// Most time beyond a login and a round trip until a key is answered. An ssh that has died without a sign counts as
-/// late after 1 s, and a probe may divert the first answer.
+/// Longest wait for a key's answer, beyond a login and a round trip. An ssh that has died without a sign counts as late
+/// after 1 s, and a probe may divert the first answer.
 const LATE_MAX: Duration = ms(1_100);
 const UDP_DELAY: Duration = ms(25);
 const SSH_DELAY: Duration = ms(27);
@@ -33,7 +33,7 @@ const ROUND_TRIP: Duration = ms(54);
 struct Network {
     up: bool,
     down: bool,
-    /// Whether ssh connections are made and live.
+    /// Whether ssh connections can be made and stay alive.
     ssh: bool,
     /// The client's address, which a NAT may change.
     address: u16,
@@ -70,7 +70,7 @@ struct Login {
 enum LoginEnd {
     Stands,
     Unanswered,
-    /// The keys were exchanged, and the user may have to confirm.
+    /// The cryptographic keys were exchanged, and the user may have to confirm.
     NeedsUser,
 }
 
@@ -327,7 +327,7 @@ impl World {
         self.run_until(span, |_| false);
     }
 
-    /// Presses a key that the server answers as a program does. Returns how long both took.
+    /// Presses a key that the server answers as a program does. Returns the time until the answer arrives.
     fn key(&mut self, limit: Duration) -> Option<Duration> {
         let start = self.now;
         self.client.write(b"k");
@@ -341,15 +341,15 @@ impl World {
             .then(|| self.now.saturating_since(start))
     }
 
-    /// Presses a key. Returns how much later it was answered than by a login and a round trip. The login begins at
-    /// once, 5 s after UDP has ceased to answer, or a minute after the last login. A login that is under way goes on
-    /// when TCP asks for its connection the next time.
+    /// Presses a key. Returns how much later than expected the answer came: the expected time is that of a login and a
+    /// round trip. The login begins at once, 5 s after UDP ceased to answer, or a minute after the last login. A login
+    /// under way goes on at TCP's next try to connect.
     fn key_later_than_a_login(&mut self) -> Duration {
         let start = self.now;
         self.client.write(b"k");
         self.turn();
         let wanted_at = self.client.transport.side_path_wanted_at();
-        // While the server's datagrams arrive, only the key shows that the client's do not.
+        // While the server's datagrams arrive, only the unanswered key shows that the client's datagrams do not.
         let wanted_at = wanted_at.map(|at| if self.network.down { start + ms(5_000) } else { at });
         let begins_at = wanted_at.unwrap_or(start).max(start);
         let begins_at = self.logged_in_at.map_or(begins_at, |at| begins_at.max(at + PAUSE));
@@ -438,7 +438,7 @@ fn a_start_is_as_fast_as_without_ssh_whether_udp_is_open_or_not() {
     let plain = first(OPEN, false);
     assert!(first(OPEN, true) <= plain);
     let half = Network { down: false, ..OPEN };
-    // The first key goes by ssh, 4 ms slower here. In the last case the answer also waits for the recall.
+    // The first key goes by ssh, which is 4 ms slower. In the last case the answer also waits for the recall.
     assert!(first(BLOCKED, true) <= plain + 4);
     assert!(first(Network { up: false, ..OPEN }, true) <= plain + 4);
     assert!(first(half, true) <= plain + 4 + 50, "{}", first(half, true));
@@ -499,7 +499,7 @@ fn where_udp_is_blocked_from_the_start_keys_go_through_ssh_until_it_opens() {
             late += usize::from(world.key(ms(5_000)).expect("an answer") > ROUND_TRIP + ms(10));
             world.run_for(ms(707));
         }
-        // An answer that a probe diverts to the network, which loses it, comes again.
+        // A probe may divert an answer to the network, which loses it. The answer then comes again.
         assert!(late <= 8, "{late} {network:?}");
         assert!(world.uses_ssh());
         world.change(OPEN, false);
@@ -573,7 +573,7 @@ fn the_first_key_in_another_network_takes_one_round_trip_by_udp_beside_a_dead_ss
     world.assert_key_within(2 * UDP_DELAY + ms(10));
 }
 
-/// Changes of network in each of which a session recovers. A gate of an hour has time for more:
+/// Number of network changes from each of which a session recovers. A gate of an hour has time for more:
 /// `ROVE_NETWORK_CHANGES`.
 const CHANGES: u64 = 1_000;
 
@@ -596,7 +596,7 @@ fn every_session_recovers_from_every_change_of_its_network() {
                 if at(3, 2) == 0 {
                     world.client.write(b"in the dark");
                 }
-                // 2 to 600 s, short times as often as long ones.
+                // The outage lasts 2 to 600 s, with short times as often as long ones.
                 let dark = (2_000 + at(4, 2_700)) << at(8, 8);
                 world.run_for(ms(dark.min(600_000)));
             }
@@ -643,7 +643,7 @@ fn every_session_recovers_from_every_change_of_its_network() {
     println!(
         "all late keys were pressed beside an ssh that had died without a sign and was not late yet"
     );
-    // In a network that carries datagrams only to the server, the answer goes there until the key has come by ssh, too.
+    // A network that carries datagrams only to the server draws the answer until the key has also arrived by ssh.
     let slower = SSH_DELAY - UDP_DELAY;
     let in_time = late.iter().filter(|it| !it.1);
     assert!(in_time.clone().all(|it| it.2 <= slower), "{:?}", in_time.map(|it| it.2).max());

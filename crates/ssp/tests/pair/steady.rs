@@ -12,7 +12,7 @@ const LENGTH: u32 = 120_000;
 /// A program's output as the client has it.
 #[derive(Debug, PartialEq, Eq)]
 struct Shown {
-    /// Bytes of text that the client is behind, summed over looks 10 ms apart.
+    /// Bytes of text that the client lacks, summed over checks 10 ms apart.
     behind: usize,
     /// Datagrams of the server.
     datagrams: usize,
@@ -20,8 +20,8 @@ struct Shown {
     bytes: usize,
 }
 
-/// Runs a program that writes so many bytes every 50 ms over a path with a round trip of 500 ms, while its user
-/// types every `typed` ms, if at all.
+/// Runs a program that writes `len` bytes every 50 ms over a path with a round trip of 500 ms. Its user types a key
+/// every `typed` ms, if at all.
 fn shown(config: fn(Config) -> Config, loss: f64, len: usize, typed: Option<u32>) -> Shown {
     let link = LinkConfig { loss, ..LinkConfig::lossless(ms(250)) };
     let mut net: Pair<65_536> =

@@ -177,7 +177,7 @@ fn sixty_five_states_leave_the_oldest_seventeen_and_the_newest_fifteen() {
         for number in 1..=64 {
             fake.party.write(b"x");
             fake.run_for(ms(250));
-            // The peer sends new states, but never acknowledges.
+            // The peer sends new states, but acknowledges none.
             fake.say(&text(number - 1, number, 0, "y")).expect("taken");
         }
         assert_eq!(fake.party.transport.sent_num(), StateNum::new(65));

@@ -134,7 +134,7 @@ fn the_bounds_hold_at_the_limit_and_one_past_it() {
     assert_eq!(listen(ListenPlace::Path(vec![b'/'; PATH_MAX])), Ok(()));
     assert_eq!(listen(ListenPlace::Path(vec![b'/'; PATH_MAX + 1])), Err(PrefaceError::Path));
     assert_eq!(listen(ListenPlace::Path(b"~/x".to_vec())), Err(PrefaceError::Path));
-    // A port of more than 16 bits, a message that is cut short, and a kind of the future.
+    // A port of more than 16 bits, a message that is cut short, and two unknown kinds.
     assert_eq!(Target::decode(&[8, 1, 18, 1, b'h', 24, 0x80, 0x80, 4]), Err(PrefaceError::Port));
     assert_eq!(Target::decode(&[8, 1, 18, 2, b'h']), Err(PrefaceError::Malformed));
     assert_eq!(Target::decode(&[8, 11]), Err(PrefaceError::Kind(11)));

@@ -266,7 +266,7 @@ fn packets_are_small_after_two_probe_timeouts_until_an_answer() {
     assert_eq!(recovery.packet_len(now), 1_000);
 }
 
-/// Lets the path overtake a packet by three others, `late_millis` after a round trip of 80 ms.
+/// Acknowledges a packet after three later ones, `late_millis` later than the round trip of 80 ms.
 fn overtake(recovery: &mut Recovery, millis: u64, late_millis: u64) {
     let sent: Vec<u64> = (0..4).map(|_| send(recovery, millis)).collect();
     ack(recovery, millis + 80, sent[1], sent[3]);
@@ -283,12 +283,12 @@ fn a_path_that_reorders_loses_packets_by_their_age_until_it_keeps_the_order() {
     assert_eq!(recovery.poll_timeout(), Some(at(1_100)));
     assert_eq!(numbers(&ack(&mut recovery, 1_090, sent[1], sent[4]).acked), sent[1..4]);
     assert_eq!(numbers(&recovery.handle_timeout(at(1_100)).lost), sent[..1], "a real loss");
-    // The last packet of a flow is repeated after as long a time as on another path.
+    // The last packet of a flow is repeated after the same time as on a path that keeps the order.
     let last = send(&mut recovery, 2_000);
     let probe = at(2_000) + recovery.rtt().probe_timeout();
     assert_eq!(recovery.poll_timeout(), Some(probe));
     assert_eq!(numbers(&recovery.handle_timeout(probe).lost), [last]);
-    // Losses without arrivals end it.
+    // If lost packets never arrive, the path stops counting as reordering.
     let mut rounds = 0;
     while recovery.rtt().is_reordered() {
         rounds += 1;
@@ -309,7 +309,7 @@ fn late_acknowledgments_delay_repairs_by_no_more_than_a_round_trip_and_take_no_m
         assert_eq!(recovery.rtt().loss_delay(), Duration::from_millis(160), "{round}");
     }
     let begin = 30_000_000;
-    // Of each five packets, the peer acknowledges only the last.
+    // The peer acknowledges only the last of each five packets.
     for round in 0..20_000 {
         let sent: Vec<u64> = (0..5).map(|_| send(&mut recovery, begin)).collect();
         ack(&mut recovery, begin + round / 1_000, sent[4], sent[4]);

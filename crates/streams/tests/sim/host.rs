@@ -126,7 +126,7 @@ impl Host {
             let left = job.plan.reads.map_or(u64::MAX, |(most, _)| most - job.read);
             if left == 0 {
                 if job.plan.reads.is_some_and(|(_, says_so)| says_so) {
-                    // The layer may know already that nothing follows.
+                    // This may fail, because the layer may know that nothing follows.
                     let _ = self.mux.stop(id, 5);
                     job.is_reset = true;
                 }

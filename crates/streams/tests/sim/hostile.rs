@@ -1,4 +1,4 @@
-//! A peer that has the key and keeps no rule. The end does not panic or grow, and closes with one sentence.
+//! A peer that has the key and breaks every rule. The end does not panic or grow, and closes with one sentence.
 
 use proptest::prelude::*;
 use rove_congestion::new_reno::NewReno;
@@ -109,7 +109,7 @@ fn a_flood_of_opens_is_refused_within_bounds() {
     let mut refused = None;
     for number in 0..100_000 {
         let id = 2 * number + 1;
-        // All of them within a second, and nothing is ever acknowledged.
+        // All packets arrive within a second, and nothing is ever acknowledged.
         let mut payload = vec![0; 4];
         data(id, 0, b"x", false).encode(&mut payload);
         if let Err(error) =

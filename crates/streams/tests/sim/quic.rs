@@ -1,4 +1,4 @@
-//! `quinn-proto` over the same links: our streams move as much, under the very same controller.
+//! `quinn-proto` over the same links: our streams move as much under the same controller.
 
 use core::any::Any;
 use core::net::SocketAddr;
@@ -28,7 +28,7 @@ const SPAN: Duration = Duration::from_secs(30);
 /// The number of runs of each kind.
 const SEEDS: u64 = 8;
 
-/// The number of runs where much is lost. Chosen: there the shares of 8 seeds differ by a tenth from those of 40.
+/// The number of runs at high loss. Chosen: there the shares of 8 seeds differ by a tenth from those of 40.
 const SEEDS_OF_LOSS: u64 = 40;
 
 /// The least share of quinn's bytes that our streams must move. Source: the decision to have streams of our own.

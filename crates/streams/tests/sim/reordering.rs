@@ -10,11 +10,11 @@ use rove_units::{BitRate, Bytes, Duration, Instant, Seed};
 
 use crate::host::{Host, PACKET, Plan};
 
-/// Runs of each kind.
+/// The number of runs of each kind.
 const SEEDS: u64 = 4;
 
-/// The most that jitter may lengthen a copy. Chosen: a half more than measured without loss. With loss, the window
-/// grows by the round trip, which jitter lengthens by a half.
+/// Most that jitter may lengthen a copy, as a factor, without and with loss. Chosen: a half more than measured without
+/// loss. With loss, the window grows by the round trip, which jitter lengthens by a half.
 const LONGER_MAX: [f64; 2] = [1.5, 2.0];
 
 type New = fn() -> Box<dyn Controller>;

@@ -105,7 +105,7 @@ fn reads_little(id: StreamId) -> Plan {
     Plan { reads: if id.get() < 512 { reads } else { None }, ..Plan::default() }
 }
 
-/// Returns how long a copy takes beside so many streams that nobody reads.
+/// Returns how long a copy takes beside `unread` streams that nobody reads.
 fn copy_beside(unread: u64) -> Duration {
     let (left, right) = (Host::new(Side::Client, silent), Host::new(Side::Server, reads_little));
     let link = steady(10, 40, 0.0);
@@ -115,7 +115,7 @@ fn copy_beside(unread: u64) -> Duration {
         opened = net.left.open(net.now(), bulk(10_000_000)).get();
     }
     net.run_for(Duration::from_secs(60));
-    // Numbers from 512 on are read.
+    // Streams with numbers from 512 on are read, so all lower numbers are used up first.
     while opened < 510 {
         let now = net.now();
         let id = net.left.open(now, Plan::default());
@@ -213,7 +213,7 @@ fn a_copy_goes_on_at_the_first_sound_after_eight_hours() {
     net.run_for(Duration::from_secs(2));
     let sent = net.left.sent;
     net.run_for(Duration::from_secs(8 * 3_600));
-    // A small packet, and the newest acknowledgment.
+    // A probe is a small packet, and a packet with the newest acknowledgment.
     let probes = (net.left.sent - sent) / (424 + 49);
     assert!((1_800..2_000).contains(&probes), "{probes} probes, one in 15 s");
     let read = net.right.jobs[&id].read;
