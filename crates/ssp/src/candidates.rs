@@ -40,8 +40,8 @@ const ROUND_MAX: Duration = Duration::from_secs(10);
 const ANSWER_MAX: Duration = Duration::from_secs(5);
 
 /// An answer proves a chosen address only if the answered datagram was sent at least this long after the choice.
-/// Chosen: the send time computed from an echoed timestamp may be this much too late, because the peer adds the time
-/// for which it has held the timestamp.
+/// Chosen: the send time computed from an echoed timestamp may be this much too late. The peer adds the time for which
+/// it has held the timestamp.
 const PROOF_AFTER: Duration = Duration::from_secs(1);
 
 /// The addresses at which a client's server may be reached, and the address in use.

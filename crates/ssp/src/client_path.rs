@@ -44,7 +44,7 @@ impl ClientPath {
     }
 
     /// Called when a datagram is sent (`is_answer`: it only answers a heartbeat). Its payload is kept for probes if it
-    /// fits into a datagram of `size_max` bytes, because another path may not carry more.
+    /// fits into a datagram of `size_max` bytes. Another path may not carry more.
     pub(crate) fn handle_sent(
         &mut self,
         now: Instant,
@@ -213,7 +213,7 @@ impl ClientPath {
     }
 
     /// Returns a probe that is due: its destination and the newest payload. `None` if no probe is due. After a network
-    /// change, the probe goes to the current destination, otherwise to an address to be tested or over the side path.
+    /// change, it goes to the current destination. Otherwise it goes to another address or over the side path.
     pub(crate) fn poll_probe(
         &mut self,
         now: Instant,

@@ -1,9 +1,9 @@
 //! How a session closes at this end, and how long a server lingers after that.
 //!
 //! An end that has acknowledged its peer's shutdown has nothing left to do. But the peer needs that acknowledgment to
-//! know that the session is over. If the datagram is lost and this end is gone, the peer repeats its announcement, and
+//! know that the session is over. If the datagram is lost and this end is gone, the peer repeats its announcement. It
 //! must finally assume that the session still runs. A server therefore lingers, as TCP does in TIME-WAIT (RFC 9293,
-//! section 3.3.2), and acknowledges repeated announcements, because no user waits for a server to exit. A client exits
+//! section 3.3.2). It acknowledges repeated announcements, because no user waits for a server to exit. A client exits
 //! at once, because its user waits for the shell's prompt. Its server may then get no answer, but no user sees that. If
 //! the path loses datagrams, each end sends its acknowledgment twice.
 
@@ -13,14 +13,14 @@ use crate::send_timing::SendTiming;
 use crate::sender::ANNOUNCED_FOR;
 
 /// How long a server still acknowledges its client's shutdown after the first acknowledgment. Chosen: a client of Mosh
-/// 1.4.0 or rove announces its shutdown for at most 4.3 s, and the announcements may be late.
+/// 1.4.0 or rove announces its shutdown for at most 4.3 s. The announcements may be late.
 const LINGER: Duration = Duration::from_secs(5);
 const _: () = assert!(LINGER.as_millis() > ANNOUNCED_FOR.as_millis());
 
 /// Highest loss on the way to the peer (a share from 0 to 1) at which one acknowledgment of the peer's shutdown is
-/// enough. At more loss, this end acknowledges twice, and again for each later announcement, although most of these
-/// were sent before the acknowledgment could arrive. Chosen: docs/timing.md, "The answer to the announcement"; on a
-/// path that loses nothing, no extra datagram is sent.
+/// enough. At more loss, this end acknowledges twice, and again for each later announcement. Most of these were sent
+/// before the acknowledgment could arrive. Chosen: docs/timing.md, "The answer to the announcement"; on a path that
+/// loses nothing, no extra datagram is sent.
 const TRUSTED_LOSS: f64 = 0.01;
 
 /// How a session ended.

@@ -1,6 +1,6 @@
 //! Datagrams to and from the peer: numbers, timestamps, addresses and sizes.
 //!
-//! A datagram that is newer than all before it updates the round-trip time and the peer's address, and shows that the
+//! A datagram that is newer than all before it updates the round-trip time and the peer's address. It shows that the
 //! peer is alive. An older datagram that arrives for the first time does not, but its payload still counts. A datagram
 //! that has arrived before, or may have, is refused.
 

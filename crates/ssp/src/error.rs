@@ -79,7 +79,7 @@ pub enum ReceiveError {
 }
 
 impl ReceiveError {
-    /// Returns whether the peer caused the error, because the peer sealed the datagram with this session's key and it
+    /// Returns whether the peer caused the error. The peer then sealed the datagram with this session's key, and it
     /// arrived for the first time. Anybody can cause the other errors, and those datagrams have changed nothing.
     pub const fn is_from_peer(&self) -> bool {
         !matches!(

@@ -62,8 +62,8 @@ impl Fragment {
 ///
 /// # Panics
 ///
-/// Panics when `contents_max` is so small that more than [`FRAGMENTS_MAX`] fragments would be
-/// needed; 128 bytes are enough for everything that [`crate::wire::Codec::compress`] returns.
+/// Panics when `contents_max` is so small that more than [`FRAGMENTS_MAX`] fragments would be needed. 128 bytes are
+/// enough for everything that [`crate::wire::Codec::compress`] returns.
 pub fn split(id: u64, compressed: &[u8], contents_max: usize) -> Vec<Fragment> {
     assert!(contents_max > 0, "a fragment has room for contents");
     let count = compressed.len().div_ceil(contents_max).max(1);

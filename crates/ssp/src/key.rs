@@ -20,8 +20,8 @@ const KEY_LEN: usize = 16;
 /// The info input of the key derivation (HKDF), which names the use of the derived key. Source: docs/wire.md.
 const STREAMS_INFO: &[u8] = b"rove streams 1";
 
-/// Size in bytes of the buffer that the base64 decoder demands before it has read the text: three bytes for each group
-/// of up to four characters.
+/// Size in bytes of the buffer that the base64 decoder demands before it has read the text. It wants three bytes for
+/// each group of up to four characters.
 const DECODE_LEN: usize = TEXT_LEN.div_ceil(4) * 3;
 
 /// The reason why a text is not a session key.

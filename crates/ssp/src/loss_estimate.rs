@@ -8,7 +8,7 @@
 //! to lose datagrams does not.
 
 /// Number of newest datagrams that the estimate remembers one by one. Chosen: the bits of a word. At 29 % loss, the
-/// lost share of so many has a standard deviation of six points, which changes the number of copies by at most one.
+/// lost share of so many has a standard deviation of six points. That changes the number of copies by at most one.
 pub(crate) const TOLD_APART: usize = 64;
 
 /// Number of lost datagrams, besides [`ARRIVED_BEFORE`] arrived ones, that the estimate assumes before the first
@@ -39,7 +39,7 @@ pub(crate) struct LossEstimate {
     lost: u64,
     /// During how many more arrivals the estimate stays above 0.
     remembered: u32,
-    /// Entry `n` is the probability that the path last changed just before its newest `n` datagrams; the last entry
+    /// Entry `n` is the probability that the path last changed just before its newest `n` datagrams. The last entry
     /// covers all earlier changes.
     changed_before: [f64; TOLD_APART + 1],
 }

@@ -2,9 +2,9 @@
 //!
 //! Without these repetitions, a client that has moved to another network would reach its server at its next heartbeat
 //! or retransmission, up to 3 s later. Instead, the client repeats its newest payload as soon as the system reports
-//! another interface, address or route. The report may come before the path works, so further tries follow, each after
-//! twice the previous wait, until a datagram sent after the change has been answered. After the last try, heartbeats
-//! have the same effect.
+//! another interface, address or route. The report may come before the path works. So further tries follow, each after
+//! twice the previous wait. They end once a datagram sent after the change has been answered. After the last try,
+//! heartbeats have the same effect.
 
 use rove_units::{Duration, Instant};
 

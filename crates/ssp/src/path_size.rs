@@ -1,7 +1,7 @@
 //! How large datagrams may be on the path to the peer (DPLPMTUD, RFC 8899).
 //!
 //! A path starts with a size that nearly all paths carry. Once an end has sent enough in several datagrams at a time to
-//! gain from a larger size, it probes larger sizes with datagrams whose loss delays nothing ([`Search`]). If contents
+//! gain from a larger size, it probes larger sizes ([`Search`]). The loss of a probe delays nothing. If contents
 //! (diffs) stay unanswered more often than chance explains ([`Unanswered`]), the end sends them in smaller datagrams.
 //! It does the same if large packets of streams do not arrive. A later probe of the former size finds out whether the
 //! size was to blame. On another path, the search starts again.
@@ -29,15 +29,15 @@ pub(crate) const SIZE_MIN: usize = 500;
 /// (BASE_PLPMTU).
 pub(crate) const SIZE_BASE: usize = 1_200;
 
-/// Most falls in a row of the datagrams' size, each within [`FALLS_APART`] of the last, after which the former size is
-/// probed again at once. Chosen: an end thus adapts at once to a path that changes. If a path carries the probes but
-/// not the contents, the size falls a bounded number of times.
+/// Most falls in a row of the datagrams' size after which the former size is probed again at once. Each fall is within
+/// [`FALLS_APART`] of the last. Chosen: an end thus adapts at once to a path that changes. If a path carries the probes
+/// but not the contents, the size falls a bounded number of times.
 const FALLS_MAX: u32 = 4;
 const FALLS_APART: Duration = Duration::from_secs(60);
 
-/// How long missing answers are not blamed on the size after smaller datagrams also stayed unanswered; each further
+/// How long missing answers are not blamed on the size after smaller datagrams also stayed unanswered. Each further
 /// time is twice as long. Chosen: a heartbeat's interval. The time is bounded, because an outage looks the same on a
-/// path that drops large datagrams, and on such a path large contents stay unanswered after the outage, too.
+/// path that drops large datagrams. On such a path large contents stay unanswered after the outage, too.
 const ACQUITTAL: Duration = Duration::from_secs(3);
 
 /// Most doublings of the time ([`ACQUITTAL`]) for which missing answers are not blamed on the size of datagrams.
@@ -124,8 +124,8 @@ impl PathSize {
         self.family.stock
     }
 
-    /// Returns whether an empty datagram of `len` bytes from the peer counts as a path size probe, for whose
-    /// acknowledgment the peer waits.
+    /// Returns whether an empty datagram of `len` bytes from the peer counts as a path size probe. The peer waits for
+    /// the acknowledgment of a probe.
     pub(crate) fn is_try(&self, len: usize) -> bool {
         self.search.is_some() && len > SIZE_MIN
     }
@@ -270,8 +270,8 @@ impl PathSize {
 /// changes the number of failures by a third.
 const CHANCE: f64 = 1e-3;
 
-/// Returns the number of failures in a row from which on chance does not explain them, if each has the probability
-/// `failure`. So many happen by chance less than once in a thousand times.
+/// Returns how many failures in a row are too many for chance, if each has the probability `failure`. Chance causes so
+/// many less than once in a thousand times.
 fn beyond_chance(failure: f64) -> f64 {
     CHANCE.ln() / failure.clamp(0.01, 0.99).ln()
 }

@@ -11,12 +11,12 @@ const SRTT_INITIAL: Duration = Duration::from_secs(1);
 const RTTVAR_INITIAL: Duration = Duration::from_millis(500);
 
 /// How long only suspect samples ([`SUSPECT_MIN`] or more) must have come before they count. Chosen: all datagrams that
-/// a suspended host finds when it wakes up come at once, and a fresh sample follows within a round trip.
+/// a suspended host finds when it wakes up come at once. A fresh sample follows within a round trip.
 const SUSPECT_FOR: Duration = Duration::from_secs(1);
 
 /// If SRTT is above the upper bound of RTO, RTO may exceed SRTT by SRTT divided by this. Chosen: a quarter. RTTVAR
-/// starts at half of the first sample, so without this bound an early lost key would be sent again only after three
-/// round trips.
+/// starts at half of the first sample. Without this bound, an early lost key would be sent again only after three round
+/// trips.
 const RTO_BEYOND_SRTT_DIVISOR: u32 = 4;
 
 /// SRTT and RTTVAR of RFC 6298, with this protocol's bounds.

@@ -20,8 +20,8 @@ pub const SIDE_PATH: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new
 /// How long a datagram over the network may stay unanswered until the driver should open a side path. Chosen: longer
 /// than a round trip of the worst path, and no longer than a user waits.
 pub(crate) const WANTED_AFTER: Duration = Duration::from_secs(5);
-/// How long the side path may leave a datagram unanswered until probes of the network become more frequent, and the
-/// driver should open another side path. Chosen: the longest RTO. A living TCP connection has repaired a loss by then.
+/// How long the side path may leave a datagram unanswered until probes of the network become more frequent. The driver
+/// should then open another side path. Chosen: the longest RTO. A living TCP connection has repaired a loss by then.
 pub(crate) const DOUBTED_AFTER: Duration = Duration::from_secs(1);
 /// How long the side path may leave a datagram unanswered until it counts as dead. Chosen: a stalled TCP connection has
 /// retransmitted several times by then.

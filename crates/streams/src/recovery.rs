@@ -302,7 +302,7 @@ impl Recovery {
     /// Called for each authentic datagram of the peer. A packet of streams (`is_packet`) ends a silence at once,
     /// because it carries any acknowledgment that is due. After a datagram of the session, the silence ends
     /// [`NEWS_MAX`] later, so that such a packet may come first. If a probe timeout has passed since the peer was last
-    /// heard, the flow also probes at once, because the network may be back.
+    /// heard, the flow also probes at once. The network may be back.
     pub(crate) fn handle_heard(&mut self, now: Instant, is_packet: bool) -> Fates {
         if self.is_silent() && is_packet {
             return self.wake(now);
@@ -355,7 +355,7 @@ impl Recovery {
         }
     }
 
-    /// Called when packets may take another path. If `is_elsewhere`, the peer has another address: all packets in
+    /// Called when packets may take another path. If `is_elsewhere`, the peer has another address. Then all packets in
     /// flight are sent again, except those sent in the last quarter of a round trip. If no packet is sent again, or the
     /// flow is silent, the flow probes at once.
     pub(crate) fn handle_path_change(&mut self, now: Instant, is_elsewhere: bool) -> Fates {

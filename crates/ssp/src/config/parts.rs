@@ -35,8 +35,8 @@ pub struct FrameConfig {
     /// How long an unsent change waits, so that later changes share its frame: 8 ms at a server, 1 ms at a client.
     pub collection_delay: Duration,
     /// Time without a further change after which a frame is sent before [`FrameConfig::collection_delay`] is over. A
-    /// server sends early only for the first frame that answers new contents from the peer, mostly an echo, and
-    /// collects later changes for the whole time. `Duration::MAX` is Mosh's rule. Chosen: docs/timing.md, "Near paths".
+    /// server sends early only for the first frame that answers new contents from the peer, mostly an echo. It collects
+    /// later changes for the whole time. `Duration::MAX` is Mosh's rule. Chosen: docs/timing.md, "Near paths".
     pub quiet_delay: Duration,
     /// Shortest interval between frames, even if the round trip is shorter.
     pub interval_min: Duration,

@@ -12,7 +12,7 @@ use rove_units::{Duration, Instant};
 use crate::num::StateNum;
 
 /// The possible pauses between heartbeats. The shortest is that of Mosh 1.4.0. Chosen: each is twice the previous one,
-/// up to the time for which most NATs keep a flow. RFC 4787 (REQ-5) asks for 2 minutes and more, but many keep one for
+/// up to the time for which most NATs keep a flow. RFC 4787 (REQ-5) asks for 2 minutes and more. But many keep one for
 /// 30 s, as Linux does until it has seen a few datagrams both ways. WireGuard's documents therefore recommend 25 s.
 const PAUSES: [Duration; 4] = [
     Duration::from_secs(3),
@@ -34,7 +34,7 @@ const FAILURES_MIN: u32 = 2;
 const FAILURES_DIVISOR: u32 = 8;
 
 /// Latest time after a heartbeat at which its repetition still tests the pause. Later, a client that has missed the
-/// heartbeat has sent by itself ([`LATE`]), and a NAT that had forgotten the flow knows it again.
+/// heartbeat has sent by itself ([`LATE`]). A NAT that had forgotten the flow knows it again.
 const AGAIN_WITHIN: Duration = Duration::from_millis(900);
 const _: () = assert!(AGAIN_WITHIN.as_millis() < LATE.as_millis());
 

@@ -196,8 +196,8 @@ impl Search {
     }
 }
 
-/// Returns the number of unanswered probes in a row from which on chance does not explain them, if a datagram is lost
-/// with the probability `loss`. The probe and its acknowledgment can both be lost.
+/// Returns how many unanswered probes in a row are too many for chance. A datagram is lost with the probability `loss`.
+/// The probe and its acknowledgment can both be lost.
 fn losses_max(loss: f64) -> u32 {
     let failure = 1.0 - (1.0 - loss).powi(2);
     let is_enough = |losses: &u32| f64::from(*losses) >= beyond_chance(failure);

@@ -143,8 +143,8 @@ fn is_rare(lost: u64, sent: u64, loss: f64) -> bool {
     share > loss && sent * divergence > -CHANCE.ln()
 }
 
-/// Returns the number of unanswered sends from which on chance does not explain them. Each send has `datagrams`
-/// datagrams and one acknowledgment, each lost with the probability `loss`.
+/// Returns how many unanswered sends are too many for chance. Each send has `datagrams` datagrams and one
+/// acknowledgment, each lost with the probability `loss`.
 fn tries_max(loss: f64, datagrams: usize) -> usize {
     let datagrams = i32::try_from(datagrams).unwrap_or(i32::MAX).saturating_add(1);
     let wanted = beyond_chance(1.0 - (1.0 - loss).powi(datagrams));

@@ -1,5 +1,5 @@
-//! The changes that wait for the next frame (a sent diff): since when they wait, whether the peer's user waits for one
-//! of them, and whether a held key made them.
+//! The changes that wait for the next frame (a sent diff): since when they wait, and whether a held key made them. The
+//! peer's user may wait for a change.
 
 use rove_units::{Duration, Instant};
 
@@ -50,7 +50,7 @@ impl Changes {
     }
 
     /// Returns since when changes are collected. That is `now` for the first change, and also for the first change for
-    /// which the peer's user waits, so that earlier changes do not shorten its collection time.
+    /// which the peer's user waits. So earlier changes do not shorten its collection time.
     pub(super) fn collected_since(&mut self, now: Instant, is_awaited: bool) -> Instant {
         let before = self.since.filter(|_| self.is_awaited || !is_awaited);
         self.is_awaited = is_awaited;

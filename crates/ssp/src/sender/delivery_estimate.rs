@@ -365,8 +365,8 @@ mod tests {
         }
     }
 
-    /// Returns the estimate after three states: two small ones at 0 and 50 ms, each a diff from the previous state, and
-    /// one of three datagrams at 60 ms, a diff from the known state.
+    /// Returns the estimate after two small states at 0 and 50 ms, each a diff from the previous state. A third state
+    /// of three datagrams, at 60 ms, is a diff from the known state.
     fn three(loss: f64) -> DeliveryEstimate {
         let mut delivery_estimate = DeliveryEstimate::new();
         delivery_estimate.send(0, 2, 1, 10, loss);

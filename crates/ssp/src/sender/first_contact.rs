@@ -1,9 +1,9 @@
 //! The first contents (diffs) of a session, sent again until the peer has acknowledged something.
 //!
 //! Before the first round trip, neither end knows how long a round trip takes. So the timers of RFC 6298 start at a
-//! second and more, and an end sends only heartbeats to a peer from which nothing has arrived. A lost first datagram
-//! would cost that time. Small first contents are instead sent again after a fixed wait, which then doubles. If a round
-//! trip takes longer than the wait, this costs a datagram or two, once in a session.
+//! second and more. An end sends only heartbeats to a peer from which nothing has arrived. A lost first datagram would
+//! cost that time. Small first contents are instead sent again after a fixed wait, which then doubles. If a round trip
+//! takes longer than the wait, this costs a datagram or two, once in a session.
 
 use rove_units::{Duration, Instant};
 
@@ -14,8 +14,8 @@ use crate::sender::repetition::REPEATED_LEN_MAX;
 /// late. Most round trips are shorter, so mostly no datagram is repeated.
 const WAIT_MIN: Duration = Duration::from_millis(200);
 
-/// How often a session's first contents are sent again, each time after twice the wait: 200, 600, 1400 and 3000 ms
-/// after the first time. Chosen: after that, heartbeats carry the contents.
+/// How often a session's first contents are sent again: 200, 600, 1400 and 3000 ms after the first time. Each wait is
+/// twice the last. Chosen: after that, heartbeats carry the contents.
 const TRIES_MAX: u32 = 4;
 
 /// If the peer repeats its first contents this long after this end's last answer, that answer counts as lost. Chosen:

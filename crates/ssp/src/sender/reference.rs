@@ -1,7 +1,7 @@
 //! Chooses the state from which the next diff starts.
 //!
 //! A receiver can apply a diff only if it holds the state from which the diff starts. It certainly holds the known
-//! receiver state. The assumed state is newer, so the diff from it is shorter, but a receiver that an earlier datagram
+//! receiver state. The assumed state is newer, so the diff from it is shorter. But a receiver that an earlier datagram
 //! did not reach cannot apply it.
 
 use rove_units::Stream;

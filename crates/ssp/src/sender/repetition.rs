@@ -1,8 +1,8 @@
 //! Proactive repetition of small contents (diffs) on a path that loses datagrams.
 //!
 //! A lost keystroke or echo otherwise waits for its timeout, far longer than the round trip. While the path loses
-//! datagrams, small contents are sent several times in short succession, so that the chance of all of them being lost
-//! is small. Each copy is a diff from the known (acknowledged) receiver state, so it can be applied even if all other
+//! datagrams, small contents are sent several times in short succession. The chance that all copies are lost is then
+//! small. Each copy is a diff from the known (acknowledged) receiver state. So it can be applied even if all other
 //! datagrams are lost. Newer contents include the older ones and replace a copy. If contents follow each other faster
 //! than the path answers, a copy waits a frame interval, in which newer contents may replace it. A path without loss
 //! carries no copies.
@@ -51,7 +51,7 @@ const SECOND_MIN: Duration = Duration::from_millis(5);
 const SECOND_MAX: Duration = Duration::from_millis(40);
 
 /// Shortest round trip at which contents that followed others within a round trip are copied only after a frame
-/// interval, so that newer contents can replace the copy. Chosen: docs/timing.md, "Repetition"; on shorter paths copies
+/// interval. Newer contents can then replace the copy. Chosen: docs/timing.md, "Repetition"; on shorter paths copies
 /// are a smaller part of the bytes, and the wait is a larger part of the time.
 const FOLLOWED_SRTT_MIN: Duration = Duration::from_millis(200);
 
@@ -61,8 +61,8 @@ const PRESUMED_LOSS: f64 = 0.1;
 /// Longest diff that is sent in copies, in bytes before compression. Chosen: any such diff fits into a datagram.
 pub(super) const REPEATED_LEN_MAX: usize = 1000;
 
-/// Least excess of SRTT over the shortest round trip that shows a queue, which copies would lengthen; such a path loses
-/// datagrams to that queue. Chosen: 50 ms or, if longer, half of the shortest round trip.
+/// Least excess of SRTT over the shortest round trip that shows a queue. Copies would lengthen the queue, to which such
+/// a path loses datagrams. Chosen: 50 ms or, if longer, half of the shortest round trip.
 const QUEUE_MIN: Duration = Duration::from_millis(50);
 
 /// The copies of the newest contents, and the budget of bytes for copies.

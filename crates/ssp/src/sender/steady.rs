@@ -3,7 +3,7 @@
 //! Output that no recent key asked for, such as a log or a monitor, is not repeated, because the next frame contains
 //! it. By the rules of Mosh 1.4.0 (stock), frames (sent diffs) are half a round trip apart. After a lost frame the peer
 //! keeps an old screen for another half round trip, or until a timeout if the next frame starts from the lost one. On a
-//! path that loses datagrams, the next frame is sent sooner, within a budget of bytes, and starts from the state whose
+//! path that loses datagrams, the next frame is sent sooner, within a budget of bytes. It starts from the state whose
 //! diff is worth most ([`ReferencePolicy::Bayesian`]). This is mostly the known receiver state, so that a lost frame
 //! does not affect others. Keys and their answers keep their own pace, and so do paths without loss or with a queue.
 //!
@@ -86,8 +86,8 @@ impl SteadyOutput {
     }
 }
 
-/// Returns how many of a frame's `bytes` are charged to the budget: all if no time has `elapsed` since the previous
-/// frame, fewer with each moment, and none after a frame interval.
+/// Returns how many of a frame's `bytes` are charged to the budget. All are charged if no time has `elapsed` since the
+/// previous frame. After a frame interval, the charge is zero.
 fn share(bytes: u64, elapsed: Duration, frame_interval: Duration) -> u64 {
     let early = frame_interval.saturating_sub(elapsed).as_nanos();
     let part = u128::from(bytes) * early / frame_interval.as_nanos().max(1);

@@ -56,9 +56,9 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.client().map(|client| &client.candidates)
     }
 
-    /// Returns when the peer must send again: a heartbeat interval after its newest state arrived or, if later, at the
-    /// heartbeat that it announced. The announcement counts at most until a heartbeat interval after this end sent its
-    /// oldest unacknowledged contents (a diff), because the peer must acknowledge those.
+    /// Returns when the peer must send again. That is a heartbeat interval after its newest state arrived or, if later,
+    /// at the heartbeat that it announced. The announcement counts at most until a heartbeat interval after this end
+    /// sent its oldest unacknowledged contents (a diff). The peer must acknowledge them.
     pub fn remote_due_at(&self) -> Instant {
         let due_at = self.receiver.newest().arrived_at + self.config.heartbeat.interval;
         due_at.max(self.asked_before(self.heartbeats.hears_by()).unwrap_or(due_at))
@@ -87,8 +87,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         &self.receiver.newest().object
     }
 
-    /// Returns the memory that holds everything derived from the key for as long as this end lives, so that a caller
-    /// can keep it off the disk. It is that of the session's cipher, and of the packets' cipher if there is one.
+    /// Returns the memory that holds everything derived from the key for as long as this end lives. A caller can thus
+    /// keep it off the disk. It is that of the session's cipher, and of the packets' cipher if there is one.
     pub fn key_memory(&self) -> Vec<Range<*const u8>> {
         let packets = self.packets.as_ref().map(|packets| packets.key_memory());
         [self.connection.key_memory()].into_iter().chain(packets).collect()
@@ -151,7 +151,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     }
 
     /// Returns when a client's driver should open a side path: 5 s after the first datagram that the network left
-    /// unanswered, or at once if the side path has ended.
+    /// unanswered. If the side path has ended, it is at once.
     pub fn side_path_wanted_at(&self) -> Option<Instant> {
         let unacknowledged_since = self.sender.sent.unacknowledged_since();
         self.connection.client()?.side_path_wanted_at(unacknowledged_since)

@@ -316,8 +316,8 @@ type Cell = (String, LinkConfig, [f64; 2]);
 /// Returns the links to compare on: all cells of the decision if `ROVE_QUINN_CELLS` is set. The least shares of the
 /// others are up to 0.02 below the measured ones.
 ///
-/// The decision is not met in two kinds of cells: with 5 and 10 % of loss under CUBIC (0.90 to 0.94), and at 100 Mbit/s
-/// and 500 ms without loss, where credit is too small.
+/// Two kinds of cells do not meet the decision. With 5 and 10 % of loss under CUBIC, the shares are 0.90 to 0.94. At
+/// 100 Mbit/s and 500 ms without loss, credit is too small.
 fn cells() -> Vec<Cell> {
     if std::env::var_os("ROVE_QUINN_CELLS").is_none() {
         // quinn counts each overtaken packet as lost, and keeps the least window.
