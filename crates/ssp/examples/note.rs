@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Typed lines are appended to this end's note. The end of input ends the session. The example shows all that a program
-//! needs: an [`Object`], and a loop that feeds a [`Transport`] and does what it says.
+//! needs: an [`Object`], and a loop that feeds a [`Transport`] and sends its datagrams.
 #![allow(missing_docs, reason = "an example, not an interface")]
 
 use std::io::{BufRead, ErrorKind, Read};
@@ -20,7 +20,7 @@ use rove_ssp::{
 };
 use rove_units::{Bytes, Duration, Instant, Seed};
 
-/// Longest note that this end accepts from the other, so that a peer cannot fill this end's memory.
+/// Longest note that this end accepts from the peer, so that a peer cannot fill this end's memory.
 const NOTE_LEN_MAX: usize = 1 << 20;
 
 /// Longest wait for a datagram before the program checks the keyboard.
@@ -31,8 +31,7 @@ const KEYBOARD_WAIT: Duration = Duration::from_millis(50);
 struct Note(String);
 
 impl Object for Note {
-    /// Returns a byte that says how to read the rest, and the rest: after `+` the appended text, after `=` the whole
-    /// text.
+    /// Returns a first byte and a text: after `+` the text that was appended, after `=` the whole text.
     fn diff_from(&self, base: &Self, _peer: Capabilities) -> Vec<u8> {
         match self.0.strip_prefix(base.0.as_str()) {
             Some("") => Vec::new(),

@@ -95,7 +95,7 @@ impl Assembler {
     /// Returns the compressed instruction if all of its fragments are held, or else `None`. A complete instruction's
     /// fragments are dropped, and its id is kept.
     fn complete(&mut self) -> Option<Vec<u8>> {
-        // No fragment has a number above that of the last, so the count shows whether one is missing.
+        // No number exceeds the last fragment's number, so the count shows whether a fragment is missing.
         if self.slices.len() != usize::from(self.last?) + 1 {
             return None;
         }

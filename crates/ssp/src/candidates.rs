@@ -1,9 +1,9 @@
 //! Chooses the address of the server to which a client sends.
 //!
-//! A host has several addresses of both families: the address that ssh used, and those that the host itself states. The
-//! client uses an address for as long as it answers. While it does not answer, the client also probes the other
-//! addresses: it repeats the newest payload to each. A server that gets a probe answers to the probe's source, as it
-//! does for a client that has moved. The client keeps the first address that answers.
+//! A host has several addresses of both families: the address that ssh used, and the addresses that the host itself
+//! states. The client uses an address for as long as it answers. While it does not answer, the client also probes the
+//! other addresses: it repeats the newest payload to each. A server that gets a probe answers to the probe's source, as
+//! it does for a client that has moved. The client keeps the first address that answers.
 //!
 //! A *detour* is a forwarder's address (docs/wire.md). On a detour, a client also probes the server's own addresses.
 
@@ -381,7 +381,7 @@ mod tests {
         assert_eq!(probe(&mut candidates, 1_000), Some(B));
         candidates.handle_unreachable(address(B));
         assert_eq!(probe(&mut candidates, 1_001), None, "another address has no route");
-        // A key that could not be sent goes to the other address at once.
+        // A keystroke that could not be sent to the first address goes to the other address at once.
         candidates.handle_unreachable(address(A));
         assert_eq!(probe(&mut candidates, 1_001), Some(B));
         assert_eq!(probe(&mut candidates, 1_002), None);

@@ -98,7 +98,7 @@ impl ClientPath {
         self.revalidation.handle_roundtrip(sent_at);
     }
 
-    /// Handles the arrival of a datagram from `source`. `is_echo` says that it echoes a timestamp of this end. Returns
+    /// Handles the arrival of a datagram from `source`. `is_echo` is true if it echoes a timestamp of this end. Returns
     /// whether the destination of datagrams changes.
     pub(crate) fn handle_source(
         &mut self,

@@ -33,8 +33,8 @@ pub(crate) const RECEIVED_MAX: usize = 1024;
 /// [`Object::received_bytes_max`]: crate::Object::received_bytes_max
 pub(crate) const RECEIVED_BYTES_MAX: Bytes = Bytes::mib(64);
 
-/// How many refused instructions a receiver remembers, the newest ones, so that it applies none of them again. Chosen:
-/// a peer repeats only the handful of instructions that are on their way.
+/// Most refused instructions (the newest) that a receiver remembers, so that it does not apply them again. Chosen: a
+/// peer repeats only the handful of instructions that are on their way.
 pub(crate) const REFUSED_MAX: usize = 16;
 
 /// Most work that a client does for received states before it returns to its driver, in the object's units. Chosen:
@@ -69,7 +69,7 @@ pub enum ReferencePolicy {
 }
 
 impl ReferencePolicy {
-    /// Returns whether a large change may be sent as a chain of unacknowledged states, each a diff from the one before.
+    /// Returns whether a large change may be sent as a chain of unacknowledged states, each a diff from the last.
     pub(crate) const fn allows_chains(self) -> bool {
         !matches!(self, Self::Known | Self::Mixture { known_percent: 100.. })
     }
@@ -145,7 +145,7 @@ impl Config {
         }
     }
 
-    /// Returns whether any diffs, perhaps only those of steady output, may start from the state that is worth most
+    /// Returns whether any diffs, perhaps only diffs of steady output, may start from the state that is worth most
     /// ([`ReferencePolicy::Bayesian`]).
     pub(crate) fn weighs_references(&self) -> bool {
         self.reference == ReferencePolicy::Bayesian

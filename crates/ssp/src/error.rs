@@ -13,7 +13,7 @@ pub enum ReceiveError {
     /// The datagram is shorter than nonce and tag together.
     #[error("{len} bytes are too few for a sealed datagram")]
     Truncated { len: usize },
-    /// The datagram's direction is the one in which this end sends.
+    /// The datagram's direction is this end's sending direction.
     #[error("the datagram travels away from this end")]
     Reflected,
     /// The sequence number has arrived before, or is so far below the highest that it may have arrived.
@@ -34,10 +34,10 @@ pub enum ReceiveError {
     /// A fragment with this number arrived before with other contents or another mark of the last fragment.
     #[error("fragment {number} contradicts the one already held")]
     FragmentContradiction { number: u16 },
-    /// The fragment's number is above that of the instruction's last fragment.
+    /// The fragment's number is above the number of the instruction's last fragment.
     #[error("fragment {number} lies beyond the last one, {last}")]
     FragmentBeyondLast { number: u16, last: u16 },
-    /// A last fragment's number is below that of a fragment already held.
+    /// A last fragment's number is below the number of a held fragment.
     #[error("fragment {number} cannot be the last: {held} is already held")]
     LastFragmentBelowHeld { number: u16, held: u16 },
     /// The fragments of one instruction are together longer than the limit.
@@ -80,7 +80,7 @@ pub enum ReceiveError {
 
 impl ReceiveError {
     /// Returns whether the peer caused the error. The peer then sealed the datagram with this session's key, and it
-    /// arrived for the first time. Anybody can cause the other errors, and those datagrams have changed nothing.
+    /// arrived for the first time. Anybody can cause the other errors, and then the datagram has changed nothing.
     pub const fn is_from_peer(&self) -> bool {
         !matches!(
             self,

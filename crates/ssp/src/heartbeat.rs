@@ -15,7 +15,7 @@ use announced::AnnouncedHeartbeat;
 use backoff::HeartbeatBackoff;
 pub(crate) use backoff::PAUSE_MAX;
 
-/// The heartbeat pauses of one end. A client announces no heartbeat, and a server hears of none.
+/// The heartbeat pauses of one end. Only a server announces heartbeats, and only a client gets announcements.
 #[derive(Clone, Debug)]
 pub(crate) struct HeartbeatSchedule {
     pub(crate) backoff: HeartbeatBackoff,

@@ -41,7 +41,7 @@ const FIELDS_LEN_MAX: usize = 6 + 4 * 11 + 2 * 6;
 /// of later versions. Without a limit, 4 MiB of fields would keep a processor busy.
 const FIELDS_MAX: usize = 64;
 
-/// A message from one end to the other: diff, acknowledgment, and which states may be dropped. The default is empty.
+/// A message from one end to the other: diff, acknowledgment, and the states that may be dropped. The default is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Instruction {
     /// The number of the state from which the diff starts.

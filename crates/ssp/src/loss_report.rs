@@ -1,8 +1,8 @@
 //! The loss report, by which an end tells its peer how many of the peer's datagrams arrived.
 //!
-//! Only the receiver of datagrams can count those that are missing. Field 101 of the transport instruction, used
-//! between two roves only, carries this count back. A report is not part of a state. No instruction is sent for it, a
-//! lost report is not repeated, and the next report replaces it.
+//! Only the receiver of datagrams can count the missing ones. Field 101 of the transport instruction, used between two
+//! roves only, carries this count back. A report is not part of a state. No instruction is sent for it, a lost report
+//! is not repeated, and the next report replaces it.
 
 use prost::encoding::{decode_varint, encode_varint};
 use rove_units::{Duration, Instant};
@@ -94,7 +94,7 @@ impl LossReports {
         self.heard
     }
 
-    /// Records that a datagram from the peer was lost, because the other direction may then begin to lose as well.
+    /// Records that a datagram from the peer was lost, because the other direction may then lose datagrams, too.
     pub(crate) fn handle_loss_of_peers(&mut self) {
         self.estimate.handle_loss_of_other();
     }

@@ -22,7 +22,7 @@ pub enum Mechanism {
     Collection,
     /// Heartbeats become rare while there is nothing to send.
     Quiet,
-    /// Round trips of more than 5 s are measured, and timeouts allow for those of more than a second.
+    /// Round trips of more than 5 s are measured, and timeouts allow for round trips of more than a second.
     FarPath,
     /// The size of datagrams is adapted to the path.
     PathSize,
@@ -55,7 +55,7 @@ impl Config {
         Self { capabilities: None, ..bare }
     }
 
-    /// Returns this configuration with `mechanism` switched off: its numbers are those of Mosh 1.4.0.
+    /// Returns this configuration with `mechanism` switched off. Its numbers are then equal to Mosh 1.4.0's.
     #[must_use]
     pub const fn without(mut self, mechanism: Mechanism) -> Self {
         let stock = Self::STOCK_SERVER;

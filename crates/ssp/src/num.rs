@@ -22,7 +22,7 @@ impl StateNum {
         self.0
     }
 
-    /// Returns the number after this one; [`StateNum::SHUTDOWN`] has none and returns itself.
+    /// Returns the number after this one; [`StateNum::SHUTDOWN`] is the last and returns itself.
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0.saturating_add(1))

@@ -121,7 +121,7 @@ pub trait Object: Clone {
     /// Returns a state about half way from `base` to `self`, for a diff that is longer than [`Object::DIFF_MAX`].
     /// `None` if the object cannot be divided further.
     ///
-    /// The result is sent as a state of its own: a receiver must accept it after `base`, and `self` after it.
+    /// The result becomes a sent state, so `result.follows(base)` and `self.follows(result)` must be true.
     fn midpoint(&self, base: &Self) -> Option<Self> {
         let _ = base;
         None

@@ -29,9 +29,9 @@ pub(crate) const SIZE_MIN: usize = 500;
 /// (BASE_PLPMTU).
 pub(crate) const SIZE_BASE: usize = 1_200;
 
-/// Most falls in a row of the datagrams' size after which the former size is probed again at once. Each fall is within
-/// [`FALLS_APART`] of the last. Chosen: an end thus adapts at once to a path that changes. If a path carries the probes
-/// but not the contents, the size falls a bounded number of times.
+/// Most successive falls of the size of datagrams after which the former size is probed again at once. Each fall is
+/// within [`FALLS_APART`] of the last. Chosen: an end thus adapts at once to a path that changes. If a path carries the
+/// probes but not the contents, the size falls a bounded number of times.
 const FALLS_MAX: u32 = 4;
 const FALLS_APART: Duration = Duration::from_secs(60);
 
@@ -91,7 +91,7 @@ pub(crate) struct PathSize {
     fell_at: Option<Instant>,
     /// The time until which missing answers do not make the size fall, because smaller datagrams also got none.
     acquitted_until: Option<Instant>,
-    /// How often smaller datagrams have stayed unanswered as well since the last acknowledgment.
+    /// How often, since the last acknowledgment, smaller datagrams also stayed unanswered; at most [`ACQUITTALS_MAX`].
     acquittals: u32,
 }
 
@@ -190,7 +190,7 @@ impl PathSize {
         if self.falls <= FALLS_MAX { search.doubt(from) } else { search.refuse(now, from) }
     }
 
-    /// Makes datagrams smaller than `blamed` bytes and than they are. Returns false if there is no smaller size.
+    /// Makes datagrams smaller than `blamed` bytes and than at present. Returns false if there is no smaller size.
     fn fall_below(&mut self, blamed: usize) -> bool {
         let below = blamed.min(self.size);
         let lower = [SIZE_BASE, SIZE_MIN].into_iter().find(|size| *size < below);

@@ -192,7 +192,7 @@ impl<R: Object> Receiver<R> {
         self.states.iter().map(|state| (state.num, &state.object))
     }
 
-    /// Replaces the states by those that an earlier process of this end had received.
+    /// Replaces the states by the states that an earlier process of this end had received.
     pub(crate) fn resume(&mut self, received: Vec<(StateNum, R)>, now: Instant) {
         self.states.clear();
         for (num, object) in received {
@@ -231,7 +231,7 @@ impl<R: Object> Receiver<R> {
             }
             self.quenched_until = now + config.quench_interval;
         }
-        // A state that alone exceeds the limit must still get a successor, because otherwise the session would hang.
+        // A single state that exceeds the limit must still get a successor, because otherwise the session would hang.
         let bytes: Bytes = self.states.iter().map(|state| state.bytes).sum();
         if self.states.len() > 1 && bytes > self.newest().object.received_bytes_max() {
             return Err(ReceiveError::QueueFull);

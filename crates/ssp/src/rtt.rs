@@ -10,8 +10,8 @@ const SRTT_INITIAL: Duration = Duration::from_secs(1);
 /// RTTVAR before the first sample. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const RTTVAR_INITIAL: Duration = Duration::from_millis(500);
 
-/// How long only suspect samples ([`SUSPECT_MIN`] or more) must have come before they count. Chosen: all datagrams that
-/// a suspended host finds when it wakes up come at once. A fresh sample follows within a round trip.
+/// Time during which all samples must be suspect ([`SUSPECT_MIN`] or more) before suspect samples count. Chosen: all
+/// datagrams that a suspended host finds when it wakes up come at once. A fresh sample follows within a round trip.
 const SUSPECT_FOR: Duration = Duration::from_secs(1);
 
 /// If SRTT is above the upper bound of RTO, RTO may exceed SRTT by SRTT divided by this. Chosen: a quarter. RTTVAR
@@ -35,7 +35,7 @@ impl RttEstimator {
     }
 
     /// Adds a sample and returns whether it counts. A sample of [`RttConfig::rtt_max`] or more does not. Samples of
-    /// [`SUSPECT_MIN`] or more count only after all samples have been so long for [`SUSPECT_FOR`].
+    /// [`SUSPECT_MIN`] or more count only after all samples of the last [`SUSPECT_FOR`] were as long.
     pub(crate) fn handle_sample(
         &mut self,
         now: Instant,

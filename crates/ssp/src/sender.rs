@@ -331,8 +331,8 @@ impl<L: Object> Sender<L> {
             .map_or((0, diff_from_known), |diff| (self.sent.assumed, diff))
     }
 
-    /// Returns until when large contents must wait: until the end of the backoff or, once the peer has announced its
-    /// shutdown, for ever (`Some(None)`). `None` if they may be sent.
+    /// Returns the time until which large contents must wait, because of the backoff. Once the peer has announced its
+    /// shutdown, they wait for ever (`Some(None)`). `None` if they may be sent.
     fn holds_back(&self, now: Instant, timing: &SendTiming) -> Option<Option<Instant>> {
         if self.shutdown.is_started() {
             return None;

@@ -13,8 +13,8 @@ use rove_units::{Duration, Instant};
 
 use crate::probe_rounds::{Probe, ProbeRounds};
 
-/// The address that stands for the side path. No host has it, and no datagram is sent to it.
-/// Source: RFC 7600, section 4.8 (the IPv4 dummy address); the port is that of "discard".
+/// The address that stands for the side path. No host has it, and no datagram is sent to it. Source: RFC 7600, section
+/// 4.8 (the IPv4 dummy address); the port belongs to "discard".
 pub const SIDE_PATH: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new(192, 0, 0, 8), 9));
 
 /// How long a datagram over the network may stay unanswered until the driver should open a side path. Chosen: longer
@@ -39,9 +39,9 @@ pub struct SidePath {
     /// Whether the side path ended while it was used, and the network has not answered since.
     is_missed: bool,
     rounds: ProbeRounds,
-    /// When the first datagram was sent over the side path since the last arrival there. `None` if there is none.
+    /// When the first datagram was sent over the side path since the last arrival there. `None` if none was sent.
     unheard_since: Option<Instant>,
-    /// The time of the first recall ([`Probe::Recall`]) after [`SidePath::unheard_since`]. `None` if there is none.
+    /// The time of the first recall ([`Probe::Recall`]) after [`SidePath::unheard_since`]. `None` before that recall.
     recalled_at: Option<Instant>,
     /// How many datagrams were given to the side path since one last arrived by it.
     unheard: u64,

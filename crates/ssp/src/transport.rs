@@ -187,7 +187,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.candidates_mut()
     }
 
-    /// Removes the address of a forwarder that has ended. If it is in use, a client switches to its first address.
+    /// Removes the address of a forwarder that has ended. If it is in use, the server's first address replaces it.
     pub fn remove_candidate(&mut self, now: Instant, address: SocketAddr) {
         self.connection.remove_candidate(now, address);
         self.heed_size();

@@ -1,8 +1,8 @@
 //! Decides by a sliding window which sequence numbers are accepted, as in RFC 6479 and QUIC (RFC 9000, section 12.3).
 //!
 //! A number above all before it is accepted, and moves the window up. A number within the window is accepted once. A
-//! number below the window is refused, because it may have come before. Numbers are in clear text, so a datagram can be
-//! refused for its number before its tag is verified. Its number is recorded only after the tag has been verified.
+//! number below the window is refused, because it may have arrived before. Numbers are in clear text, so a datagram can
+//! be refused for its number before its tag is verified. Its number is recorded only after the tag has been verified.
 
 use core::ops::Range;
 
@@ -26,7 +26,7 @@ const WORD: u64 = u64::BITS as u64;
 const RECENT: u64 = 128;
 const _: () = assert!(OVERTAKEN_LOST <= RECENT && RECENT <= OVERTAKEN_MAX);
 
-/// How far below the highest arrived number a missing one counts as lost, on a path that has recently reordered
+/// How far below the highest arrived number a missing number counts as lost, on a path that has recently reordered
 /// datagrams. Source: RFC 5681, section 3.2 (three duplicate acknowledgments).
 pub(crate) const OVERTAKEN_LOST: u64 = 3;
 
@@ -34,7 +34,7 @@ pub(crate) const OVERTAKEN_LOST: u64 = 3;
 /// reordering window where no reordering was observed).
 const OVERTAKEN_LOST_IN_ORDER: u64 = 1;
 
-/// Number of sequence numbers after a reordering for which a path counts as reordering. Chosen: as for a loss.
+/// Sequence numbers after a reordering for which a path counts as reordering. Chosen: a loss is remembered as long.
 const OUT_OF_ORDER: u64 = 512;
 
 /// The sequence numbers that have arrived, in a sliding window, and an estimate of the loss.

@@ -8,7 +8,7 @@ use crate::frame::{ACK_RANGES_MAX, ACK_TIMES_MAX, AckFrame};
 use crate::id::PacketNum;
 use crate::ranges::Ranges;
 
-/// Once so many packets wait for an acknowledgment, it is sent without delay. Source: the wire contract, docs/wire.md.
+/// When this many packets wait for an acknowledgment, it is sent at once. Source: the wire contract, docs/wire.md.
 const ACK_EVERY: usize = 2;
 
 /// How many arrival times an acknowledgment repeats from earlier ones, in case these were lost. Chosen: as many as two
@@ -64,8 +64,8 @@ impl Arrivals {
         self.due
     }
 
-    /// Returns the acknowledgment that a packet sent at `now` carries, in at most `room` bytes. `None` if none is needed.
-    /// A peer whose packet numbers are far apart is told only the highest ranges, and sends the other packets again.
+    /// Returns the acknowledgment that a packet sent at `now` carries, in at most `room` bytes. `None` if none is
+    /// needed. If numbers are far apart, only the highest ranges fit, and the peer sends the other packets again.
     pub(crate) fn take(&mut self, now: Instant, room: usize) -> Option<AckFrame> {
         self.due.take()?;
         let highest = self.numbers.last()?.end - 1;

@@ -7,7 +7,7 @@ use rove_units::Bytes;
 
 use crate::packet::PACKET_MIN;
 
-/// Fewest packets lost in a row for which their size is blamed. Chosen: at 29 % loss, so many in a row are lost less
+/// Fewest packets lost in a row for which their size is blamed. Chosen: at 29 % loss, this many in a row are lost less
 /// than once in a million times.
 const LOST_MIN: u32 = 12;
 

@@ -17,7 +17,7 @@ pub struct Closed {
     pub text: String,
 }
 
-/// Whether the stream layer has closed, and whether the peer has to be told.
+/// Whether the stream layer has closed, and whether a close frame has to be sent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Closing {
     closed: Option<Closed>,
@@ -45,7 +45,7 @@ impl Closing {
         is_first
     }
 
-    /// Handles a packet that came after the layer has closed. The peer is told again, unless it closed the layer.
+    /// Handles a packet that came after the layer has closed. Unless the peer closed the layer, it is told again.
     pub(crate) fn handle_packet(&mut self) {
         self.is_due = self.closed.as_ref().is_some_and(|it| !it.is_by_peer);
     }

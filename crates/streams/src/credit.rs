@@ -40,7 +40,7 @@ impl Pool {
     }
 }
 
-/// Returns how many of a stream's `bytes` come from the pool: those beyond the first credit.
+/// Returns how many of a stream's `bytes` come from the pool: the bytes beyond the first credit.
 pub(crate) const fn share(bytes: u64) -> u64 {
     bytes.saturating_sub(FIRST_CREDIT)
 }

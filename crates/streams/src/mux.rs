@@ -170,7 +170,7 @@ impl Mux {
         self.closing.closed()
     }
 
-    /// Handles an authentic packet, which must not have come before. The call does the work of [`Mux::handle_heard`].
+    /// Handles an authentic packet that has not arrived before. The call does the work of [`Mux::handle_heard`].
     ///
     /// # Errors
     ///
@@ -187,8 +187,8 @@ impl Mux {
         }
         self.note_heard(now, true);
         if payload.len() >= PACKET_MIN {
-            // The peer sends bulk data. If both ends do, each queue delays the acknowledgments of the other direction.
-            // With long queues, both congestion windows would oscillate.
+            // The peer sends bulk data. If both ends send bulk data, each queue delays the acknowledgments of the other
+            // direction. With long queues, both congestion windows would oscillate.
             self.recovery.handle_interaction(now);
         }
         let result = self.handle_frames(now, number, payload);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::error::{PacketError, StreamError, Violation};
 use crate::ranges::Ranges;
 
-/// Most pieces of a stream that wait for missing bytes before them. Chosen: a bound on gaps; beyond it, packets repeat.
+/// Most pieces of a stream that wait for missing bytes before them. Chosen: a bound on memory; refused ones come again.
 const PIECES_MAX: usize = 1_024;
 
 /// The outcome of a read.
@@ -40,7 +40,7 @@ pub(crate) struct ReceiveHalf {
     /// How many bytes the owner has read.
     base: u64,
     arrived: Ranges,
-    /// How many bytes the stream has in all. `None` until the peer has told.
+    /// How many bytes the stream has in all. `None` until the peer has stated it.
     end: Option<u64>,
     /// The highest end offset of any data frame or reset so far.
     highest: u64,

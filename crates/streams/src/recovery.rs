@@ -263,8 +263,8 @@ impl Recovery {
         Ok(fates)
     }
 
-    /// Removes the acknowledged packets. Returns the first and the last send time of those that counted as in flight.
-    /// `None` if there were none.
+    /// Removes the acknowledged packets. Returns the first and the last send time of the removed packets that counted
+    /// as in flight. `None` if no such packet was removed.
     fn take_acked(
         &mut self,
         now: Instant,
@@ -412,7 +412,7 @@ impl Recovery {
         Fates { lost: self.oldest(), ..Fates::default() }
     }
 
-    /// Returns the parts that the due probes carry again: those of the oldest packets in flight.
+    /// Returns the parts of the oldest packets in flight, which the due probes carry again.
     fn oldest(&self) -> Vec<Carried> {
         let oldest = self.sent.values().filter(|it| it.size > 0).take(self.probes.into());
         oldest.flat_map(|it| it.carried.iter().cloned()).collect()
@@ -446,7 +446,7 @@ impl Recovery {
         self.flight.handle_ack(now, ack);
     }
 
-    /// Finds the packets that count as lost. `acked` has the first and last send time of those just acknowledged.
+    /// Finds the packets that count as lost. `acked` has the first and last send time of the packets just acknowledged.
     fn detect_losses(&mut self, now: Instant, acked: Option<[Instant; 2]>, fates: &mut Fates) {
         self.lost_at = None;
         let Some(largest) = self.largest_acked else { return };

@@ -28,7 +28,7 @@ pub(crate) struct Rtt {
 }
 
 impl Rtt {
-    /// Adds a sample. `delay` is the time for which the peer says that it delayed the acknowledgment.
+    /// Adds a sample. `delay` is the acknowledgment's delay at the peer, as the peer states it.
     pub(crate) fn handle_sample(&mut self, sample: Duration, delay: Duration) {
         self.least = if self.smoothed.is_none() { sample } else { self.least.min(sample) };
         let held = delay.min(ACK_DELAY_MAX);
@@ -59,7 +59,7 @@ impl Rtt {
         (base + (base / 8).max(self.reordering.min(self.smoothed()))).max(GRANULARITY)
     }
 
-    /// Returns whether the path reorders. Then a packet's age shows that it is lost, and its number does not.
+    /// Returns whether the path reorders. If so, a packet's age shows that it is lost, and its number does not.
     pub(crate) const fn is_reordered(&self) -> bool {
         !self.reordering.is_zero()
     }

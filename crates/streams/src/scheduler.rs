@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// Lets streams send chunks of these sizes for `turns` turns. Returns how many bytes each has sent.
+    /// Runs `turns` turns of streams with chunks of these sizes. Returns how many bytes each stream has sent.
     fn share(sizes: &[u64], interactive: &[u64], turns: u32) -> BTreeMap<u64, u64> {
         let mut scheduler = Scheduler::default();
         let mut sent = BTreeMap::new();

@@ -7,7 +7,7 @@ fn fragment(id: u64, number: u16, last: bool, contents: &[u8]) -> Fragment {
     Fragment { id, number, last, contents: contents.to_vec() }
 }
 
-/// Hands over fragments, and asserts that none completes an instruction or is refused.
+/// Hands fragments over, and asserts that each is accepted and completes no instruction.
 fn hold(assembler: &mut Assembler, fragments: &[Fragment]) {
     for fragment in fragments {
         assert_eq!(assembler.handle_fragment(fragment.clone()), Ok(None));

@@ -49,8 +49,8 @@ pub struct FrameConfig {
     /// acknowledgments ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)). That interval is a third of the
     /// round trip, and applies at any loss. Chosen: docs/timing.md, "Late acknowledgments".
     pub news_interval_late: Duration,
-    /// Replaces [`FrameConfig::news_interval_max`] if at least two waiting changes follow each other as fast as those
-    /// of a held key. Chosen: docs/timing.md, "A key that is held".
+    /// Replaces [`FrameConfig::news_interval_max`] if at least two waiting changes follow each other as fast as the
+    /// repeats of a held key. Chosen: docs/timing.md, "A key that is held".
     pub held_interval_max: Duration,
     /// Replaces [`FrameConfig::news_interval_max`] for output that does not answer recent contents of the peer, on a
     /// path that loses datagrams and has no queue. Chosen: docs/timing.md, "Steady output".
@@ -77,8 +77,8 @@ impl FrameConfig {
 
     /// The values of these fields at a rove client.
     ///
-    /// A key's frame follows that of the previous key after at most 120 ms; at a Mosh 1.4.0 client, after up to 250 ms.
-    /// Chosen: docs/timing.md, "Ahead of stock's pace".
+    /// A key's frame follows the previous key's frame after at most 120 ms. At a Mosh 1.4.0 client, the wait is up to
+    /// 250 ms. Chosen: docs/timing.md, "Ahead of stock's pace".
     pub(super) const CLIENT: Self = Self {
         collection_delay: Duration::from_millis(1),
         quiet_delay: Duration::ZERO,

@@ -136,7 +136,7 @@ proptest! {
         let mut bytes = datagram.seal(&mut cipher()).unwrap();
         let bit = bit.index(bytes.len() * 8);
         bytes[bit / 8] ^= 1 << (bit % 8);
-        // The tag covers the direction bit. If that bit is flipped, the other end opens the datagram. The tag is wrong.
+        // The tag covers the direction bit. If it is flipped, the other end opens the datagram, and the tag is wrong.
         let is_turned = bit == 7;
         let toward = if is_turned { datagram.direction.opposite() } else { datagram.direction };
         let opened = Datagram::open(&mut cipher(), toward, &bytes);

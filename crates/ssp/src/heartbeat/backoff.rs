@@ -39,7 +39,7 @@ const AGAIN_WITHIN: Duration = Duration::from_millis(900);
 const _: () = assert!(AGAIN_WITHIN.as_millis() < LATE.as_millis());
 
 /// How late an announced heartbeat may be before the client sends by itself. Chosen: a queue delays datagrams by less.
-/// The server's answer also comes in time: 3.5 s after the heartbeat was due, the client would report a lost contact.
+/// The answer must come within 3.5 s after the heartbeat was due, when the client would report a lost contact.
 pub(super) const LATE: Duration = Duration::from_secs(1);
 
 /// A server's record of its heartbeats, which decides how long the next pause is.
@@ -89,7 +89,7 @@ impl HeartbeatBackoff {
         Self { newest: None, is_resting: false, tallies: Default::default(), pause_max }
     }
 
-    /// Returns whether pauses longer than those of Mosh may be tried at all.
+    /// Returns whether any pause longer than 3 s may be tried.
     pub(super) fn is_worth_it(&self) -> bool {
         self.best_up_to(1) > 0
     }
@@ -144,7 +144,7 @@ impl HeartbeatBackoff {
         if let Some(newest) = self.newest.as_mut().filter(|newest| !newest.is_answered) {
             let tally = &mut self.tallies[newest.steps[0]];
             tally.failed = tally.failed.saturating_add(1);
-            // A later acknowledgment tells nothing about that pause.
+            // A later acknowledgment does not show that the path bears that pause.
             newest.steps = [0, 0];
         }
     }

@@ -67,7 +67,7 @@ pub(crate) enum Answer {
 pub(super) struct Search {
     stock: usize,
     max: usize,
-    /// The smallest size in bytes known not to arrive; `max + 1` while none is known.
+    /// The smallest size in bytes known not to arrive; `max + 1` while no such size is known.
     refused: usize,
     refused_at: Option<Instant>,
     /// A size that arrived once and has since become doubtful. It is probed first.

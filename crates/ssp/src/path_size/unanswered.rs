@@ -33,7 +33,7 @@ struct Try {
     at: Instant,
     /// The largest number of datagrams that one of the contents needed.
     datagrams: usize,
-    /// The smallest, in bytes, of the sizes of each contents' largest datagram.
+    /// The size in bytes of the smallest among the contents' largest datagrams.
     largest_min: usize,
     /// How many datagrams of the contents had the largest size.
     large: u64,

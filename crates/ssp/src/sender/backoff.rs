@@ -31,7 +31,7 @@ impl Backoff {
         self.tries = Some((first, now));
     }
 
-    /// Returns when the next large instruction may be sent, after at most a heartbeat interval. `None`: now.
+    /// Returns when the next large instruction may be sent, after at most a heartbeat interval. `None`: at once.
     pub(super) fn until(&self, timing: &SendTiming) -> Option<Instant> {
         let (_, last) = self.tries?;
         Some(last + self.wait().min(timing.config.heartbeat.interval))

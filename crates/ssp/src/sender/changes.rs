@@ -15,7 +15,7 @@ const HELD_MIN: u32 = 2;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Changes {
     waiting: u32,
-    /// Since when changes are collected for the next frame. `None` if no change waits.
+    /// The time since which changes are collected for the next frame. `None` if no change waits.
     since: Option<Instant>,
     /// Whether the peer's user waits for one of the changes.
     is_awaited: bool,
@@ -44,13 +44,13 @@ impl Changes {
         (self.since, self.nothing_to_say) = (None, says_nothing);
     }
 
-    /// Returns since when changes are collected for the next frame. `None` if no change waits.
+    /// Returns the time since which changes are collected for the next frame. `None` if no change waits.
     pub(super) const fn since(&self) -> Option<Instant> {
         self.since
     }
 
-    /// Returns since when changes are collected. That is `now` for the first change, and also for the first change for
-    /// which the peer's user waits. So earlier changes do not shorten its collection time.
+    /// Returns the time since which changes are collected. It is `now` for the first change, and also for the first
+    /// change for which the peer's user waits. So earlier changes do not shorten its collection time.
     pub(super) fn collected_since(&mut self, now: Instant, is_awaited: bool) -> Instant {
         let before = self.since.filter(|_| self.is_awaited || !is_awaited);
         self.is_awaited = is_awaited;
@@ -62,7 +62,7 @@ impl Changes {
         *self.newest_at.get_or_insert(now)
     }
 
-    /// Returns whether the waiting changes follow each other as fast as those of a held key.
+    /// Returns whether the waiting changes follow each other as fast as the repeats of a held key.
     pub(super) fn are_of_held_key(&self) -> bool {
         let interval = self.newest_at.zip(self.before_at);
         self.waiting >= HELD_MIN
@@ -74,7 +74,7 @@ impl Changes {
 mod tests {
     use super::*;
 
-    /// Returns for each change, at these times in ms, whether the changes so far look like those of a held key.
+    /// Makes changes at these times in ms. Returns for each whether the changes so far count as made by a held key.
     fn held(times: &[u64]) -> Vec<bool> {
         let mut changes = Changes::default();
         let mut note = |at: &u64| {

@@ -77,7 +77,7 @@ struct Sent {
     /// Whether the state was sent with contents (a diff), which the peer acknowledges soon.
     has_contents: bool,
     at: Instant,
-    /// Sum of the lengths, in bytes, of all instructions sent up to the one with this state.
+    /// Sum of the lengths, in bytes, of all instructions up to the instruction with this state.
     bytes: u64,
 }
 

@@ -26,7 +26,7 @@ const _: () = assert!(UNHEARD_AFTER.as_millis() < WAIT_MIN.as_millis());
 /// The state of the repetition of first contents, which ends when the peer acknowledges a state.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FirstContact {
-    /// When the newest contents were last sent. `None` if there were none, or they are not to be repeated.
+    /// When the newest contents were last sent. `None` before the first contents, or if they are not to be repeated.
     sent_at: Option<Instant>,
     tries: u32,
     /// Whether the peer has acknowledged any state.

@@ -65,7 +65,7 @@ fn costs_little_more(known: usize, assumed: usize, _: usize) -> bool {
 /// Returns whether a diff from the known state needs no more datagrams than one from the assumed state.
 ///
 /// If so, the diff from the known state is more likely to be of use to the peer, at any loss rate. The lengths are
-/// those before compression, so the result may be wrong for the compressed diffs.
+/// measured before compression, so the result may be wrong for the compressed diffs.
 fn needs_no_more_datagrams(known: usize, assumed: usize, contents_max: usize) -> bool {
     known <= assumed || known.div_ceil(contents_max) <= assumed.div_ceil(contents_max)
 }

@@ -68,7 +68,7 @@ const QUEUE_MIN: Duration = Duration::from_millis(50);
 /// The copies of the newest contents, and the budget of bytes for copies.
 #[derive(Clone, Debug)]
 pub(super) struct Repetition {
-    /// The contents that are being copied. `None` if there are none.
+    /// The contents that are being copied. `None` if no contents are.
     newest: Option<Copies>,
     /// When new contents were last sent.
     news_at: Option<Instant>,
@@ -173,7 +173,7 @@ fn copies_wanted(timing: &SendTiming, loss_out: f64) -> u32 {
     copies
 }
 
-/// Returns the chance of the loss of all copies below which copying ends, if echo acks are not sent alone.
+/// Returns the chance that all copies are lost, below which copying ends, if echo acks are not sent separately.
 fn residual_unaided(srtt: Duration) -> f64 {
     if srtt >= SECONDS_SRTT_MIN {
         RESIDUAL_SECONDS

@@ -19,18 +19,18 @@ const TRIES_MAX: u32 = 16;
 /// nothing. Chosen: as long as [`TRIES_MAX`] announcements take on a path without a measured round trip.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(4);
 
-/// Number of announcements that the next one follows after a frame interval, on a path that loses nothing. Further ones
-/// are the largest frame interval apart. Chosen: a peer that has not answered five of them is busy.
+/// On a path that loses nothing, so many announcements are each followed by the next after a frame interval. Further
+/// ones are the largest frame interval apart. Chosen: a peer that has not answered five of them is busy.
 const QUICK_TRIES: u32 = 4;
 
 /// Highest loss of the peer's datagrams, as a share from 0 to 1, at which this end waits for a busy peer's
 /// acknowledgment. Chosen: a lost acknowledgment costs a wait of 4 s, which is 40 ms in the mean at this loss.
 const ANSWER_LOSS: f64 = 0.01;
 
-/// Since when, and how often, this end has announced its shutdown.
+/// The time when this end began to announce its shutdown, and the number of announcements.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Shutdown {
-    /// Since when this end is shutting down; `None` while it is not.
+    /// When this end began to shut down; `None` before that.
     since: Option<Instant>,
     tries: u32,
 }

@@ -238,7 +238,7 @@ fn answers_go_ahead_of_the_frame_interval_and_what_follows_keeps_to_it() {
 fn nothing_that_nobody_waits_for_goes_ahead_of_the_frame_interval_by_itself() {
     let server = Config::server();
     assert_eq!(frames_of_changes(server.clone(), 120, &[(0, "a#1"), (10, "a#2")]), [1, 51]);
-    // A change without an urgent part travels with the next awaited change, which is collected as if it were alone.
+    // A change that no person sees travels with the next awaited change, which is collected as if it were alone.
     let changes = [(0, "a#1"), (10, "a#2"), (30, "b#2")];
     assert_eq!(frames_of_changes(server.clone(), 120, &changes), [1, 38]);
     // A frame for which nobody waits does not count as an answer, either.

@@ -105,7 +105,7 @@ impl<L: Object> Sender<L> {
     }
 
     /// Returns whether the next frame is sent as soon as changes pause. While large contents are being sent, a frame
-    /// waits longer, because further contents would delay whatever comes next.
+    /// waits longer, because its contents would delay the next frame.
     fn is_hurried(&self, config: &Config) -> bool {
         self.large.kept.is_none() && self.answers.is_first_next(config)
     }
@@ -178,7 +178,7 @@ impl<L: Object> Sender<L> {
         Some(collected.map_or(next_frame, |collected| collected.max(next_frame)))
     }
 
-    /// Returns when to send the unsent changes. `None` if there are none, or if no user waits for them and the next
+    /// Returns when to send the unsent changes. `None` without changes, or if no user waits for them and the next
     /// instruction can carry them (late acknowledgments).
     fn new_frame_due(&mut self, now: Instant, timing: &SendTiming) -> Option<Instant> {
         let config = &timing.config;

@@ -69,7 +69,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.heartbeats.hears_by()
     }
 
-    /// Returns the time up to which all that this end has sent counts as received: the send time of the known receiver
+    /// Returns until when all that this end has sent counts as received. It is the send time of the known receiver
     /// state or, if later, the end of the silence that a server announced and kept. `None` before an acknowledgment.
     pub fn answered_until(&self) -> Option<Instant> {
         let known_sent_at = self.known_state_sent_at()?;
@@ -88,7 +88,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     }
 
     /// Returns the memory that holds everything derived from the key for as long as this end lives. A caller can thus
-    /// keep it off the disk. It is that of the session's cipher, and of the packets' cipher if there is one.
+    /// keep it off the disk. The memory belongs to the session's cipher, and to the packets' cipher, if any.
     pub fn key_memory(&self) -> Vec<Range<*const u8>> {
         let packets = self.packets.as_ref().map(|packets| packets.key_memory());
         [self.connection.key_memory()].into_iter().chain(packets).collect()
@@ -120,7 +120,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.closing.closed()
     }
 
-    /// Returns how long a server acknowledges repeats of its client's shutdown. `None` if it does not linger. If the
+    /// Returns until when a server acknowledges repeats of its client's shutdown. `None` if it does not linger. If the
     /// driver stops sooner and the first acknowledgment was lost, the client does not learn that the session ended.
     pub fn lingers_until(&self) -> Option<Instant> {
         self.closing.lingers_until()
@@ -139,8 +139,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
     }
 
-    /// Returns the peer's address: at a client the one in use, at a server the source of the newest authentic datagram.
-    /// A server has none before its client has sent and after [`crate::Event::PeerLost`].
+    /// Returns the peer's address: at a client the address in use, at a server the source of the newest authentic
+    /// datagram. A server has no address before its client has sent and after [`crate::Event::PeerLost`].
     pub fn peer_address(&self) -> Option<SocketAddr> {
         self.connection.peer()
     }
@@ -151,7 +151,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     }
 
     /// Returns when a client's driver should open a side path: 5 s after the first datagram that the network left
-    /// unanswered. If the side path has ended, it is at once.
+    /// unanswered. A side path that has ended is replaced at once.
     pub fn side_path_wanted_at(&self) -> Option<Instant> {
         let unacknowledged_since = self.sender.sent.unacknowledged_since();
         self.connection.client()?.side_path_wanted_at(unacknowledged_since)

@@ -7,7 +7,7 @@ use super::*;
 /// The highest sequence number.
 const HIGHEST: u64 = u64::MAX >> 1;
 
-/// A simple model of the window: it accepts each number once, and none that is [`OVERTAKEN_MAX`] or more below the highest.
+/// A simple model of the window: it accepts each number once, if it is less than [`OVERTAKEN_MAX`] below the highest.
 #[derive(Debug, Default)]
 struct Model {
     arrived: BTreeSet<u64>,
@@ -38,7 +38,7 @@ impl Model {
     }
 }
 
-/// Lets numbers arrive at the window and at the model, and asserts that both give the same results.
+/// Passes numbers to the window and to the model, and asserts that both give the same results.
 fn arrive(numbers: &[u64]) {
     let (mut window, mut model) = (Window::new(), Model::default());
     for &number in numbers {

@@ -38,7 +38,7 @@ struct World {
     now: Instant,
     /// The datagrams on the path, by arrival: whether each is for the server, its way, its payload.
     packets: BTreeMap<(Instant, usize), (bool, usize, Vec<u8>)>,
-    /// When, in ms, and by which way each of the client's datagrams was sent, in this order.
+    /// The time in ms and the way of each datagram that the client sent, in the order of sending.
     went: Vec<(u64, usize)>,
     sent: Vec<Vec<u8>>,
 }

@@ -57,7 +57,7 @@ impl<const MAX: usize> Fake<MAX> {
         }
     }
 
-    /// Runs the real end alone for a while.
+    /// Runs the real end for `span`, while the fake peer sends nothing.
     pub(crate) fn run_for(&mut self, span: Duration) {
         let deadline = self.now + span;
         loop {
@@ -138,7 +138,7 @@ impl<const MAX: usize> Fake<MAX> {
         self.id += count;
     }
 
-    /// Returns `instruction` in a datagram with this number, which is its fragment's id as well.
+    /// Returns `instruction` in a datagram. Its number is also the fragment's id.
     pub(crate) fn sealed(&self, instruction: &Instruction, seq: u64) -> Vec<u8> {
         let compressed = Codec::new().compress(&instruction.encode()).expect("small");
         let fragment = split(seq, &compressed, CONTENTS_MAX).remove(0);

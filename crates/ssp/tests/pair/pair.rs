@@ -23,7 +23,7 @@ pub(crate) const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// The treatment of a datagram by the path.
+/// How the path treats a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Delivered,
@@ -179,7 +179,7 @@ pub(crate) fn pair_with<const MAX: usize>(
     Net::new(Party::client(seed, client), Party::server(seed, server), link.clone(), link, seed)
 }
 
-/// Returns whether each end holds what the other has published.
+/// Returns whether each end holds the text that the other end has published.
 pub(crate) fn agree<const MAX: usize>(left: &Party<MAX>, right: &Party<MAX>) -> bool {
     left.transport.local().text() == right.transport.remote().text()
         && right.transport.local().text() == left.transport.remote().text()

@@ -10,7 +10,7 @@ use rove_units::{BitRate, Seed};
 use crate::fake::{Fake, server, state, text};
 use crate::pair::{Pair, Party, agree, ms, noise, pair};
 
-/// Length of contents that need several datagrams.
+/// Length in bytes of contents that need several datagrams.
 const LARGE: usize = 8_000;
 
 /// How many sequence numbers a window covers. A datagram that so many later ones have overtaken is refused.

@@ -44,7 +44,7 @@ fn run(up: u32, down: u32) {
     net.right.write(b"file\r\n$ ");
     net.left.write(b"x");
     assert!(net.run_until(ms(20_000), agree), "up {up}, down {down}: at {}", net.now());
-    // Each end has learned that the other is no stock peer, despite every loss.
+    // Despite every loss, each end has learned that its peer is rove.
     let hello = Hello { version: 1, capabilities: Capabilities::empty() };
     for party in [&net.left, &net.right] {
         assert_eq!(party.transport.peer(), Peer::Rove(hello), "up {up}, down {down}");

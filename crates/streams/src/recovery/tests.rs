@@ -85,7 +85,7 @@ fn probes_repeat_the_oldest_packets_then_become_rare_and_the_first_sound_begins_
     assert_eq!((recovery.in_flight(), recovery.permit(at(1_000_000), 1_200)), (0, Permit::Now));
     assert_eq!(recovery.poll_timeout(), None, "nothing is in flight");
     assert_eq!(recovery.handle_heard(at(1_000_001), true), Fates::default());
-    // An acknowledgment after the silence tells which packets had arrived and need not go again.
+    // An acknowledgment after the silence shows which packets had arrived and need not be sent again.
     let number = send(&mut recovery, 1_000_001);
     let frame =
         AckFrame { largest: number, ranges: vec![(0, 1), (number - 3, 2)], ..AckFrame::default() };

@@ -26,7 +26,7 @@ pub(crate) struct Plan {
     pub(crate) reads: Option<(u64, bool)>,
 }
 
-/// How far a stream has come at one end.
+/// The progress of a stream at one end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Job {
     pub(crate) plan: Plan,

@@ -18,7 +18,7 @@ const TAG: usize = 16;
 #[derive(Debug)]
 pub(crate) struct Null;
 
-/// How far the handshake has come. Each message is one step.
+/// The progress of the handshake. Each message is one step.
 struct Handshake {
     side: Side,
     own: TransportParameters,

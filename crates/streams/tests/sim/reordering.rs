@@ -36,7 +36,7 @@ fn two_megabytes(_: StreamId) -> Plan {
     Plan { writes: 2_000_000, ..Plan::default() }
 }
 
-/// Returns how long copies of 2 MB take on average, one after the other. Each goes both ways at once if `both_ways`.
+/// Returns how long a copy of 2 MB takes, on average over all seeds. If `both_ways`, two copies cross each other.
 fn copy(link: &LinkConfig, new: New, both_ways: bool) -> Duration {
     let answer = if both_ways { two_megabytes } else { |_| Plan::default() };
     let runs = (0..SEEDS).map(|seed| {

@@ -219,7 +219,7 @@ fn a_copy_goes_on_at_the_first_sound_after_eight_hours() {
     let read = net.right.jobs[&id].read;
     net.reconfigure(link.clone(), link);
     net.run_for(ms(1));
-    // The layer is told of a datagram of the peer's session.
+    // The layer hears of a datagram of the session from the peer.
     let now = net.now();
     net.left.mux.handle_heard(now);
     assert!(
