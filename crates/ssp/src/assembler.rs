@@ -75,7 +75,7 @@ impl Assembler {
         !self.slices.is_empty() && self.id > Some(id)
     }
 
-    /// Refuses a fragment above the instruction's last one, and a last fragment below one that is held.
+    /// Refuses a fragment whose number is above the last fragment's, and a last fragment below a held one.
     fn check_place(&self, fragment: &Fragment) -> Result<(), ReceiveError> {
         let number = fragment.number;
         if let Some(last) = self.last

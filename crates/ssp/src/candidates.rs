@@ -194,8 +194,8 @@ impl Candidates {
         moves
     }
 
-    /// Records that the datagram sent at `sent_at` has been answered. The address in use then receives datagrams, so
-    /// late answers to earlier probes change nothing. On a detour, answers by the server's own addresses still count.
+    /// Records that the datagram sent at `sent_at` has been answered. So the address in use works, and late answers to
+    /// earlier probes change nothing. On a detour, answers by the server's own addresses still count.
     pub(crate) fn handle_roundtrip(&mut self, sent_at: Instant) {
         if self.answered_at.is_some_and(|at| sent_at <= at) {
             return;

@@ -68,7 +68,7 @@ impl PacketSeal {
         self.cipher.memory()
     }
 
-    /// Returns how many packets the peer has sent, by the highest number that arrived.
+    /// Returns how many packets the peer has sent, as the highest number that arrived shows.
     pub(crate) const fn peer_packets(&self) -> u64 {
         self.window.sent()
     }
@@ -156,7 +156,7 @@ impl<'a> Carriage<'a> {
     }
 
     /// Called when packets of `len` bytes or more do not arrive, although smaller ones do. Datagrams then have at most
-    /// 1200 bytes, or 500. The former size is probed again.
+    /// 1200 bytes, or 500 if `len` is no more than 1200. The former size is probed again.
     pub fn handle_black_hole(&mut self, now: Instant, len: usize) {
         self.connection.size().handle_black_hole(now, len + NONCE_LEN + TAG_LEN);
     }

@@ -184,7 +184,7 @@ impl ClientPath {
         moves
     }
 
-    /// Returns when the driver should open the side path. `None` if it is used or the network answers.
+    /// Returns when the driver should open the side path. `None` if that path is used or the network answers.
     /// `unacknowledged_since` is the time of the oldest unacknowledged contents (a diff).
     pub(crate) fn side_path_wanted_at(
         &self,

@@ -55,9 +55,9 @@ pub enum ReferencePolicy {
     Assumed,
     /// Diffs always start from the known receiver state: the newest that the peer has acknowledged.
     Known,
-    /// A diff starts from the known receiver state with a fixed probability, and else from the assumed state.
+    /// A diff starts from the known receiver state with a fixed probability, otherwise from the assumed state.
     Mixture {
-        /// The probability in percent; 0 is [`ReferencePolicy::Assumed`], 100 and more [`ReferencePolicy::Known`].
+        /// The probability in percent; 0 acts as [`ReferencePolicy::Assumed`], 100 as [`ReferencePolicy::Known`].
         known_percent: u8,
     },
     /// A diff starts from the known receiver state if it then needs no more datagrams than from the assumed state.

@@ -340,7 +340,7 @@ impl Connection {
         }
     }
 
-    /// Returns how many datagrams the peer has sent, by the highest sequence number that arrived.
+    /// Returns how many datagrams the peer has sent, as the highest arrived sequence number shows.
     pub(crate) const fn peer_datagrams(&self) -> u64 {
         self.window.sent()
     }
@@ -355,7 +355,7 @@ impl Connection {
         &mut self.to_peer.size
     }
 
-    /// Called when the system refused to send a datagram of `len` bytes as too long.
+    /// Called when the system refused to send a datagram because its `len` bytes are too many.
     pub(crate) fn handle_message_too_long(&mut self, now: Instant, len: usize) {
         if let Some(client) = &mut self.client {
             client.handle_refused(len);

@@ -72,9 +72,9 @@ pub struct Datagram {
     pub direction: Direction,
     /// The datagram's sequence number.
     pub seq: SeqNum,
-    /// When the datagram was built, by its sender's clock. `None` where 0xFFFF was sent.
+    /// When the datagram was built, by its sender's clock. `None` if 0xFFFF was sent.
     pub timestamp: Option<Timestamp16>,
-    /// The echo of the receiver's own timestamp. `None` where 0xFFFF was sent.
+    /// The echo of the receiver's own timestamp. `None` if 0xFFFF was sent.
     pub timestamp_reply: Option<Timestamp16>,
     /// The encoded fragment.
     pub payload: Vec<u8>,

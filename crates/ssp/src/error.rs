@@ -31,7 +31,7 @@ pub enum ReceiveError {
     /// The fragment's number has more than 15 bits. No decoded fragment has such a number.
     #[error("fragment number {number} does not fit the header")]
     FragmentNumber { number: u16 },
-    /// A fragment with this number arrived before with other contents or another mark of the last fragment.
+    /// A fragment with this number arrived before with other contents, or marked differently as the last one.
     #[error("fragment {number} contradicts the one already held")]
     FragmentContradiction { number: u16 },
     /// The fragment's number is above the number of the instruction's last fragment.

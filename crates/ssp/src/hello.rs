@@ -25,10 +25,10 @@ bitflags! {
         const SCROLLBACK = 1 << 4;
         /// An instruction may report how many of its receiver's datagrams were lost.
         const LOSS_REPORT = 1 << 5;
-        /// A server's heartbeat may announce when the next one follows; the client answers it.
+        /// A server's heartbeat may announce the time of the next one. The client answers such a heartbeat.
         const ANNOUNCED_HEARTBEAT = 1 << 6;
-        /// Acknowledgments may wait for [`AckConfig::delay_late`](crate::AckConfig::delay_late), and their receiver
-        /// allows for it. Changes that are not urgent to the client
+        /// Acknowledgments may wait for [`AckConfig::delay_late`](crate::AckConfig::delay_late), and the end that waits
+        /// for them expects that. Changes that are not urgent to the client
         /// ([`Object::is_urgent_to`](crate::Object::is_urgent_to)) wait for the next instruction.
         const LATE_ACK = 1 << 7;
         /// Packets of streams may be exchanged beside the session's datagrams.

@@ -57,8 +57,8 @@ impl Dropped {
 }
 
 impl LossReports {
-    /// Returns the report that an instruction sent at `now` carries, or `None`. An `interval` has at most one report,
-    /// unless the number of missing datagrams has changed. The first report follows the first arrival.
+    /// Returns the report that an instruction sent at `now` carries, or `None`. Within an `interval`, there is at most
+    /// one report, unless the number of missing datagrams has changed. The first report follows the first arrival.
     pub(crate) fn poll(&mut self, now: Instant, loss: Loss, interval: Duration) -> Option<Loss> {
         let is_news = loss.missing != self.told_missing;
         let is_due = is_news || self.told_at.is_none_or(|told_at| told_at + interval <= now);
@@ -89,7 +89,7 @@ impl LossReports {
         self.dropped = Dropped { counted, open: open + count, sent, told_missing, missing_before };
     }
 
-    /// Returns the peer's newest report, without the losses with a path that this end gave up. `None` before the first.
+    /// Returns the peer's newest report, without the losses of paths that this end gave up. `None` before the first.
     pub(crate) const fn heard(&self) -> Option<Loss> {
         self.heard
     }
@@ -99,12 +99,12 @@ impl LossReports {
         self.estimate.handle_loss_of_other();
     }
 
-    /// Returns the share of datagrams that do not reach the peer, by its reports; `None` before the first.
+    /// Returns the share of datagrams that do not reach the peer, by its reports; `None` before the first report.
     pub(crate) fn rate(&self) -> Option<f64> {
         self.heard.map(|_| self.estimate.rate())
     }
 
-    /// Updates the estimate with the datagrams between two reports, with the lost ones spread evenly.
+    /// Updates the estimate with the datagrams between two reports, as if the lost datagrams were spread evenly.
     fn learn(&mut self, before: Loss, report: Loss) {
         let lost = report.missing.saturating_sub(before.missing);
         let sent = (report.sent - before.sent).max(lost);

@@ -10,7 +10,7 @@ pub enum Mechanism {
     Repetition,
     /// Contents that arrive again are acknowledged again.
     SecondAck,
-    /// Acknowledgments wait longer for another instruction to carry them on a path that loses little.
+    /// On a path that loses little, acknowledgments wait longer for another instruction to carry them.
     LateAck,
     /// First contents are soon sent again while the peer has acknowledged nothing.
     FirstContact,

@@ -115,7 +115,7 @@ impl<R: Object> Receiver<R> {
         if is_outdated || self.states.iter().any(|state| state.num == new_num) {
             return Ok(Received::Nothing);
         }
-        // The last state ends the session, so nothing is gained by leaving it with the peer.
+        // The last state ends the session, so this end accepts it in any case.
         if self.held && !diff.is_empty() && new_num != StateNum::SHUTDOWN {
             let newest = self.states.back_mut().expect("the list is never empty");
             newest.arrived_at = now;

@@ -17,7 +17,7 @@ pub(crate) struct SendTiming {
     pub(crate) config: Config,
     pub(crate) rto: Duration,
     pub(crate) frame_interval: Duration,
-    /// How long either end delays an acknowledgment, so that something else may share its datagram.
+    /// How long either end delays an acknowledgment, so that contents may share its datagram.
     pub(crate) ack_delay: Duration,
     /// Whether both ends support late acknowledgments. A client supports them only if it predicts nothing. A datagram
     /// with only an acknowledgment or echo ack then changes nothing on its screen.

@@ -67,7 +67,7 @@ pub(crate) struct Sender<L> {
 }
 
 impl<L: Object> Sender<L> {
-    /// Creates the sender of an object in its initial state; `rng` is the randomness of [`ReferencePolicy::Mixture`].
+    /// Creates the sender of an object in its initial state; `rng` gives [`ReferencePolicy::Mixture`] its numbers.
     pub(crate) fn new(initial: L, rng: Stream, now: Instant) -> Self {
         Self {
             sent: SentStates::new(StateNum::INITIAL, initial.clone(), now),
@@ -148,7 +148,7 @@ impl<L: Object> Sender<L> {
         self.answers.heard_at = Some(now);
     }
 
-    /// Called when this computer's network has changed. Earlier frames do not delay the next one.
+    /// Called when this computer's network has changed. Earlier frames then do not delay the next frame.
     pub(crate) const fn handle_network_change(&mut self) {
         self.sent.last_frame_at = None;
     }
@@ -264,8 +264,8 @@ impl<L: Object> Sender<L> {
     }
 
     /// Returns an instruction without contents for a path size probe, or `None` while something waits to be sent. The
-    /// instruction's state equals the last one. While contents are unacknowledged but not overdue, a probe is sent only
-    /// on a path that loses little. Once they are overdue, the probe waits for their acknowledgment.
+    /// instruction's state equals the last sent state. While contents are unacknowledged but not overdue, a probe is
+    /// sent only on a path that loses little. Once they are overdue, the probe waits for their acknowledgment.
     pub(crate) fn probe(&mut self, now: Instant, timing: &SendTiming) -> Option<Instruction> {
         let is_answered = self.sent.unacknowledged_since().is_none();
         let is_likely_held =
@@ -343,8 +343,8 @@ impl<L: Object> Sender<L> {
         self.large.backoff.until(timing).filter(|until| now < *until).map(Some)
     }
 
-    /// Returns an instruction that only acknowledges, even if contents wait to be sent. Its state equals the last one.
-    /// A peer that lacks the last state cannot apply the instruction, but reads the acknowledgment first.
+    /// Returns an instruction that only acknowledges, even if contents wait to be sent. Its state equals the last sent
+    /// state. A peer that lacks the last state cannot apply the instruction, but reads the acknowledgment first.
     pub(crate) fn acknowledge(&mut self, now: Instant) -> Instruction {
         let (last_num, object) = (self.sent.last().num, self.sent.last().object.clone());
         self.send_new(now, last_num, self.sent.next_num(), object, Vec::new())

@@ -55,7 +55,7 @@ pub struct Transport<Local: Object, Remote: Object> {
     heartbeats: HeartbeatSchedule,
     peer: Peer,
     chaff: Stream,
-    /// How many instructions were built so far, which is the fragment id of the newest.
+    /// How many instructions were built so far. The count is the newest instruction's fragment id.
     instructions: u64,
     fragments: FragmentQueue,
     closing: Closing,
@@ -176,7 +176,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
     }
 
-    /// Called when the system refused to send a datagram of `len` bytes as too long (EMSGSIZE).
+    /// Called when the system refused to send a datagram because its `len` bytes are too many (EMSGSIZE).
     pub fn handle_message_too_long(&mut self, now: Instant, len: usize) {
         self.connection.handle_message_too_long(now, len);
         self.heed_size();

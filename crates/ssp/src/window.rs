@@ -106,7 +106,7 @@ impl Window {
         is_newest
     }
 
-    /// Returns how many numbers the sender has used, by the highest that arrived.
+    /// Returns how many numbers the sender has used, as the highest arrived number shows.
     pub(crate) const fn sent(&self) -> u64 {
         self.next
     }
@@ -123,7 +123,7 @@ impl Window {
         }
     }
 
-    /// Returns how many of the sent numbers count as lost. Missing numbers do not count while few later ones have come.
+    /// Returns how many of the sent numbers count as lost. Missing numbers count once enough later ones have come.
     pub(crate) fn settled_loss(&self) -> Loss {
         let loss = self.loss();
         let open = self.missing_among(self.settled..self.next);

@@ -26,7 +26,7 @@ pub(crate) fn wiping_message<T>(work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Does the work in a separate stack frame, at the place where the frame of [`zeroize_stack`] will be.
+/// Does the work in a separate stack frame, which the frame of [`zeroize_stack`] will later cover.
 #[inline(never)]
 fn below<T>(work: impl FnOnce() -> T) -> T {
     work()

@@ -9,7 +9,7 @@ use rove_units::{Duration, Instant};
 /// The credit that each stream has from the start, in bytes. Source: the wire contract, docs/wire.md.
 pub const FIRST_CREDIT: u64 = 16 * 1024;
 
-/// The greatest credit of a stream, in bytes. Chosen: as much as all streams share ([`POOL_BYTES_MAX`]).
+/// The greatest credit of a stream, in bytes. Chosen: as much as all streams share (`POOL_BYTES_MAX`).
 pub const CREDIT_MAX: u64 = 4 * 1024 * 1024;
 
 /// Most bytes that streams share beyond their first credit, in each direction. Chosen: as much as the first credits of

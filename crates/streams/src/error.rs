@@ -5,7 +5,7 @@ use crate::frame::FrameError;
 /// The code with which an end closes the layer because the peer broke a rule.
 pub const PROTOCOL: u64 = 1;
 
-/// The code of the reset of a stream that an end refuses, for example for lack of room, or gives up.
+/// The code of the reset of a stream that an end gives up, or refuses, for example for lack of room.
 pub const REFUSED: u64 = 2;
 
 /// The code of the reset of a stream whose reader has stopped reading.
@@ -26,7 +26,7 @@ pub enum Violation {
     /// The data exceeds the credit.
     #[error("data beyond the credit")]
     BeyondCredit,
-    /// Bytes of a stream lie beyond its end, whether the end came after or before them.
+    /// Bytes of a stream lie beyond its end. The end may have arrived before or after them.
     #[error("data beyond the end of its stream")]
     BeyondEnd,
     /// Two frames state different ends of the stream.

@@ -48,7 +48,7 @@ impl Flight {
         flight
     }
 
-    /// Replaces the congestion controller. The bytes already in flight count for the new one.
+    /// Replaces the congestion controller. The bytes already in flight count for the new controller.
     pub(crate) fn follow(&mut self, now: Instant, controller: Box<dyn Controller>) {
         self.controller = controller;
         self.begin(now);
@@ -88,7 +88,7 @@ impl Flight {
     }
 
     /// Returns how many bytes a packet may have: a full packet or, soon after an interaction, what the pacer sends in
-    /// [`SLOT`], but no less than `least`.
+    /// [`SLOT`], but at least `least` bytes.
     pub(crate) fn packet_len(&self, now: Instant, srtt: Option<Duration>, least: u64) -> u64 {
         let full = interval(&*self.controller, self.packet, srtt);
         let is_soon = |at| now.saturating_since(at) < INTERACTION;

@@ -194,7 +194,7 @@ impl AckFrame {
     }
 }
 
-/// Returns how many bytes a data frame needs at most besides the stream's own, which are at most `bytes`.
+/// Returns the most bytes that a data frame adds to the stream's own bytes, if those are at most `bytes`.
 pub(crate) const fn data_overhead(id: StreamId, offset: u64, bytes: usize) -> usize {
     2 + len(id.get()) + len(offset) + len(bytes as u64)
 }

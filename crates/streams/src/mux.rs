@@ -268,7 +268,7 @@ impl Mux {
     }
 
     /// Called when the owner cannot send more packets at `now`. If a packet is permitted, [`Mux::poll_timeout`] then
-    /// returns `now` or an earlier time until the next [`Mux::poll_transmit`]. The owner decides when it tries again.
+    /// returns `now` or an earlier time until the next [`Mux::poll_transmit`]. The owner decides when to call that.
     pub fn handle_blocked(&mut self, now: Instant) {
         let room = Writer::new(now, self.recovery.packet_len(now)).room();
         let has_work = self.streams.has_work() || self.recovery.owes_probe();
@@ -305,7 +305,7 @@ impl Mux {
         self.recovery.in_flight()
     }
 
-    /// Returns how many bytes of all streams are kept: received ones to be read, and written ones not yet acknowledged.
+    /// Returns how many bytes of all streams are kept: received bytes to be read, and written bytes not acknowledged.
     pub fn held(&self) -> u64 {
         self.streams.held()
     }

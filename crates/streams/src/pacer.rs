@@ -3,9 +3,9 @@
 use rove_congestion::Controller;
 use rove_units::{Duration, Instant};
 
-/// How far a flow may be ahead of its pace, as a burst. Chosen: the coarseness of an event loop's timer. On a slow
-/// link, where each packet takes longer, packets go one by one. With bursts of three packets, keys would wait 36 ms at
-/// 1 Mbit/s.
+/// Time by which a flow may be ahead of its pace, so that it can send bursts. Chosen: the coarseness of an event loop's
+/// timer. On a slow link, where each packet takes longer, packets go one by one. With bursts of three packets, keys
+/// would wait 36 ms at 1 Mbit/s.
 const AHEAD: Duration = Duration::from_millis(2);
 
 /// The pace in windows per round trip, as numerator and denominator. It is above 1, so that a flow can use its whole

@@ -284,7 +284,7 @@ impl Target {
 /// The answer of the end that accepts a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The acceptor has done as the stream asks: for example, it has connected to this address.
+    /// The acceptor has done what the stream asks for. For example, it has connected to this address.
     Opened {
         /// The address as text, or a listener's port, or the name of a program or controller.
         address: String,
@@ -336,7 +336,7 @@ impl Answer {
         with_length(&fields)
     }
 
-    /// Reads a message's fields. All returned texts but a file's path have only printable ASCII characters.
+    /// Reads a message's fields. Except for a file's path, all returned texts have only printable ASCII characters.
     ///
     /// # Errors
     ///

@@ -124,7 +124,7 @@ impl Gathering {
 }
 
 impl Parts {
-    /// Reads the command. Returns whether the command and all streams have come.
+    /// Reads the command. Returns whether the command and all streams have arrived.
     fn read(&mut self, now: Instant, mux: &mut Mux, input: StreamId) -> Result<bool, StreamError> {
         let Some((len, _)) = self.wanted else { return Ok(false) };
         let mut buffer = [0; 4_096];

@@ -111,8 +111,8 @@ pub(crate) struct Recovery {
     sent_at: Instant,
     /// Whether a heartbeat is due: a packet that must be sent because the controller's longest pause has passed.
     owes_heartbeat: bool,
-    /// Whether the next acknowledgment of a packet that was given up permits one packet beyond the window. Set at the
-    /// end of a silence, after which needless repeats of such packets fill the window.
+    /// Whether the next acknowledgment of a packet that was given up permits one packet beyond the window. It is set at
+    /// the end of a silence, when needless repeats of such packets fill the window.
     has_extra: bool,
 }
 
@@ -339,8 +339,8 @@ impl Recovery {
         Fates { lost, ..Fates::default() }
     }
 
-    /// Forgets the oldest packets that were lost or given up: those that will not arrive, and those whose room new
-    /// packets need.
+    /// Forgets the oldest packets that were lost or given up: packets that will not arrive, and packets whose room is
+    /// needed.
     fn forget(&mut self, now: Instant) {
         let patience = self.rtt.probe_timeout() * PERSISTENT_TIMEOUTS;
         while let Some(oldest) = self.sent.first_entry().filter(|it| it.get().size == 0) {

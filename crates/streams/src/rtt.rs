@@ -52,8 +52,8 @@ impl Rtt {
         self.smoothed.unwrap_or(INITIAL)
     }
 
-    /// Returns at what age a packet counts as lost if a later one was acknowledged. Source: RFC 9002, section 6.1.2, and
-    /// RFC 8985, section 6.2, step 4: the reordering window is at most a round trip.
+    /// Returns the age at which a packet counts as lost if a later packet was acknowledged. Source: RFC 9002, section
+    /// 6.1.2, and RFC 8985, section 6.2, step 4: the reordering window is at most a round trip.
     pub(crate) fn loss_delay(&self) -> Duration {
         let base = self.smoothed().max(self.latest);
         (base + (base / 8).max(self.reordering.min(self.smoothed()))).max(GRANULARITY)
@@ -103,7 +103,7 @@ mod tests {
         rtt.handle_sample(ms(80), ms(0));
         assert_eq!((rtt.smoothed(), rtt.loss_delay()), (ms(80), ms(90)));
         assert_eq!((rtt.probe_timeout(), rtt.ack_delay()), (ms(80 + 160 + 25), ms(20)));
-        // The peer's delay counts only up to its limit, and never brings a sample below the least one.
+        // The peer's delay counts only up to its limit, and never makes a sample shorter than the least sample.
         rtt.handle_sample(ms(180), ms(100));
         assert_eq!(rtt.latest, ms(155));
         rtt.handle_sample(ms(90), ms(25));

@@ -127,7 +127,7 @@ impl SendHalf {
         }
     }
 
-    /// Raises the limit. A limit that is not higher arrived late, and is ignored.
+    /// Raises the limit. A lower limit arrived late, and is ignored.
     pub(crate) fn handle_credit(&mut self, limit: u64) {
         self.limit = self.limit.max(limit);
     }

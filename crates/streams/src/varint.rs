@@ -38,7 +38,7 @@ pub(crate) const fn len(value: u64) -> usize {
     bits.div_ceil(7) as usize
 }
 
-/// Maps a signed number to one that is small if the signed one is near zero (protobuf's `sint64`).
+/// Maps signed numbers near zero to small unsigned numbers (protobuf's `sint64`).
 pub(crate) const fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)).cast_unsigned()
 }

@@ -45,9 +45,9 @@ pub struct FrameConfig {
     /// Longest interval between a frame and the next frame with new contents. It is at most
     /// [`FrameConfig::interval_max`], which limits the interval before contents are sent again.
     pub news_interval_max: Duration,
-    /// Upper bound of the interval that replaces a shorter [`FrameConfig::news_interval_max`] if both ends offer late
-    /// acknowledgments ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)). That interval is a third of the
-    /// round trip, and applies at any loss. Chosen: docs/timing.md, "Late acknowledgments".
+    /// Upper bound of a third of the round trip. That interval replaces a shorter [`FrameConfig::news_interval_max`] if
+    /// both ends offer late acknowledgments ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)), at any loss.
+    /// Chosen: docs/timing.md, "Late acknowledgments".
     pub news_interval_late: Duration,
     /// Replaces [`FrameConfig::news_interval_max`] if at least two waiting changes follow each other as fast as the
     /// repeats of a held key. Chosen: docs/timing.md, "A key that is held".
@@ -119,7 +119,7 @@ pub struct AckConfig {
     /// Whether contents that arrive again are acknowledged again, because the first acknowledgment was probably lost.
     pub acknowledges_again: bool,
     /// Whether the peer's shutdown is acknowledged again if the acknowledgment may be lost. A server does so for some
-    /// seconds, a client only once, immediately.
+    /// seconds. A client does so one time, at once.
     pub lingers: bool,
 }
 
@@ -153,7 +153,7 @@ pub struct HeartbeatConfig {
     /// Interval between heartbeats when there is nothing to send.
     pub interval: Duration,
     /// Server: longest interval between heartbeats if the client can answer announced heartbeats. The interval grows
-    /// step by step. The module `heartbeat` has the upper bound.
+    /// step by step. `PAUSE_MAX` in the module `heartbeat` bounds it.
     pub interval_max: Duration,
     /// Longest interval between heartbeats while contents are on their way over a path whose round trip exceeds
     /// [`HeartbeatConfig::interval`]. Chosen: a second less than the 6.5 s after which a client reports silence.

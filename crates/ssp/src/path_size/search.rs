@@ -14,7 +14,7 @@ const WORTH: usize = 16;
 /// Most path size probes of the largest size that earlier contents pay for. Chosen: a search needs no pause.
 const SAVED_MAX: usize = 8;
 
-/// Difference in bytes between the largest size that arrives and the smallest that does not, at which the search ends.
+/// The search ends if the largest size that arrives and the smallest that does not differ by at most this many bytes.
 /// Chosen: 2 % of a datagram.
 const CLOSE: usize = 32;
 
@@ -58,7 +58,7 @@ pub(crate) enum Answer {
     AtOnce,
     /// The peer acknowledges the probe together with contents that were sent right before it.
     Soon,
-    /// The peer acknowledges the probe with its next instruction, whenever that is.
+    /// The peer acknowledges the probe with its next instruction, at an unknown time.
     Some,
 }
 

@@ -88,7 +88,7 @@ impl Unanswered {
         self.report = Some(report);
     }
 
-    /// Drops the recorded sends that an acknowledgment of `known` answers. Returns whether there were any.
+    /// Drops the recorded sends that an acknowledgment of `known` answers. Returns whether any were dropped.
     pub(super) fn handle_ack(&mut self, known: StateNum) -> bool {
         let before = self.tries.len();
         self.tries.retain(|it| it.num > known);

@@ -72,7 +72,7 @@ impl<L: Object> Sender<L> {
                 && !self.current.same_as(&self.sent.last().object))
     }
 
-    /// Sends the chain's next link, or repeats the oldest unacknowledged one. `None` if the change cannot be divided.
+    /// Sends the chain's next link, or repeats the oldest unacknowledged link. `None` if the change cannot be divided.
     pub(super) fn chunk_step(&mut self, now: Instant, timing: &SendTiming) -> Option<Step> {
         let is_extendable = self.may_extend(timing) && self.sent.last().num != StateNum::SHUTDOWN;
         let step =

@@ -33,7 +33,7 @@ const QUEUE_MIN: Duration = Duration::from_millis(20);
 /// the second in which diffs from the known state fill the path again.
 const QUEUE_REMEMBERED: Duration = Duration::from_secs(5);
 
-/// A diff as long as this share of the bytes that the path delivers in a round trip is worth less by a factor of e.
+/// The worth of a diff is divided by e if its length is this share of the bytes that the path delivers in a round trip.
 /// Chosen: docs/timing.md, "Reference policy".
 const HORIZON: f64 = 0.4;
 
@@ -231,7 +231,7 @@ impl DeliveryEstimate {
         best
     }
 
-    /// Returns the states whose diffs are compared with that from the known state: the newest state, and the newest
+    /// Returns the states whose diffs are compared with the diff from the known state: the newest state, and the newest
     /// that the peer probably holds.
     fn candidates(&self, now: Instant, timing: &SendTiming) -> Vec<(StateNum, f64)> {
         let chances = self.chances_at(now, timing);
@@ -353,8 +353,8 @@ mod tests {
             chances.iter().map(|(num, chance)| (num.get(), percent(*chance))).collect()
         }
 
-        /// Returns the chosen reference, or 0 for the known state. Its diff has `known` bytes, and all others have
-        /// `other`.
+        /// Returns the chosen reference, or 0 for the known state. The diff from the known state has `known` bytes, all
+        /// other diffs have `other`.
         fn chosen(&self, now: u64, loss: f64, known: usize, other: usize) -> u64 {
             let choose = |timing: &SendTiming| {
                 self.choose(at(now), timing, vec![0; known], |_| Some(vec![1; other]))

@@ -8,8 +8,8 @@ use rove_units::Stream;
 
 use crate::config::ReferencePolicy;
 
-/// A diff from the known state may be preferred if it is longer than one from the assumed state by less than this, in
-/// bytes. Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// A diff from the known state may be preferred if it is longer than the diff from the assumed state by less than this,
+/// in bytes. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const PROSPECTIVE_EXTRA_MAX: usize = 100;
 
 /// Bytes below which a longer diff from the known state may be preferred. Source: Mosh 1.4.0 as observed, docs/wire.md.

@@ -44,7 +44,7 @@ const COPIES_MAX: u32 = 5;
 /// interval apart, so that newer contents often take their place. Chosen: docs/timing.md, "Repetition".
 const SECOND_DIVISOR: u32 = 16;
 
-/// Shortest time between the first copy and the second. Chosen: below it a burst of loss takes both.
+/// Shortest time between the first copy and the second. Chosen: at less, a burst of loss takes both copies.
 const SECOND_MIN: Duration = Duration::from_millis(5);
 
 /// Longest time between the first copy and the second. Chosen: bursts of loss are mostly shorter.

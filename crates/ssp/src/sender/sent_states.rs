@@ -94,8 +94,8 @@ impl<L: Object> SentStates<L> {
         self.with_contents().next().map(|state| state.first_sent_at)
     }
 
-    /// Makes an acknowledged state the known receiver state. Returns whether that changes it. A number that is not in
-    /// the list belongs to an older or dropped state, and is ignored.
+    /// Makes an acknowledged state the known receiver state. Returns whether that is another state than before. A
+    /// number that is not in the list belongs to an older or dropped state, and is ignored.
     pub(super) fn handle_ack(&mut self, ack_num: StateNum) -> bool {
         let acknowledged = self.list.iter().position(|state| state.num == ack_num);
         self.list.drain(..acknowledged.unwrap_or(0));
@@ -126,7 +126,7 @@ impl<L: Object> SentStates<L> {
     }
 
     /// Drops an entry from the middle while the list exceeds a limit. The known state is needed, and the peer most
-    /// likely acknowledges one of the newest next.
+    /// likely acknowledges a new state next.
     fn cull(&mut self) {
         if self.list.len() > SENT_MAX {
             self.list.remove(self.list.len() - SENT_CULLED_FROM_END);

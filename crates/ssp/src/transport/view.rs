@@ -99,8 +99,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.receiver.newest().num
     }
 
-    /// Returns when the newest remote state arrived, or a later one that was refused ([`Transport::hold_remote`]).
-    /// `None` before the first.
+    /// Returns when the newest remote state arrived or, if later, when a newer one was refused
+    /// ([`Transport::hold_remote`]). `None` before the first state.
     pub fn remote_arrived_at(&self) -> Option<Instant> {
         (self.remote_num() != StateNum::INITIAL).then(|| self.receiver.newest().arrived_at)
     }
@@ -167,9 +167,9 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.rtt().srtt()
     }
 
-    /// Returns how many datagrams the peer has sent, by the highest number received. It grows only with an authentic
-    /// datagram that is newer than all before. A caller that stores a datagram's source compares this number before and
-    /// after that datagram.
+    /// Returns how many datagrams the peer has sent, as the highest received number shows. It grows only with an
+    /// authentic datagram that is newer than all before. A caller that stores a datagram's source compares this number
+    /// before and after that datagram.
     pub fn peer_datagrams(&self) -> u64 {
         self.connection.peer_datagrams()
     }

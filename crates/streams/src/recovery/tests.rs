@@ -105,7 +105,7 @@ fn packets_to_an_address_that_was_left_go_again_unless_they_are_as_new_as_the_ch
     assert_eq!(numbers(&recovery.handle_path_change(at(140), true).lost), sent[..3]);
     assert_eq!(recovery.in_flight() * 4, before, "the newest is still in flight");
     assert!(!recovery.owes_probe());
-    // The other address family answers: the packets that went again a moment ago are too new to repeat.
+    // The other address family answers. The packets that were just sent again are too new to repeat.
     let again: Vec<u64> = (0..3).map(|_| send(&mut recovery, 140)).collect();
     assert_eq!(numbers(&recovery.handle_path_change(at(141), true).lost), sent[3..]);
     assert_eq!(numbers(&recovery.handle_path_change(at(145), true).lost), again[..2]);
