@@ -26,8 +26,7 @@ const UNANSWERED_MAX: Duration = Duration::from_millis(6_500);
 /// pause, so the address does not count as dead. Chosen: the time of two heartbeats.
 const ASLEEP_AFTER: Duration = Duration::from_secs(6);
 
-/// Time between two probes of one round, each to another address. Chosen: long enough to avoid a burst, and all probes
-/// leave within 300 ms.
+/// Time between two probes of one round, each to another address. Chosen: no burst, and all probes leave within 300 ms.
 const STAGGER: Duration = Duration::from_millis(50);
 
 /// Time from the first round of probes to the second; each later wait is twice the previous one. Chosen: the longest
@@ -115,8 +114,7 @@ impl Candidates {
         debug_assert!(self.addresses.len() <= CANDIDATES_MAX, "a client keeps few addresses");
     }
 
-    /// Removes the address of a forwarder that has ended. If it is in use, the client switches to the first address,
-    /// which is never removed.
+    /// Removes the address of a forwarder that has ended. If it is in use, the client switches to the first address.
     pub(crate) fn remove(&mut self, now: Instant, address: SocketAddr) {
         let Some(index) = self.position(address).filter(|index| *index > 0) else { return };
         self.addresses.remove(index);

@@ -204,8 +204,7 @@ impl Connection {
         Some(Transmit { destination, payload, tries_size: false })
     }
 
-    /// Seals a payload for the peer. `None` while no peer is known. An answer to a heartbeat (`is_answer`) gets no
-    /// reply from the peer.
+    /// Seals a payload for the peer. `None` while no peer is known. The peer does not reply if the payload `is_answer`.
     pub(crate) fn seal(
         &mut self,
         now: Instant,

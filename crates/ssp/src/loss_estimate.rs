@@ -17,8 +17,8 @@ pub(crate) const TOLD_APART: usize = 64;
 const LOST_BEFORE: f64 = 0.5;
 const ARRIVED_BEFORE: f64 = 1.5;
 
-/// Prior probability that a lost datagram is the first after a change of the path. Chosen: docs/timing.md, "Loss that
-/// sets in suddenly".
+/// Prior probability that a loss is the first after a path change. Chosen: docs/timing.md, "Loss that sets in
+/// suddenly".
 const CHANGE: f64 = 1.0 / 64.0;
 
 /// Number of arrivals after a loss during which the estimate stays above 0. Chosen: at 1 % loss, the next loss nearly

@@ -96,8 +96,7 @@ pub(crate) struct PathSize {
 }
 
 impl PathSize {
-    /// Creates the state of a new path of this address family. The size is the fixed one of Mosh 1.4.0 unless sizes are
-    /// probed (`is_tried`).
+    /// Creates the state of a new path. Unless sizes are probed (`is_tried`), the size is the fixed one of Mosh 1.4.0.
     pub(crate) fn new(ipv6: bool, is_tried: bool) -> Self {
         let family = Family::of(ipv6);
         Self {
@@ -171,8 +170,7 @@ impl PathSize {
         self.settle(now);
     }
 
-    /// Called when packets of streams with `len` bytes or more do not arrive, although smaller ones do. Makes datagrams
-    /// smaller.
+    /// Makes datagrams smaller, because packets of `len` bytes or more do not arrive, although smaller ones do.
     pub(crate) fn handle_black_hole(&mut self, now: Instant, len: usize) {
         if self.search.is_some() && len <= self.size && self.fall_below(len) {
             self.settle(now);

@@ -15,8 +15,7 @@ const RTTVAR_INITIAL: Duration = Duration::from_millis(500);
 const SUSPECT_FOR: Duration = Duration::from_secs(1);
 
 /// If SRTT is above the upper bound of RTO, RTO may exceed SRTT by SRTT divided by this. Chosen: a quarter. RTTVAR
-/// starts at half of the first sample. Without this bound, an early lost key would be sent again only after three round
-/// trips.
+/// starts at half of the first sample. Without this bound, an early lost key would be repeated after three round trips.
 const RTO_BEYOND_SRTT_DIVISOR: u32 = 4;
 
 /// SRTT and RTTVAR of RFC 6298, with this protocol's bounds.

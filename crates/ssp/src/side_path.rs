@@ -1,5 +1,4 @@
-//! The side path: a client's path to its server outside the network. The driver carries datagrams on it, for example by
-//! ssh.
+//! The side path: a client's path to its server outside the network. The driver may use ssh for it.
 //!
 //! The network is the better path, because there no datagram waits for an earlier one, as it does in ssh's TCP
 //! connection. So while the side path is used, the client also probes the server's addresses ([`ProbeRounds`]).

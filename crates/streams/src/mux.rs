@@ -112,8 +112,7 @@ impl Mux {
         read
     }
 
-    /// Ends the sending direction of a stream after all bytes that were written. The call has no effect if that
-    /// direction has ended.
+    /// Ends the sending direction of a stream after all written bytes. Does nothing if that direction has ended.
     ///
     /// # Errors
     ///

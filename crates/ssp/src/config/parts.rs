@@ -4,7 +4,7 @@ use rove_units::Duration;
 
 use crate::heartbeat::PAUSE_MAX;
 
-/// Shortest round-trip sample that may come from clock trouble or a suspended host. Source: Mosh 1.4.0 as observed,
+/// Shortest round-trip sample that may show clock trouble or a suspended host. Source: Mosh 1.4.0 as observed,
 /// docs/wire.md.
 pub(crate) const SUSPECT_MIN: Duration = Duration::from_secs(5);
 

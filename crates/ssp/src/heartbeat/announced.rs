@@ -9,8 +9,7 @@ use super::backoff::{LATE, PAUSE_MAX};
 pub(crate) struct AnnouncedHeartbeat {
     /// The latest time at which the server sends again. `None` if its newest instruction announced nothing.
     until: Option<Instant>,
-    /// Whether the announced pause is longer than Mosh's. A server announces long pauses only while its heartbeats are
-    /// answered.
+    /// Whether the announced pause is longer than Mosh's. That means that the server's heartbeats are answered.
     is_long: bool,
     /// When the last long pause ended. Up to then, the server is known to have received this end's datagrams.
     kept_until: Option<Instant>,

@@ -7,8 +7,7 @@ use crate::instruction::Instruction;
 use crate::num::StateNum;
 
 /// Time after large contents of either end during which this end's acknowledgments are not late, on a path that loses
-/// datagrams. Chosen: a copy of 1 MiB at 1 Mbit/s and 5 % loss takes 35 s. It takes 45 s if acknowledgments are late
-/// between large contents.
+/// datagrams. Chosen: a copy of 1 MiB at 1 Mbit/s and 5 % loss takes 35 s. With late acknowledgments it takes 45 s.
 const LARGE_LATELY: Duration = Duration::from_secs(10);
 
 /// How often a large instruction that is presumed lost is repeated before newer contents replace it. Chosen: a screen

@@ -58,8 +58,7 @@ impl Shutdown {
         if is_quick { timing.frame_interval } else { timing.config.frames.interval_max }
     }
 
-    /// Returns when to close without an acknowledgment, if nothing is sent after `last_sent_at`. `None` if this end is
-    /// not shutting down.
+    /// Returns when to close unacknowledged, if nothing is sent after `last_sent_at`. `None` without a shutdown.
     pub(super) fn gives_up_at(
         &self,
         last_sent_at: Instant,
