@@ -97,7 +97,7 @@ pub fn definition(called: &'static str, about: &'static str, usage: &'static str
 ///
 /// # Errors
 ///
-/// Returns clap's error, which may be a request for help, or the refusal of an unknown shell.
+/// Returns clap's error, which may be a request for help, or the error for an unknown shell.
 pub fn parse(own: &Manual, args: Vec<OsString>) -> Result<&'static str, clap::Error> {
     let matches = matches(own, args)?;
     let name = matches.get_one::<String>("shell").map_or("", String::as_str);

@@ -6,8 +6,8 @@ use crate::completions::{Names, answer};
 use crate::man;
 use crate::manual::{Book, HELP_COLUMNS, Manual};
 
-/// Panics unless each command of `book` has a description, and its help, manual page and completions list all of its
-/// options. The program's own page must also list all commands.
+/// Panics if a command of `book` lacks a description, or if its help, manual page or completions lack an option. The
+/// program's own page must also list all commands.
 pub fn assert_integrity(book: &Book) {
     let manuals = (book.manuals)();
     assert!(manuals[0].word.is_empty(), "the first manual is the program's own");

@@ -12,7 +12,7 @@ use crate::refusal::unknown_command;
 ///
 /// # Errors
 ///
-/// Returns clap's error, which may be a request for help, or the refusal of an unknown command.
+/// Returns clap's error, which may be a request for help, or the error for an unknown command.
 pub fn parse(
     book: &Book,
     own: &Manual,
@@ -87,8 +87,8 @@ pub fn page(book: &Book, manual: &Manual) -> String {
     page
 }
 
-/// Returns the first paragraph of a page: the program's description, or for a command only the description's first
-/// sentence, then a sentence about the command.
+/// Returns the first paragraph of a manual page. For the program it is the program's description, and for a command the
+/// first sentence of that description and a sentence about the command.
 fn introduction(manual: &Manual) -> String {
     let whole = manual.program.about;
     if manual.word.is_empty() {

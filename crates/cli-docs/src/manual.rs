@@ -147,7 +147,7 @@ impl Book {
 }
 
 impl Manual {
-    /// Returns a manual of `program` with all texts empty. Other manuals take the fields that they do not set from it.
+    /// Returns a manual of `program` with all texts empty. Other manuals copy the fields that they do not set from it.
     pub const fn of(program: &'static Program) -> Self {
         Self {
             program,
@@ -277,8 +277,8 @@ impl TypedValueParser for Suggested {
     }
 }
 
-/// Returns the letters of the short options in the form for getopt: first those that take no value, then those that do.
-/// Leaves out options that also have a long form, because the caller recognises those earlier.
+/// Returns the letters of the short options in the form for getopt: first the options without a value, then the options
+/// with a value. Omits options that also have a long form, because the caller recognises them earlier.
 pub fn getopt_letters(definition: &Command) -> (String, String) {
     let takes_value = |arg: &&Arg| matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
     let letters = |of_values| {

@@ -15,8 +15,8 @@ pub fn unknown_option(option: &str, near: Option<&str>) -> String {
     }
 }
 
-/// Returns the existing option that resembles an unknown one, both with their dashes. `None` if no option is similar.
-/// For `-x` it is `-X`. For a long option it may also be an option without a long form whose clap id is similar.
+/// Returns the existing option that is similar to the unknown `option`. Both have their dashes. `None` if no option is
+/// similar. For `-x` it is `-X`. For a long option, an option without a long form counts if its clap id is similar.
 pub fn near_option(command: &Command, option: &str) -> Option<String> {
     let mut command = command.clone();
     // The build adds --help and --version to a definition that leaves them to clap.
@@ -37,7 +37,7 @@ pub fn near_option(command: &Command, option: &str) -> Option<String> {
     known.iter().find(|(name, _)| *name == near).map(|(_, spelling)| spelling.clone())
 }
 
-/// Returns the message about a command that does not exist, with the most similar command, or else with all commands.
+/// Returns the message about a command that does not exist. It names the most similar command, or else all commands.
 pub fn unknown_command(book: &Book, word: &str) -> String {
     let words = book.command_words();
     let advice = match nearest(word, words.iter().copied()) {

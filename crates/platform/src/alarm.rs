@@ -4,8 +4,8 @@ pub use system::Alarm;
 
 /// An alarm that also rings in time if the computer has slept, because it is a timer on a clock that counts sleep.
 ///
-/// The timeout of a system call such as ppoll does not count sleep. With that timeout alone, a client that wakes would
-/// send up to a heartbeat later.
+/// The timeout of a system call such as ppoll does not count sleep. With only such a timeout, a client whose computer
+/// wakes up would send up to a heartbeat interval too late.
 #[cfg(all(any(target_os = "linux", target_os = "android"), not(rove_portable)))]
 mod system {
     use std::io;
@@ -38,7 +38,7 @@ mod system {
             Ok(Self { timer, set_to: None })
         }
 
-        /// Sets the alarm to `deadline`. Returns the timeout for the wait; `None` if [`Alarm::descriptor`] ends it.
+        /// Sets the alarm to `deadline`. Returns the wait's timeout; `None` if [`Alarm::descriptor`] ends the wait.
         ///
         /// # Errors
         ///
@@ -62,7 +62,7 @@ mod system {
     }
 }
 
-/// An alarm without a timer of its own: the wait's timeout ends the wait.
+/// An alarm without a timer of its own, because the timeout of the system call ends the wait.
 #[cfg(any(rove_portable, not(any(target_os = "linux", target_os = "android"))))]
 mod system {
     use std::io;
@@ -95,7 +95,7 @@ mod system {
             Ok(Some(deadline.saturating_since(clock.now())))
         }
 
-        /// Returns `None`, because the timeout ends the wait.
+        /// Returns `None`, because the timeout of the system call ends the wait.
         pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
             None
         }

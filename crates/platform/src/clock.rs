@@ -5,13 +5,13 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// The system clock behind [`Clock`]. It is never set or stepped, and it counts while the computer sleeps.
 ///
-/// Sleep must count. After a night of sleep the peer has been silent for a night. The client's notice of a silent
-/// server should show that time. A timestamp that the peer sent before the sleep must not be echoed after it. Otherwise
-/// the peer would count the sleep as round trip. A client should try a new port at once, because its old address
+/// Sleep must count, because the peer has been silent all night if the computer slept all night. The client's notice of
+/// a silent server should show that time. A timestamp that the peer sent before the sleep must not be echoed after the
+/// sleep: the peer would count the sleep as round trip. A client should try a new port at once, because the old address
 /// mapping is gone. `CLOCK_MONOTONIC` of Linux does not count sleep.
 #[cfg(all(any(target_os = "linux", target_os = "android"), not(rove_portable)))]
 const CLOCK: ClockId = ClockId::Boottime;
-/// On other systems, the monotonic clock counts sleep, or the system has no clock that counts it.
+/// On other systems, the monotonic clock counts sleep, or no clock of the system counts sleep.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
 const CLOCK: ClockId = ClockId::Monotonic;
 
@@ -32,14 +32,14 @@ impl Clock {
         Instant::ZERO + read().saturating_sub(self.origin)
     }
 
-    /// Returns the reading of the system's clock, as time since boot, at `instant`.
+    /// Converts `instant` to the time since boot, as the system's clock counts it.
     #[cfg(all(any(target_os = "linux", target_os = "android"), not(rove_portable)))]
     pub fn since_boot(&self, instant: Instant) -> Duration {
         self.origin.saturating_add(instant.saturating_since(Instant::ZERO))
     }
 }
 
-/// Returns the time of day, in seconds since 1970. It can be set and stepped, so it serves only to tell people a time.
+/// Returns the time of day, in seconds since 1970. It can be set and stepped, so use it only to tell people a time.
 pub fn unix_seconds() -> u64 {
     u64::try_from(clock_gettime(ClockId::Realtime).tv_sec).unwrap_or_default()
 }
@@ -50,8 +50,8 @@ fn read() -> Duration {
     Duration::try_from(clock_gettime(CLOCK)).expect("the time since boot is not negative")
 }
 
-/// Returns the time since the computer started, with the time asleep on macOS, where this clock is
-/// `mach_continuous_time`. `CLOCK_MONOTONIC` of macOS follows the time of day, and has run backwards (erlang/otp#5825).
+/// Returns the time since the computer started. On macOS, this clock is `mach_continuous_time`, which counts sleep.
+/// `CLOCK_MONOTONIC` of macOS follows the time of day, and has run backwards (erlang/otp#5825).
 #[cfg(any(rove_portable, target_vendor = "apple"))]
 fn read() -> Duration {
     let raw = nix::time::ClockId::from_raw(libc::CLOCK_MONOTONIC_RAW);

@@ -1,9 +1,9 @@
 //! Key events of the Windows console as the bytes that a terminal sends.
 //!
-//! The console of Windows 10 and newer translates keys itself, and gives each byte as an event without a key. Older
-//! consoles, and Wine's, give the key, which this module translates as xterm does.
+//! The console of Windows 10 and newer translates keys itself, and reports each byte as an event without a key. Older
+//! consoles, and that of Wine, report the key, which this module translates as xterm does.
 
-/// Most repetitions of a key in one event. Chosen: a key that is held for a second repeats some 30 times.
+/// Most repetitions of a key in one event. The rest is dropped. Chosen: a key held for a second repeats some 30 times.
 const REPEATS_MAX: u16 = 64;
 
 const _: () = assert!(REPEATS_MAX > 0, "a key that is pressed types something");
@@ -69,7 +69,7 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    /// Appends the bytes that a terminal would send.
+    /// Appends the bytes that a terminal would send for this event.
     pub(crate) fn translate(&mut self, key: &Key, bytes: &mut Vec<u8>) {
         if key.is_down || key.is_composed() {
             for _ in 0..key.repeats.clamp(1, REPEATS_MAX) {
@@ -90,12 +90,12 @@ impl Keys {
         }
         let is_control = key.holds(LEFT_CONTROL | RIGHT_CONTROL) && !key.is_alt_gr();
         let unit = match (key.code, key.unit) {
-            // A terminal sends DEL for this key, and BS if Ctrl is held.
+            // A terminal sends DEL for the Backspace key, and BS if Ctrl is held.
             (BACKSPACE, _) if is_control => 0x08,
             (BACKSPACE, _) => 0x7f,
             // Wine reports the Escape key without a code unit.
             (ESCAPE, 0) => ESCAPE,
-            // Ctrl with these keys types a null byte, and the console then reports 0, as for a key that types nothing.
+            // Ctrl with these keys types a null byte. The console then reports 0, as for keys that type nothing.
             (SPACE | DIGIT_2 | OEM_3, 0) if is_control => 0,
             (SPACE, SPACE) if is_control => 0,
             (_, 0) => return,
@@ -107,7 +107,7 @@ impl Keys {
         self.type_unit(unit, bytes);
     }
 
-    /// Appends a code unit as UTF-8, together with the unit before if both form one character.
+    /// Appends a code unit as UTF-8. Joins it with the preceding unit if both form one character.
     fn type_unit(&mut self, unit: u16, bytes: &mut Vec<u8>) {
         let (before, after) = match (self.high_surrogate.take(), unit) {
             (before, 0xd800..=0xdbff) => {
@@ -141,7 +141,7 @@ fn sequence(key: &Key) -> Option<Vec<u8>> {
     ];
     /// The first function key, whose sequence has another introducer while no modifier is held.
     const F1: u16 = 0x70;
-    /// The keys whose sequences end in a tilde, with the number in front.
+    /// The keys whose sequences end in a tilde, with the number before the tilde.
     const NUMBERS: [(u16, u8); 12] = [
         (0x21, 5),
         (0x22, 6),

@@ -48,7 +48,7 @@ impl<'fd> Interest<'fd> {
     }
 }
 
-/// The events that the system also reports unasked, when a descriptor has ended or failed.
+/// The events that the system reports even if nobody asks for them: a descriptor has ended or failed.
 const ENDED: PollFlags = PollFlags::HUP.union(PollFlags::ERR).union(PollFlags::NVAL);
 
 /// An event loop, which is the only place where a program waits.
@@ -80,7 +80,7 @@ impl EventLoop {
         self.clock.now()
     }
 
-    /// Waits until one of `interests` is met, a signal has arrived, or `deadline` has passed.
+    /// Waits until a descriptor of `interests` is ready, a signal has arrived, or `deadline` has passed.
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ impl EventLoop {
         Ok(())
     }
 
-    /// Checks the interests without waiting, for a turn of the loop that already has something to do.
+    /// Checks the descriptors without waiting, for a turn of the loop that already has something to do.
     ///
     /// # Errors
     ///
@@ -123,7 +123,7 @@ impl EventLoop {
         Ok(())
     }
 
-    /// Returns the signals that arrived during the waits since the last call. Without signals the call is cheap.
+    /// Returns the signals that arrived during the waits since the last call. The call is cheap if none arrived.
     pub fn take_signals(&mut self) -> Vec<i32> {
         match std::mem::take(&mut self.is_signalled) {
             true => self.signals.pending().collect(),
@@ -132,7 +132,7 @@ impl EventLoop {
     }
 }
 
-/// Waits for the interests, a signal or the alarm. Returns whether an interest is met, and whether a signal arrived.
+/// Waits for a descriptor, a signal or the alarm. Returns whether a descriptor is ready, and whether a signal arrived.
 fn poll_all(
     interests: &mut [Interest<'_>],
     signals: BorrowedFd<'_>,

@@ -2,8 +2,8 @@
 
 use rove_units::Duration;
 
-/// Most turns in a row with a passed deadline and nothing ready. The next turn has to wait, because a deadline that
-/// stays in the past would otherwise keep a processor busy. Source: Mosh 1.4.0 as observed.
+/// Most turns of an event loop in a row with a passed deadline and nothing ready. The next turn waits, because a
+/// deadline that stays in the past would otherwise keep a processor busy. Source: Mosh 1.4.0 as observed.
 pub(crate) const IDLE_TURNS_MAX: u32 = 10;
 /// How long the turn after [`IDLE_TURNS_MAX`] idle turns waits. Source: Mosh 1.4.0 as observed.
 pub(crate) const IDLE_TURN_WAIT: Duration = Duration::from_millis(1);

@@ -12,8 +12,8 @@ use rustix::net::{RecvFlags, recv};
 #[cfg(any(target_os = "macos", target_os = "freebsd"))]
 use crate::route_message::is_change;
 
-/// Most messages read in one call. Chosen: more than setting up an interface causes. The next call reads the rest, and
-/// reports another change.
+/// Most messages that a call of [`NetworkWatch::take`] reads. The next call reads the rest, and reports another change.
+/// Chosen: more messages than setting up an interface causes.
 const BATCH: usize = 64;
 
 /// A socket that reports changes of the network namespace in which it was opened.
@@ -79,11 +79,11 @@ impl NetworkWatch {
     pub fn take(&self) -> io::Result<bool> {
         let mut has_changed = false;
         for _ in 0..BATCH {
-            // Reading the beginning of a message discards the rest.
+            // A read of the beginning of a message discards the rest of the message.
             let mut beginning = [0; 16];
             match recv(&self.socket, &mut beginning, RecvFlags::empty()) {
                 Ok((len, _)) => has_changed |= is_change(&beginning[..len]),
-                // There were more messages than the system keeps.
+                // The system has dropped messages, because it keeps only a limited number.
                 Err(Errno::NOBUFS) => has_changed = true,
                 Err(Errno::AGAIN) => break,
                 Err(Errno::INTR) => {}
@@ -94,7 +94,7 @@ impl NetworkWatch {
     }
 }
 
-/// Returns true: rtnetlink sends only the changes to which the socket has subscribed.
+/// Returns true, because rtnetlink sends only the changes to which the socket has subscribed.
 #[cfg(not(any(target_os = "macos", target_os = "freebsd")))]
 const fn is_change(_beginning: &[u8]) -> bool {
     true

@@ -15,7 +15,7 @@ const RTM_IFANNOUNCE: u8 = 0x11;
 const RTF_LLINFO: u32 = 0x400;
 const RTF_WASCLONED: u32 = 0x20000;
 
-/// Bytes of a message that are read: `rtm_type` is at offset 3, and `rtm_flags` of a route is at 8.
+/// The number of bytes of a message that are read. `rtm_type` is at offset 3, and `rtm_flags` of a route at 8.
 pub(crate) const BEGINNING_LEN: usize = 12;
 
 /// Returns whether a message that begins with these bytes reports a changed interface, address or route. Answers to

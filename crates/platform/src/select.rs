@@ -1,5 +1,5 @@
-//! Waits by select(2) for a descriptor that poll(2) refuses. On macOS that is `/dev/tty`, as in `rove host </dev/tty`
-//! (termbox2#31, frankentui#61).
+//! Waits by select(2) for a descriptor that poll(2) refuses. On macOS, poll refuses `/dev/tty`, as in `rove host
+//! </dev/tty` (termbox2#31, frankentui#61).
 
 use std::os::fd::{AsRawFd, BorrowedFd};
 
@@ -8,14 +8,14 @@ use nix::sys::select::{FD_SETSIZE, FdSet, select};
 use nix::sys::time::{TimeVal, TimeValLike};
 use rustix::event::{PollFlags, Timespec};
 
-/// Longest wait of one call, in microseconds. A system may refuse a longer one. Chosen: a day.
+/// Longest wait of one call of select, in microseconds. A system may refuse a longer wait. Chosen: a day.
 const WAIT_MICROS_MAX: i64 = 86_400_000_000;
 
 /// Waits by select if poll has refused a descriptor (`POLLNVAL`) and so returned at once. `found` holds the events of
-/// poll; those of select replace them, except if a descriptor is closed or has too high a number for select. The end of
-/// a stream counts as readable, and is missed if the caller waits only for room to write.
+/// poll. The events of select replace them, unless a descriptor is closed or its number is too high for select. The end
+/// of a stream counts as readable. It is missed if the caller waits only for room to write.
 ///
-/// This allocates nothing, so that a signal handler may call it.
+/// This function allocates nothing, so that a signal handler may call it.
 pub(crate) fn wait_if_refused(
     wanted: &[(BorrowedFd<'_>, PollFlags)],
     timeout: Option<&Timespec>,

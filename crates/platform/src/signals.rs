@@ -4,15 +4,15 @@ use nix::sys::signal::SigSet;
 
 pub use crate::sys::set_ignored;
 
-/// Undoes two settings that a program may inherit: blocked signals, and an ignored SIGCHLD, with which no child can be
-/// waited for. `main` calls this first, before it starts threads or installs handlers. Other ignored signals stay
-/// ignored, as `nohup` needs it.
+/// Undoes two settings that a program may inherit: blocked signals, and an ignored SIGCHLD, which would prevent waiting
+/// for children. `main` calls this first, before it starts threads or installs handlers. Other ignored signals stay
+/// ignored, because `nohup` depends on that.
 pub fn accept_all() {
     let _ = set_ignored(libc::SIGCHLD, false);
     unblock_all();
 }
 
-/// Returns the signals that this process does not ignore. It must not yet have handlers for them.
+/// Returns those of `signals` that this process does not ignore. The process must not have handlers for them yet.
 pub fn heard(signals: &[i32]) -> Vec<i32> {
     signals.iter().copied().filter(|signal| !is_ignored(*signal)).collect()
 }

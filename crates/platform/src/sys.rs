@@ -12,8 +12,8 @@ mod system {
 
     use libc::c_int;
 
-    /// Ignores a signal in this process and in the programs that it starts, or gives it its default effect. Returns
-    /// whether it was ignored. This is async-signal-safe.
+    /// Ignores `signal` in this process and in programs that it starts, or restores the signal's default effect.
+    /// Returns whether the signal was ignored. This is async-signal-safe.
     ///
     /// # Errors
     ///
@@ -75,7 +75,7 @@ mod system {
     /// Most events of the console that are read at once. Chosen: a paste of a line of text.
     const RECORDS_MAX: usize = 256;
 
-    /// Most handles of a wait. Source: Microsoft, `MAXIMUM_WAIT_OBJECTS`.
+    /// Most handles that a wait can have. Source: Microsoft, `MAXIMUM_WAIT_OBJECTS`.
     const HANDLES_MAX: usize = 64;
 
     /// The event that the handler sets when the console reports something; null for none.
@@ -85,7 +85,7 @@ mod system {
     /// Whether the console has reported a Ctrl-C in place of a key.
     static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-    /// An event of the console.
+    /// Something that the console reports.
     pub(crate) enum Record {
         Key(Key),
         /// The window has another size, or something that a session does not use has happened.
@@ -118,10 +118,10 @@ mod system {
             Ok(Self { input: mode(input)?, output: mode(output)?, code_page })
         }
 
-        /// Returns these modes, changed so that the program gets each key at once, and the console obeys escape
+        /// Returns the modes of a session: the program gets each key at once, and the console obeys escape
         /// sequences. The user may still select text, if the console allows that.
         pub(crate) const fn raw(self) -> Self {
-            /// The end of a line moves the cursor down only. Source: `DISABLE_NEWLINE_AUTO_RETURN`.
+            /// A line feed moves the cursor only down. Source: `DISABLE_NEWLINE_AUTO_RETURN`.
             const PLAIN_LINE_FEED: u32 = 8;
             let kept = ENABLE_QUICK_EDIT_MODE | ENABLE_INSERT_MODE | ENABLE_EXTENDED_FLAGS;
             let input = ENABLE_WINDOW_INPUT | ENABLE_VIRTUAL_TERMINAL_INPUT;
@@ -217,7 +217,7 @@ mod system {
         }
     }
 
-    /// Waits until one of the handles is set, or until `timeout` milliseconds have passed; without end for `None`.
+    /// Waits until one of the handles is set, or until `timeout_ms` milliseconds have passed (`None`: no limit).
     pub(crate) fn wait_for_any(
         handles: &[BorrowedHandle<'_>],
         timeout_ms: Option<u32>,
@@ -233,8 +233,8 @@ mod system {
         }
     }
 
-    /// Makes Windows set a copy of `event` when the console or the user's login ends, and at Ctrl-Break. A Ctrl-C that
-    /// does not come as a key sets the copy, too. This holds until the process ends.
+    /// Makes Windows set a copy of `event` when the console or the user's login ends, and at Ctrl-Break. Windows also
+    /// sets it at a Ctrl-C that does not come as a key. This holds until the process ends.
     pub(crate) fn set_at_report(event: &OwnedHandle) -> io::Result<()> {
         REPORT_EVENT.store(event.try_clone()?.into_raw_handle(), Ordering::SeqCst);
         // SAFETY: the handler lives as long as the process.

@@ -45,9 +45,9 @@ pub struct Tty {
     /// The settings of raw mode. `None` without a terminal ([`Tty::nobodys`]).
     raw: Option<Termios>,
     way_back: Arc<WayBack>,
-    /// Whether `output` is a descriptor of the program alone, on which a write to a stopped terminal does not block.
+    /// Whether only this program uses `output`, so that a write to a stopped terminal does not block.
     own_output: bool,
-    /// The write end of the pipe that is the input of [`Tty::nobodys`]. While it is open, that input does not end.
+    /// The write end of the pipe that is the input of [`Tty::nobodys`]. While it is open, the input does not end.
     _keys: Option<OwnedFd>,
 }
 
@@ -87,7 +87,7 @@ impl Tty {
         Ok(tty)
     }
 
-    /// Returns a value for a program without a terminal: no key comes, and frames are discarded.
+    /// Returns a value for a program without a terminal. It gives no keys, and discards frames.
     ///
     /// # Errors
     ///
@@ -155,10 +155,10 @@ impl Tty {
     ///
     /// # Errors
     ///
-    /// Returns the error of the system call, after the terminal is gone.
+    /// Returns the error of the system call, for example if the terminal is gone.
     pub fn enter(&self) -> io::Result<()> {
         let Some(raw) = &self.raw else { return Ok(()) };
-        // The flags are set first: restoring a terminal that is still unchanged does no harm.
+        // The flags are set first, because restoring a terminal that is still unchanged does no harm.
         self.way_back.unclosed.store(true, Ordering::SeqCst);
         self.way_back.armed.store(true, Ordering::SeqCst);
         Ok(tcsetattr(&self.way_back.input, OptionalActions::Now, raw)?)
@@ -169,7 +169,7 @@ impl Tty {
         self.way_back.take(Some(closing));
     }
 
-    /// Returns the size of the window; 80x24 if the terminal does not tell it.
+    /// Returns the size of the window; 80x24 if the terminal does not report it.
     pub fn size(&self) -> Size {
         window_size(self.way_back.output.as_fd())
             .or_else(|| window_size(self.way_back.input.as_fd()))
@@ -200,7 +200,7 @@ impl Tty {
     ///
     /// # Errors
     ///
-    /// Returns the error of the system call, after the terminal is gone.
+    /// Returns the error of the system call, for example if the terminal is gone.
     pub fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         let output = &self.way_back.output;
         let mut len = bytes.len();
@@ -234,7 +234,7 @@ impl WayBack {
             write_patiently(self.output.as_fd(), closing.unwrap_or(&self.closing));
         }
         if let Some(found) = &self.found {
-            // The error does not matter, because a terminal that is gone needs no restoring.
+            // The error does not matter, because a terminal that is gone needs no restoration.
             let _ = tcsetattr(&self.input, OptionalActions::Now, found);
         }
         self.armed.store(false, Ordering::SeqCst);
@@ -254,7 +254,7 @@ pub fn say(output: BorrowedFd<'_>, text: &str) {
     write_patiently(output, text.as_bytes());
 }
 
-/// Writes all of `bytes`. It gives up if the terminal takes nothing for [`CLOSING_WAIT`].
+/// Writes all of `bytes`. Gives up if the terminal takes nothing for [`CLOSING_WAIT`].
 fn write_patiently(output: BorrowedFd<'_>, mut bytes: &[u8]) {
     while !bytes.is_empty() {
         if !has_room(output, &CLOSING_WAIT) {
@@ -281,8 +281,8 @@ fn has_room(output: BorrowedFd<'_>, patience: &Timespec) -> bool {
     !found[0].is_empty()
 }
 
-/// Opens the terminal of `output` again, for a non-blocking descriptor that no other process shares. `None` if `output`
-/// is no terminal or may not be opened.
+/// Opens the terminal of `output` again, to get a non-blocking descriptor that no other process shares. `None` if
+/// `output` is no terminal or cannot be opened.
 fn reopen(output: BorrowedFd<'_>) -> Option<OwnedFd> {
     let name = ttyname(output, Vec::new()).ok()?;
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
@@ -300,7 +300,7 @@ pub fn is_closed(stream: BorrowedFd<'_>) -> bool {
     found.st_rdev == nothing.st_rdev && access == Ok(OFlags::RDWR)
 }
 
-/// Returns the size of a terminal's window. `None` if it has no window or does not tell.
+/// Returns the size of a terminal's window. `None` if it has no window or does not report the size.
 pub fn window_size(terminal: BorrowedFd<'_>) -> Option<Size> {
     let size = tcgetwinsize(terminal).ok()?;
     (size.ws_col > 0 && size.ws_row > 0).then(|| Size::clamped(size.ws_col, size.ws_row))
@@ -326,7 +326,7 @@ mod tests {
         (master, slave)
     }
 
-    /// Returns the text that the window shows, after it has closed the terminal.
+    /// Closes the terminal, and returns the text that its window has shown.
     fn shown(master: &OwnedFd, terminal: OwnedFd) -> Vec<u8> {
         drop(terminal);
         let mut shown = Vec::new();
@@ -435,7 +435,7 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for _ in 0..3 {
-                    // Linux delivers a signal for a process to the thread with that number, if it can.
+                    // Linux delivers a signal for a process to the thread that has the process's number, if possible.
                     let stat = format!("/proc/self/task/{}/stat", writer.as_raw_nonzero());
                     while !std::fs::read_to_string(&stat).unwrap().contains(") S ") {
                         std::thread::yield_now();

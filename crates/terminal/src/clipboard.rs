@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-/// Most base64 characters of a copied text. A longer copy is ignored as a whole. Chosen: 768 KiB of text. Nobody pastes
-/// more, and a slow line takes some seconds for it.
+/// Most base64 characters of a text that a program copies. A longer text is ignored as a whole. Chosen: 768 KiB of
+/// decoded text. Nobody pastes more, and a slow line transfers it in some seconds.
 pub const COPY_CHARS_MAX: usize = 1 << 20;
 
-/// Most selections of a [`Copied`]: each letter and digit that OSC 52 defines, once.
+/// Most selections (such as the clipboard) of a copied text. Source: OSC 52 defines twelve, and each is kept once.
 const SELECTIONS_MAX: usize = 12;
 
 /// Text that a program has copied, and the selections (such as the clipboard) that receive it.
@@ -17,9 +17,9 @@ pub struct Copied {
 }
 
 impl Copied {
-    /// Creates a copy of the base64 text `text` to `selections`; if empty, the user's terminal chooses. `None` if
-    /// `selections` has a character not in `cpqs01234567`, or `text` is not base64 or longer than [`COPY_CHARS_MAX`].
-    /// So a query (`?`) is refused: the user's terminal would send the clipboard to the program.
+    /// Creates a copy of the base64 `text` to `selections`. If `selections` is empty, the user's terminal chooses.
+    /// `None` if `selections` has a character not in `cpqs01234567`, or `text` is too long ([`COPY_CHARS_MAX`]) or not
+    /// base64. This excludes a query (`?`), which would send the user's clipboard to the program.
     pub fn new(selections: &str, text: &str) -> Option<Self> {
         let known = |c: u8| matches!(c, b'c' | b'p' | b'q' | b's' | b'0'..=b'7');
         if !selections.bytes().all(known) || text.len() > COPY_CHARS_MAX || !is_base64(text) {
@@ -47,7 +47,7 @@ impl Copied {
         joined.unwrap_or(self)
     }
 
-    /// Returns the selections (such as `c` for the clipboard), each once. If empty, the user's terminal chooses.
+    /// Returns the selections, such as `c` (the clipboard), without repetitions. If empty, the user's terminal chooses.
     pub const fn selections(&self) -> &Arc<str> {
         &self.selections
     }

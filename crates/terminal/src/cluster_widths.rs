@@ -13,7 +13,7 @@ use crate::width::char_width;
 
 /// Zero width joiner: joins the emoji on its two sides to one.
 pub(crate) const ZERO_WIDTH_JOINER: char = '\u{200d}';
-/// A Tai Tham sign that puts the next consonant below the previous one, even after a vowel.
+/// A Tai Tham sign that puts the next consonant below the preceding consonant, even after a vowel.
 const SAKOT: char = '\u{1a60}';
 /// Variation selectors. U+FE0E displays the preceding character as text, and U+FE0F as a picture.
 const TEXT_SELECTOR: char = '\u{fe0e}';
@@ -28,7 +28,7 @@ bitflags! {
         const JOINED = 1;
         /// Skin tones: U+1F3FB to U+1F3FF belong to the preceding emoji.
         const MODIFIERS = 1 << 1;
-        /// Flags: a regional indicator (half of a flag emoji) occupies two columns, and so does a whole flag.
+        /// Flags: a whole flag occupies two columns, and so does half of one (a regional indicator).
         const FLAGS = 1 << 2;
         /// The picture selector U+FE0F makes a narrow character wide. A terminal without this kind never widens a
         /// printed cell (tmux 3.3a as observed).
@@ -39,7 +39,7 @@ bitflags! {
         const SYLLABLES = 1 << 5;
         /// A spacing mark occupies no column.
         const MARKS = 1 << 6;
-        /// A skin tone belongs to the preceding cluster even if that is not an emoji.
+        /// A skin tone belongs to the preceding cluster even if that cluster is not an emoji.
         const BARE_MODIFIERS = 1 << 7;
     }
 }
@@ -56,12 +56,12 @@ impl ClusterWidths {
         self.is_empty()
     }
 
-    /// Returns whether the set has joined emoji, skin tones and the picture selector, as mode 2027 (clusters) requires.
+    /// Returns whether the set contains joined emoji, skin tones and the picture selector, as mode 2027 requires.
     pub const fn has_mode(self) -> bool {
         self.contains(Self::JOINED.union(Self::MODIFIERS).union(Self::EMOJI_SELECTOR))
     }
 
-    /// Returns the columns, 0 to 2, of a character that is a cluster by itself.
+    /// Returns how many columns, 0 to 2, `c` occupies if it is a cluster by itself.
     pub fn char_width(self, c: char) -> u16 {
         match c {
             _ if self.contains(Self::FLAGS) && is_regional(c) => 2,
@@ -71,7 +71,7 @@ impl ClusterWidths {
         }
     }
 
-    /// Returns whether `c`, which has at least one column by itself, joins the preceding cell, whose text is `before`.
+    /// Returns whether `c`, alone one or two columns wide, continues the cluster `before` of the preceding cell.
     pub fn joins(self, before: &str, c: char) -> bool {
         let Some(last) = before.chars().next_back() else { return false };
         if self.is_code_points() || begins_cluster(c) && begins_cluster(last) {
@@ -89,7 +89,7 @@ impl ClusterWidths {
             || self.contains(Self::SYLLABLES) && before.ends_with(SAKOT)
     }
 
-    /// Returns the columns, 1 or 2, of a cell with this text.
+    /// Returns how many columns, 1 or 2, a cell with this text occupies.
     pub(crate) fn cell_width(self, text: &str) -> u16 {
         let mut chars = text.chars();
         let Some(base) = chars.next() else { return 1 };
@@ -124,7 +124,7 @@ impl ClusterWidths {
 }
 
 /// Returns whether `c` extends a letter's cluster, as a spacing mark does. False for the vowels U+0E33 and U+0EB3. They
-/// extend a cluster too, but they are letters, to which kitty 0.26 gives a column.
+/// also extend a cluster, but kitty 0.26 gives each of them a column, because they are letters.
 fn is_spacing_mark(c: char) -> bool {
     !matches!(c, '\u{e33}' | '\u{eb3}') && is_one_cluster("\u{915}", c)
 }
@@ -156,7 +156,7 @@ pub fn clusters(text: &str) -> impl Iterator<Item = &str> {
     text.graphemes(true)
 }
 
-/// Returns the columns, 1 or 2, of `base` followed by a variation selector.
+/// Returns how many columns, 1 or 2, the pair of `base` and a variation selector occupies.
 fn selects(base: char, selector: char) -> u16 {
     let width = String::from_iter([base, selector]).width();
     u16::try_from(width).expect("two characters").clamp(1, 2)
@@ -174,8 +174,8 @@ fn is_one_cluster(before: &str, c: char) -> bool {
     text.graphemes(true).next_back().is_some_and(|last| last.len() > c.len_utf8())
 }
 
-/// Returns whether `c` is a common character that always begins a new cluster after another of these characters. False
-/// for all other characters, even if they begin a cluster.
+/// Returns whether `c` is in a list of common characters, between any two of which a new cluster begins. A character
+/// outside the list may begin a cluster too.
 pub(crate) const fn begins_cluster(c: char) -> bool {
     matches!(c,
         ' '..='~'

@@ -1,21 +1,20 @@
 //! The difference between two screens, as terminal bytes that every stock Mosh client can parse.
 //!
-//! The same code draws for two kinds of terminals, which a `Dialect` distinguishes. A *replica* is the screen at the
-//! other end of the connection, and must get equal cells. The user's real terminal must only look the same
-//! ([`crate::Renderer`]). `canvas` decides how to draw a frame (scroll, clear, rows), `edit` how to draw a row (perhaps
-//! by moving cells), and `line` which cells to write. `brush` writes the bytes, and tracks the state of the receiving
-//! terminal.
+//! The same code draws for two kinds of terminals, which a `Dialect` distinguishes. A *replica* is the client's copy of
+//! the host's screen, and must get equal cells. The user's real terminal must only look the same ([`crate::Renderer`]).
+//! `canvas` decides how to draw a frame (scroll, clear, rows), `edit` how to draw a row (perhaps by moving cells), and
+//! `line` which cells to write. `brush` writes the bytes, and tracks the state of the receiving terminal.
 //!
 //! A diff to a replica carries every field of [`Screen`], with these exceptions:
-//! - the state that a stock Mosh client's screen cannot hold ([`Vocabulary::Stock`]);
-//! - a hyperlink in a row whose hyperlinks exceed twice the bytes that programs may put into a row of this screen's size,
-//!   counted once for each run of linked cells: such rows come from a screen of another size;
+//! - with [`Vocabulary::Stock`], the state that a stock Mosh client's screen cannot hold;
+//! - the hyperlinks of a row beyond twice the bytes that programs may put into a row of this screen's size. Each run of
+//!   linked cells counts its link. Only a row from a screen of another size has so many bytes;
 //! - the number of bells: a diff rings once for any number of bells;
-//! - a wrap flag (the row's text continues in the next row) that printing may not set. This concerns a row that ends
-//!   empty, in combining characters or in a character whose width varies between terminals. It also concerns the bottom
-//!   row of a screen that has less than three rows or no room for two characters in a row;
-//! - the removal of a title: after a title was set, there is always a title;
-//! - the end of a long title (`TITLE_CHARS_MAX`), and all of a long copied text (`CLIPBOARD_CHARS_MAX`);
+//! - a wrap flag (the row's text continues in the next row) that printing may fail to set. Such a row ends empty, in
+//!   combining characters or in a character whose width varies between terminals. Another such row is the bottom row of
+//!   a screen that has less than three rows or no room for two characters in a row;
+//! - the removal of a title, because no sequence removes a title;
+//! - the end of a long title (`TITLE_CHARS_MAX`), and the whole of a long copied text (`CLIPBOARD_CHARS_MAX`);
 //! - an empty copied text.
 
 mod brush;
@@ -71,7 +70,7 @@ pub fn diff(old: &Screen, new: &Screen, vocabulary: Vocabulary) -> Vec<u8> {
     out
 }
 
-/// Returns the bytes of [`diff`] without the bell and copied text, which two roves transfer separately.
+/// Returns the bytes of [`diff`] without bell and copied text, which rove's server sends to its client separately.
 pub fn diff_without_events(old: &Screen, new: &Screen, vocabulary: Vocabulary) -> Vec<u8> {
     let mut out = Vec::new();
     titles(&mut out, Some(old), new, "");

@@ -64,7 +64,7 @@ use crate::screen::row::Row;
 use crate::screen::{Screen, Size};
 use crate::user_terminal::UserTerminal;
 
-/// The effort of a reset (RIS), in rows of cells. Chosen: a reset takes about as long as writing so many rows.
+/// The effort of a reset (RIS), as a number of rows of cells. Chosen: writing four rows takes about as long as a reset.
 const RESET_ROWS: usize = 4;
 
 /// The state of a terminal between two sequences.
@@ -88,11 +88,11 @@ pub(crate) struct Emulator {
     /// Notifications that the caller has not taken yet, oldest first.
     pub(crate) notifications: VecDeque<Notification>,
     pub(crate) user_terminal: UserTerminal,
-    /// The effort ([`crate::Terminal::effort`]) above which no further sequence is performed.
+    /// The effort ([`crate::Terminal::effort`]) above which the parser stops.
     pub(crate) effort_max: u64,
 }
 
-/// State besides the cells that the primary and the alternate screen each have separately.
+/// The state, besides the cells, that the primary and the alternate screen each have for themselves.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ScreenState {
     pub(crate) saved_cursor: SavedCursor,
@@ -156,8 +156,8 @@ impl Emulator {
         }
     }
 
-    /// Changes the size of both screens. Cuts and adds rows at the bottom, and does not wrap lines again. A host
-    /// terminal whose cursor row would be cut drops rows at the top instead.
+    /// Changes the size of both screens. Cuts and adds rows at the bottom, without rewrapping lines. A host terminal
+    /// whose cursor row would be cut drops rows at the top instead.
     pub(crate) fn resize(&mut self, size: Size) {
         let Grid { screen, effort, role, .. } = &mut self.grid;
         if size == screen.size {
@@ -291,7 +291,7 @@ impl Emulator {
         !self.grid.is_host() || self.user_terminal.kitty_keyboard
     }
 
-    /// Resets the flags of kitty's keyboard protocol on both screens, and the flags that programs pushed.
+    /// Resets the flags of kitty's keyboard protocol on both screens, including the pushed flags.
     pub(crate) fn reset_keyboard(&mut self) {
         self.grid.screen.rich.kitty_keyboard = 0;
         self.shown.keyboard = KeyboardStack::default();

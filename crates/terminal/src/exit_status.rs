@@ -32,14 +32,14 @@ pub enum Outside {
     Silence,
     /// Another client took over the session, which continues. The address is that client's, or `None` if it is unknown.
     TakenOver(Option<IpAddr>),
-    /// The server ended this joined client, and the session continues. The session's own client requested that or
-    /// cannot display who joins, or the joined client was silent for too long.
+    /// The server ended this joined client, and the session continues. The main client requested this or cannot
+    /// display joined clients, or the joined client was silent for too long.
     Dismissed,
 }
 
 impl ExitStatus {
-    /// Returns the code that a shell would report: the command's own, or 128 plus the signal ([`Outside::signal`] if
-    /// the session was ended). The code is 79 for a client whose session continues without it.
+    /// Returns the exit code that a shell would report: the command's own, or 128 plus the signal that ended it
+    /// ([`Outside::signal`] for an ended session). The code is 79 if the session continues without this client.
     pub const fn shell_code(self) -> u8 {
         match self {
             Self::Code(code) => code,
@@ -51,8 +51,8 @@ impl ExitStatus {
 }
 
 impl Outside {
-    /// Returns the signal that the session's command gets: SIGHUP, unless `rove kill` or a signal to the server was the
-    /// cause.
+    /// Returns the signal that the session's command gets: SIGTERM after `rove kill`, the same signal after a signal to
+    /// the server, and else SIGHUP.
     pub const fn signal(self) -> u8 {
         match self {
             Self::Kill => TERMINATE,

@@ -17,8 +17,8 @@ use self::sequence::{Introducer, Sequence};
 
 const ESC: u8 = 0x1b;
 
-/// Longest control string (OSC, DCS, APC, PM, SOS) that is read as an answer, in bytes. The rest of a longer one is
-/// read as typed. Chosen: twice the longest text that a terminal's clipboard holds in a stock session.
+/// Longest control string (OSC, DCS, APC, PM, SOS) that is read as an answer, in bytes. The rest of a longer string is
+/// read as typed keys. Chosen: twice the longest text that a terminal's clipboard holds in a stock session.
 const STRING_BYTES_MAX: u32 = 32 * 1024;
 
 /// A key or another message of a terminal, and its length in bytes.
@@ -26,7 +26,7 @@ const STRING_BYTES_MAX: u32 = 32 * 1024;
 pub struct Keystroke {
     /// The key, or the kind of message.
     pub key: Key,
-    /// The number of the key's bytes. They are the oldest bytes that do not belong to an earlier keystroke.
+    /// The length of the key in bytes. Its bytes follow those of the preceding keystroke.
     pub len: usize,
 }
 
@@ -67,7 +67,7 @@ enum State {
 enum EscapeKind {
     /// The ESC is the Escape key, or the first byte of any sequence.
     First,
-    /// The ESC is the second: Alt with the key that follows, as rxvt and others send it, or the Escape key twice.
+    /// The ESC follows another. It means Alt with the next key, as rxvt and others send it, or a second Escape key.
     Doubled,
     /// The ESC was already reported as the Escape key, because no byte followed immediately.
     Told,
@@ -76,7 +76,7 @@ enum EscapeKind {
 impl Keystrokes {
     /// Handles one byte. Returns the keystroke that the byte completes, if any.
     ///
-    /// Bytes that form no key become [`Key::Other`], with the byte that reveals this unless that byte may begin a key.
+    /// Bytes that form no key become [`Key::Other`]. The byte that reveals this is among them if it cannot begin a key.
     pub fn push(&mut self, byte: u8) -> Option<Keystroke> {
         self.unread += 1;
         let key = self.read(byte)?;
@@ -104,10 +104,10 @@ impl Keystrokes {
         }
     }
 
-    /// Handles the end of a read. Returns the last bytes as a key if they are one, although they may also begin a
-    /// longer sequence: terminals write a sequence at once. `None` if they are no key.
+    /// Handles the end of a read. Returns the key that the last bytes form, if any. These bytes may also begin a longer
+    /// sequence, but terminals write a sequence at once.
     pub fn flush(&mut self) -> Option<Keystroke> {
-        // If ESC is nevertheless the first part of a sequence, the rest is still read as a sequence.
+        // If the ESC does begin a sequence after all, the following bytes are still read as a sequence.
         let told = State::Escape(EscapeKind::Told);
         let (key, state) = match self.state {
             State::Escape(EscapeKind::First) => (Key::Escape, told),
@@ -209,8 +209,8 @@ impl Keystrokes {
 
     /// Handles a byte of an old mouse report: the button and two coordinates, each sent as its value plus 32. A value
     /// is one byte, or from 128 on a two-byte character if the program has requested UTF-8 (mode 1005). Two bytes that
-    /// can be such a character are read as one value. They could also be a column and a row beyond 95, but windows that
-    /// high are rarer than mode 1005. The row, which is last, is read as one byte.
+    /// can form such a character are read as one value. They could also be a column and a row beyond 95, but windows of
+    /// this height are rarer than mode 1005. The row comes last, and is read as one byte.
     fn push_in_mouse(&mut self, missing: u8, is_lead: bool, byte: u8) -> Option<Key> {
         match byte {
             ESC => return self.begin_escape(EscapeKind::First),

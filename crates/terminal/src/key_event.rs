@@ -16,10 +16,10 @@ const LOCKS: u32 = 64 | 128;
 /// The event number of a key release.
 const RELEASE: u32 = 3;
 
-/// Keys of a US keyboard, and below each its character with Shift, which not all terminals report.
+/// Keys of a US keyboard, and in the same order their characters with Shift, which not all terminals report.
 const SHIFTED: [&[u8]; 2] = [b"`1234567890-=[]\\;',./", b"~!@#$%^&*()_+{}|:\"<>?"];
 
-/// Keys, and below each its byte with Ctrl. The keys from `@` to `_` follow a rule instead.
+/// Keys, and in the same order their bytes with Ctrl. The keys from `@` to `_` follow a rule instead.
 const CONTROLLED: [&[u8]; 2] = [b" 2345678/?", b"\x00\x00\x1b\x1c\x1d\x1e\x1f\x7f\x1f\x7f"];
 
 /// A key event that arrived as a control sequence.
@@ -33,9 +33,9 @@ pub struct KeyEvent {
     pub is_hit: bool,
     /// The key's character with Shift. `None` if the terminal does not report it.
     shifted: Option<u32>,
-    /// The key's character on a US keyboard. `None` unless the terminal reports that it differs.
+    /// The key's character on a US keyboard. `None` if it is `code`, or if the terminal does not report it.
     base: Option<u32>,
-    /// The character that the key types. `None` if it types none or several, or if the terminal does not report it.
+    /// The character that the key types. `None` if it types no or several characters, or if this is not reported.
     text: Option<u32>,
 }
 
@@ -81,7 +81,7 @@ impl KeyEvent {
         })
     }
 
-    /// Returns the character that the key types. `None` if it is unknown, or with modifiers other than Shift.
+    /// Returns the character that the key types. `None` if it is unknown, or if modifiers other than Shift are held.
     pub fn as_text(self) -> Option<char> {
         if self.modifiers & !Self::SHIFT != 0 {
             return None;

@@ -13,13 +13,13 @@
 //! - Besides its rows, the screen has a `size`, a `cursor`, modes (`mode`), a `progress`, `titles` and colours (`rgb`
 //!   and `palette`, with `color_space` and `intensity`).
 //! - `overlay` draws on a copy of a screen, and `compose` makes a screen out of several.
-//! - `width` gives the columns of a code point, and `cluster_widths` those of a cluster on the user's terminal. `newer`
-//!   holds characters of Unicode versions after that of `width`, which the user's terminal draws wide.
+//! - `width` gives the width of a code point, and `cluster_widths` the width of a cluster on the user's terminal.
+//!   `newer` holds characters that are newer than the tables of `width`, and that the user's terminal draws wide.
 //! - `scrollback` holds lines that left the screen.
 //!
 //! Host bytes to the screen:
 //!
-//! - `parse` is the byte parser, and `emulator` performs the sequences that it finds. `terminal` joins the two.
+//! - `parse` is the byte parser, and `emulator` performs the parsed sequences. `terminal` joins the two.
 //! - `dispatch` calls the function of each sequence. Most functions change the `grid`: a screen with its margins
 //!   (`region`), `tabs` and `protection`. The grid moves its cursor (`motion`, `reverse_wrap`) and can `edit` cells.
 //!   `print` and `rectangle` write to it, and `effort` counts its work.

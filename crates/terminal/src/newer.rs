@@ -6,7 +6,7 @@
 /// First code point of Unicode's plane 1, to which newer versions add characters.
 const PLANE: u32 = 0x1_0000;
 
-/// Most characters in a [`NewerWide`]. Chosen: more than three times the nine emoji that Unicode 18 added.
+/// Most newer characters known as wide. Further ones stay narrow. Chosen: over three times Unicode 18's nine new emoji.
 const WIDE_MAX: usize = 32;
 
 /// A character of Unicode's plane 1, to which newer versions add characters. Two ends of different versions may

@@ -1,4 +1,4 @@
-//! Notifications that programs request (OSC 9, 99, 777). A [`Notification`] only notifies, and is no query.
+//! Notifications that programs request (OSC 9, 99, 777). No [`Notification`] makes the user's terminal answer.
 
 use std::sync::Arc;
 

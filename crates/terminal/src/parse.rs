@@ -1,7 +1,7 @@
 //! The byte parser: UTF-8, then the DEC VT500 state machine over code points.
 //!
-//! The parser finds runs of text, controls and sequences, and limits the length of every string. A [`Perform`] gives
-//! them their meaning.
+//! The parser finds runs of text, controls and sequences, and limits the length of every string. An implementation of
+//! [`Perform`] acts on these parts.
 
 pub(crate) mod parameters;
 mod utf8;
@@ -10,10 +10,10 @@ use self::parameters::Parameters;
 use self::utf8::{ascii_len, decode, text_len};
 use crate::clipboard::COPY_CHARS_MAX;
 
-/// Longest operating system command that is kept, in bytes. The end of a longer command is dropped. Chosen: as Mosh
+/// Longest operating system command (OSC) kept, in bytes. The end of a longer command is dropped. Chosen: as Mosh
 /// 1.4.0 (docs/terminal.md), which is enough for all commands except those that copy text.
 pub(crate) const OSC_BYTES_MAX: usize = 16_384 + 32;
-/// Longest operating system command that copies text, in bytes: the longest text, and room for `52;`, a list of
+/// Longest operating system command that copies text, in bytes. Chosen: the longest text, and room for `52;`, a list of
 /// selections and `;`.
 pub(crate) const OSC_COPY_BYTES_MAX: usize = COPY_CHARS_MAX + 32;
 /// Longest device control string that is kept, in bytes. A longer string is ignored. Chosen: XTGETTCAP for 50 names of
@@ -41,7 +41,7 @@ pub(crate) trait Perform {
     fn is_spent(&self) -> bool {
         false
     }
-    /// Performs the head of a device control string, when its text has not arrived yet.
+    /// Performs the head of a device control string, before its text arrives.
     fn dcs_head(&mut self, _: &Sequence<'_>) {}
     /// Performs a device control string.
     fn dcs(&mut self, sequence: &Sequence<'_>, text: &str);
@@ -114,7 +114,7 @@ pub(crate) struct Parser {
     private: u8,
     intermediates: [u8; INTERMEDIATES_MAX],
     intermediates_len: usize,
-    /// Whether the sequence has more intermediate bytes than any function.
+    /// Whether the sequence has more intermediate bytes than [`INTERMEDIATES_MAX`].
     intermediates_overflow: bool,
     parameters: Parameters,
     /// The text of an OSC or DCS up to the last byte read.
@@ -134,7 +134,7 @@ impl Parser {
         self.text.capacity()
     }
 
-    /// Returns whether no sequence or string is open. A UTF-8 character may be incomplete.
+    /// Returns whether the parser is outside of sequences and strings. A UTF-8 character may be incomplete.
     pub(crate) fn is_in_text(&self) -> bool {
         self.state == State::Ground
     }
@@ -148,15 +148,15 @@ impl Parser {
     /// two calls. Returns the number of bytes read.
     pub(crate) fn advance(&mut self, bytes: &[u8], perform: &mut impl Perform) -> usize {
         let mut at = self.finish_partial(bytes, perform);
-        // There is no control between `at` and this index. Malformed text is printed piece by piece, and without this
-        // variable each piece would be searched again.
+        // There is no control between `at` and this index. Malformed text is printed in pieces, and this variable saves
+        // a new search for controls in each piece.
         let mut text_end = at;
         while let Some(&byte) = bytes.get(at) {
             if perform.is_spent() {
                 break;
             }
             let rest = &bytes[at..];
-            // Nearly all output consists of such runs, each of which is processed at once.
+            // Nearly all output consists of runs of text and of control sequences. Each of them is processed at once.
             let run = match self.state {
                 State::Ground => match byte {
                     0x1b if rest.get(1) == Some(&b'[') => {
@@ -456,7 +456,7 @@ impl Parser {
     fn push_text(&mut self, c: char, bytes_max: usize) {
         if self.text_cut || self.text.len() + c.len_utf8() > bytes_max {
             self.text_cut = true;
-            // A part of a copied text is useless.
+            // A part of a copied text is useless, so its memory is freed.
             if self.text.len() > OSC_BYTES_MAX {
                 self.text = String::new();
             }

@@ -38,9 +38,9 @@ const LEFT_OUT: [RangeInclusive<char>; 23] = [
 
 /// Returns `text` without controls, and without characters that hide or reorder others.
 ///
-/// Keeps U+200C, U+200D and variation selectors where a script or an emoji may need them, never at the beginning. The
-/// first two follow neither ASCII nor one another. A selector follows neither a space nor any of these. Also omits
-/// a combining mark at the beginning, because it would change the character in front of the text.
+/// Keeps U+200C, U+200D and variation selectors after other characters, where a script or an emoji may need them. The
+/// first two never follow ASCII or each other. A selector never follows a space, the first two or a selector. Also
+/// omits a combining mark at the beginning, because it would change the character in front of the text.
 pub fn plain(text: &str) -> String {
     let mut filter = Plain::default();
     text.chars().filter(|c| filter.admits(*c)).collect()
@@ -73,7 +73,7 @@ pub fn escaped(text: &str) -> String {
             shown.push(c);
         } else {
             shown.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
-            // For the filter, the escape's last digit precedes the next character.
+            // To the filter, the next character follows the last digit of the escape.
             filter.admits('0');
         }
     }
@@ -100,8 +100,8 @@ fn may_follow(last: Option<char>, c: char) -> bool {
     }
 }
 
-/// Returns whether a character is invisible and selects the form of its neighbours: a joiner, which Arabic, Indic
-/// scripts and emoji need, or a variation selector.
+/// Returns whether a character is invisible and selects the form of its neighbours. It is a variation selector, or a
+/// joiner or non-joiner, which Arabic, Indic scripts and emoji need.
 fn is_joiner(c: char) -> bool {
     is_zero_width_joiner(c) || is_variation_selector(c)
 }

@@ -2,7 +2,7 @@
 
 use crate::parse::{Parser, Perform, Sequence, Terminator};
 
-/// The action of a terminal on a part of a byte stream. Strings (OSC, DCS) cause none, except for a final `ESC \`.
+/// The action of a terminal on a part of a byte stream. Strings (OSC, DCS) cause no action, except for a final `ESC \`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// A printed character.

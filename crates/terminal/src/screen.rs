@@ -33,7 +33,7 @@ use crate::cluster_widths::ClusterWidths;
 
 /// The cells and cursor of a terminal, on which both ends agree, and the modes that the user's terminal must follow.
 ///
-/// Screens are equal if they have everything in common that a diff can carry.
+/// Two screens are equal if they agree on everything that a diff can carry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Screen {
     pub(crate) size: Size,
@@ -56,7 +56,7 @@ pub struct Screen {
     pub(crate) bells: u64,
     /// The kinds of clusters that occupy a single cell when text is printed.
     pub(crate) cluster_widths: ClusterWidths,
-    /// The rows, from the top. An `Arc` compares those that share memory without a look at their cells.
+    /// The rows, from the top. Two rows that share memory are equal without a comparison of their cells.
     pub(crate) rows: Vec<Arc<Row>>,
 }
 

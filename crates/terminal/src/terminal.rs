@@ -12,7 +12,7 @@ use crate::scrollback::ScrollbackLine;
 use crate::user_terminal::UserTerminal;
 
 /// Longest run of text, in bytes, that is performed between two checks of the effort limit. Chosen: two rows of a large
-/// window. In insert mode, each character shifts the rest of its row.
+/// window. In insert mode each character costs much, because it shifts the rest of its row.
 pub const RUN_BYTES_MAX: usize = 1024;
 
 /// A terminal emulator: a byte parser, a screen and modes.
@@ -37,7 +37,7 @@ impl Terminal {
         Self { parser: Parser::default(), emulator: Emulator::new(size, Role::Replica) }
     }
 
-    /// Creates a host terminal that displays `screen`. State beside the screen, such as margins, is a blank terminal's.
+    /// Creates a host terminal that displays `screen`. All other state, such as margins, is that of a blank terminal.
     pub fn showing(screen: Screen) -> Self {
         let mut terminal = Self::host(screen.size());
         terminal.emulator.grid.screen = screen;
@@ -109,8 +109,8 @@ impl Terminal {
         self.emulator.grid.scrollback.as_ref().map_or(0, |scrollback| scrollback.len())
     }
 
-    /// Removes and returns the oldest scrollback line and its number, from 0 and including dropped lines. `None` if
-    /// there are no lines.
+    /// Removes and returns the oldest scrollback line and its number. Numbers count from 0 and include dropped lines.
+    /// `None` if there are no lines.
     pub fn take_scrollback_line(&mut self) -> Option<(u64, ScrollbackLine)> {
         self.emulator.grid.scrollback.as_mut()?.pop()
     }
@@ -141,13 +141,13 @@ impl Terminal {
         self.emulator.modes.synchronized_output
     }
 
-    /// Returns the work done so far. The unit is a cell written, moved or read; a byte, row, mark or link counts as
-    /// several. With this number, a caller limits the processor time that untrusted bytes can use.
+    /// Returns the work done so far. The unit is a cell written, moved or read. A byte, row, mark or link counts as
+    /// several units. A caller uses this number to limit the processor time of untrusted bytes.
     pub fn effort(&self) -> u64 {
         self.emulator.grid.effort.cells()
     }
 
-    /// Returns the memory of this terminal and its screens in bytes, without the parts that it shares with `neighbour`.
+    /// Returns the memory of this terminal and its screens in bytes. Omits parts that it shares with `neighbour`.
     pub fn bytes_beyond(&self, neighbour: Option<&Self>) -> Bytes {
         let shown = self.screen().bytes_beyond(neighbour.map(Self::screen));
         let theirs = neighbour.map(|terminal| &terminal.emulator);

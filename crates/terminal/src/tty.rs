@@ -1,9 +1,9 @@
-//! The settings of the pty's line discipline, which decide how the host's kernel reacts to keys. Also holds the
-//! server's statement that the session's own shell, or a program that it started, waits at its prompt.
+//! The settings of the pty's line discipline, which decide how the host's kernel reacts to keys. The server adds the
+//! statement that the session's shell, or a program of this shell, waits at its prompt.
 
 use bitflags::bitflags;
 
-/// The number of a state of the user stream (all input so far). Both ends of the session use equal numbers.
+/// The number of a state of the user stream (all input so far). Both ends of the session use the same numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct InputNum(u64);
 
@@ -53,8 +53,8 @@ bitflags! {
         const NEW_LINE_RETURNS = 1 << 10;
         /// The characters for stop and start halt and continue the output (IXON).
         const FLOW_CONTROL = 1 << 11;
-        /// No setting besides these modes changes the echo of text and of the erase character (VERASE). Linux, macOS
-        /// and FreeBSD echo these alike, and differ in the other editing keys.
+        /// The echo of text and of the erase character (VERASE) depends only on these modes. Linux, macOS and FreeBSD
+        /// agree on this echo, and differ in the other editing keys.
         const ORDINARY = 1 << 12;
     }
 }
@@ -66,8 +66,8 @@ impl TtyModes {
 
 /// The characters with a special effect in the line discipline. 0 stands for a disabled character.
 ///
-/// Their order is that of the wire format: VERASE, VKILL, VWERASE, VLNEXT, VREPRINT, VEOF, VEOL, VEOL2, VINTR, VQUIT,
-/// VSUSP, VSTART, VSTOP.
+/// Their order is also the order on the wire: VERASE, VKILL, VWERASE, VLNEXT, VREPRINT, VEOF, VEOL, VEOL2, VINTR,
+/// VQUIT, VSUSP, VSTART, VSTOP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TtyCharacters(pub [u8; Self::COUNT]);
 
@@ -79,7 +79,7 @@ impl TtyCharacters {
     pub const USUAL: Self =
         Self([0x7f, 0x15, 0x17, 0x16, 0x12, 0x04, 0, 0, 0x03, 0x1c, 0x1a, 0x11, 0x13]);
 
-    /// Returns the character that erases the last one of the line (VERASE).
+    /// Returns the character (VERASE) that erases the last character of the line.
     pub const fn erase(self) -> u8 {
         self.0[0]
     }
@@ -92,8 +92,8 @@ pub struct Tty {
     pub modes: TtyModes,
     /// The special characters of the line discipline.
     pub characters: TtyCharacters,
-    /// The newest input that the session's own shell, or a program that it started, had read completely when it waited
-    /// at its prompt. `None` if neither waits, or if the server cannot tell.
+    /// The newest input that the shell or program at the prompt had read completely when it began to wait. `None` if
+    /// neither the session's shell nor a program of this shell waits, or if the server cannot tell.
     pub prompt: Option<InputNum>,
 }
 
@@ -107,7 +107,7 @@ impl Tty {
         self.modes.contains(TtyModes::CANONICAL) && !self.modes.contains(TtyModes::ECHO)
     }
 
-    /// Returns whether programs read whole lines that the kernel echoes, and no setting besides the modes changes this.
+    /// Returns whether the kernel echoes the lines that programs read, and only the modes influence this echo.
     pub const fn echoes_lines(self) -> bool {
         const WANTED: TtyModes =
             TtyModes::ECHO.union(TtyModes::CANONICAL).union(TtyModes::ORDINARY);

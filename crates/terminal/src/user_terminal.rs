@@ -10,7 +10,7 @@ pub struct UserTerminal {
     pub kitty_keyboard: bool,
     /// Whether the user's terminal reports the mouse in pixels (mode 1016).
     pub pixel_mouse: bool,
-    /// Whether programs may read the screen as checksums (DECRQCRA). Replays of recordings allow it, sessions never do.
+    /// Whether programs may read the screen as checksums (DECRQCRA). Replays of recordings allow this, sessions do not.
     pub screen_checksums: bool,
     /// Whether the user lets programs read text that a program of the session has copied (OSC 52).
     pub read_copied: bool,

@@ -19,7 +19,7 @@
 
 use unicode_width::UnicodeWidthChar;
 
-/// Returns the columns of `c`: 0, 1 or 2.
+/// Returns how many columns `c` occupies: 0, 1 or 2.
 #[inline]
 pub fn char_width(c: char) -> u16 {
     // ASCII, Latin and the soft hyphen need no table.
@@ -29,7 +29,7 @@ pub fn char_width(c: char) -> u16 {
     if is_common_and_wide(c) {
         return 2;
     }
-    // The exceptions are grouped by the result of `unicode-width`, so that a common character is compared with few.
+    // The exceptions are grouped by the result of `unicode-width`, so that common characters need few comparisons.
     let width = c.width();
     if width >= Some(2) {
         return if matches!(c, '\u{17a4}' | '\u{17d8}') { 1 } else { 2 };
@@ -61,7 +61,7 @@ const fn is_common_and_wide(c: char) -> bool {
         | within(c, '\u{1f5fb}', '\u{1f64f}') // faces
 }
 
-/// Returns whether `c` is a sign or letter without a column in `unicode-width`, mostly one prepended to a cluster.
+/// Returns whether `unicode-width` gives no column to the sign or letter `c`. Most such signs begin a cluster.
 const fn is_prepended(c: char) -> bool {
     matches!(c,
         '\u{605}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}' | '\u{d4e}' | '\u{a8fa}'

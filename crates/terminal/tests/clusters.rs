@@ -30,7 +30,7 @@ struct RenderOptions {
     draws_joiner: bool,
     /// Whether the characters of Unicode 9 and later are narrow.
     is_old: bool,
-    /// The columns of characters that the crate's tables do not have. A terminal without them may draw none.
+    /// How many columns a character takes that the crate's tables lack. A terminal may draw no such character (0).
     newer: usize,
     /// Whether half of a flag is wide.
     has_wide_flags: bool,
@@ -125,7 +125,7 @@ impl UserScreen {
         self.scroll(self.top, self.bottom);
     }
 
-    /// Removes a row, and inserts an empty row elsewhere.
+    /// Removes row `gone`, and inserts an empty row at `new`.
     fn scroll(&mut self, gone: usize, new: usize) {
         self.rows.remove(gone);
         self.rows.insert(new, vec![Some(String::new()); usize::from(self.size.columns())]);
@@ -297,7 +297,7 @@ impl UserScreen {
     }
 }
 
-/// A run of columns with the text that it must show. Terminals may agree about it or not.
+/// A run of columns, the text that it must show, and whether all terminals agree on the text's place.
 struct Piece {
     start: usize,
     end: usize,
@@ -365,7 +365,7 @@ fn assert_nothing_older(user: &UserScreen, frame: &Screen, bytes: &[u8]) {
     }
 }
 
-/// A program's terminal, and users' terminals of all kinds.
+/// A program's terminal, and users' terminals that draw clusters in all these ways.
 struct Ends {
     host: Terminal,
     renderer: Renderer,

@@ -7,8 +7,8 @@ use rove_terminal::{OscSupport, Renderer, Screen, Size, Terminal, TerminalCapabi
 const ENDLESS_BYTES: usize = (1 << 20) + 1;
 
 /// Most memory a screen of 80x24 may take: its cells and marks, titles and copied text. Chosen: 80 x 24 cells of 16
-/// bytes with at most 35 bytes of marks and 24 to file them, twice for the screen that is hidden, and a megabyte for
-/// everything else.
+/// bytes, each with at most 35 bytes of marks and 24 bytes of overhead, twice because of the hidden screen, and a
+/// megabyte for everything else.
 const MEMORY_MAX: u64 = 2 * 80 * 24 * (16 + 35 + 24) + (1 << 20);
 
 /// Most memory that links may add to two screens of 80x24: 64 KiB in each row of a replica, which holds old and new
@@ -353,7 +353,7 @@ fn nothing_a_title_holds_becomes_a_sequence_on_the_users_terminal() {
             user.write(b"\x1b]2;the user's\x07");
             let (drawn, closing) = drawn_and_closed(terminal.screen());
             user.write(&drawn);
-            // A program cannot take a title back but by an empty one, so an empty one is the user's.
+            // A program can remove its title only by an empty title, after which the user's own title returns.
             let shown = if text.is_empty() { "the user's" } else { &text };
             assert_eq!(user.screen().title(), shown);
             user.write(&closing);

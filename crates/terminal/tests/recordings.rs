@@ -20,7 +20,7 @@ fn replayed(recording: &[u8]) -> String {
 }
 
 /// Returns the screens at some points of a recording, and checks a replica as [`replayed`] does. Each point is a number
-/// of bytes and the last event.
+/// of bytes from the start, and the name of the last event before it.
 fn followed(recording: &[u8], points: &[(usize, &str)]) -> String {
     let (mut host, mut replica) = (Terminal::host(Size::DEFAULT), Terminal::replica(Size::DEFAULT));
     let mut screens = String::new();

@@ -1,7 +1,7 @@
 //! Time, sizes, rates and randomness: the types that every rove crate shares.
 //!
-//! Nothing here reads a clock or a random source: the caller passes in each [`Instant`]. Randomness is a pure function
-//! of a [`Seed`], a stream's name and the draw's number, so that a run is repeatable to the last bit.
+//! Nothing here reads a clock or a random source, because the caller passes in each [`Instant`]. Randomness is a pure
+//! function of a [`Seed`], the name of a stream and the number of a draw, so that a run is repeatable to the last bit.
 //!
 //! # Modules
 //!

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Appends an item to a queue, from which the oldest goes if the queue already has `max` items.
+/// Appends an item to a queue. If the queue already has `max` items, drops the oldest item.
 pub fn push_newest<T>(queue: &mut VecDeque<T>, item: T, max: usize) {
     if queue.len() >= max {
         queue.pop_front();

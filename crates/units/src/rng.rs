@@ -1,10 +1,10 @@
 //! Counter-keyed randomness: every draw is a pure function of a seed, a name and a number.
 //!
-//! A simulation that drops packet 17 drops it regardless of all other draws. Two sending policies that run under one
+//! A simulation that drops packet 17 drops it whatever the other draws are. Two sending policies that run under one
 //! seed have the same losses. The generator is the output function of `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014)
-//! over a keyed counter. The generator serves simulations and padding, never session keys.
+//! over a keyed counter. It serves simulations and padding, never session keys.
 
-/// The source of all randomness of a run. Two runs with the same seed make the same draws.
+/// The source of all random numbers of a run. Two runs with the same seed make the same draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Seed(u64);
 
@@ -39,7 +39,7 @@ impl Stream {
         Draw(mix(self.0.wrapping_add(number.wrapping_mul(GOLDEN_GAMMA))))
     }
 
-    /// Returns a separate stream for an item that needs several draws, such as packet `number`.
+    /// Returns a separate stream of draws for an item that needs several draws, such as packet `number`.
     pub const fn fork(self, number: u64) -> Self {
         Self(mix(self.at(number).0 ^ GOLDEN_GAMMA))
     }

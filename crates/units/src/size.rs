@@ -8,7 +8,7 @@ use core::str::FromStr;
 use core::time::Duration;
 use std::borrow::Cow;
 
-/// The error of a text that is not a size, rate or time.
+/// The error for a text that is not a size, rate or time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseUnitError {
     /// The text as it was given.
@@ -79,7 +79,7 @@ impl AddAssign for Bytes {
 impl Sub for Bytes {
     type Output = Self;
 
-    /// Returns the difference; zero if it would be negative.
+    /// Returns the difference, or zero if it would be negative.
     fn sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }

@@ -41,7 +41,7 @@ impl Instant {
         self.0 / 1_000_000
     }
 
-    /// Returns the time from `earlier` to `self`; zero if `earlier` is the later of the two.
+    /// Returns the time from `earlier` to `self`, or zero if `earlier` is not earlier.
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }
@@ -69,7 +69,7 @@ impl AddAssign<Duration> for Instant {
 impl Sub<Duration> for Instant {
     type Output = Self;
 
-    /// Returns the instant `duration` earlier; [`Instant::ZERO`] if that would be before the start of the run.
+    /// Returns the instant `duration` before `self`, or [`Instant::ZERO`] if the run had not started then.
     fn sub(self, duration: Duration) -> Self {
         Self(self.0.saturating_sub(nanos(duration)))
     }

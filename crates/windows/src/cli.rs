@@ -14,7 +14,7 @@ use crate::ending::FAILURE;
 use crate::host::{self, HostArgs};
 use crate::messages::{say, warn};
 
-/// Commands that rove has only on other systems. A word among them counts as such a command, not as a host's name.
+/// Commands that rove has only on other systems. A word in this list is never read as a host's name.
 const NOT_YET: [&str; 15] = [
     "attach",
     "completions",

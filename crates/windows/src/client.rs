@@ -34,7 +34,7 @@ impl Call {
     ///
     /// # Errors
     ///
-    /// Returns that `MOSH_KEY` is unset or holds no key.
+    /// Returns an error if `MOSH_KEY` is unset or holds no key.
     pub(crate) fn from_environment(server: SocketAddr) -> anyhow::Result<Self> {
         Ok(Self { server, others: Vec::new(), key: key()? })
     }
@@ -44,8 +44,8 @@ impl Call {
 ///
 /// # Errors
 ///
-/// Returns why the session could not start or how it failed, in a sentence for the user. The console's former state has
-/// been restored then.
+/// Returns a sentence for the user: why the session could not start, or how it failed. By then, the console has its
+/// former state again.
 pub(crate) fn run(call: Call) -> anyhow::Result<u8> {
     let Call { server, others, key } = call;
     let choices = Choices { predict: preference()?, ..Choices::default() };
@@ -110,7 +110,7 @@ fn config(
     }
 }
 
-/// Returns what every console of Windows 10 and later can do. Source: Microsoft, "Console Virtual Terminal Sequences".
+/// Returns the capabilities of consoles since Windows 10. Source: Microsoft, "Console Virtual Terminal Sequences".
 fn described() -> TerminalCapabilities {
     TerminalCapabilities {
         functions: Functions::ALL,

@@ -15,7 +15,7 @@ pub(crate) fn exit_code(outcome: ClientOutcome) -> u8 {
     }
 }
 
-/// Returns the message about a session that ended otherwise than by its command or its user. `None` for other endings.
+/// Returns the message about a session that neither its command nor its user has ended. `None` for other endings.
 pub(crate) fn sentence(outcome: ClientOutcome, server: SocketAddr) -> Option<String> {
     let text = match outcome {
         ClientOutcome::Ended(Some(ExitStatus::Outside(outside))) => match outside {

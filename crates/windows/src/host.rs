@@ -33,7 +33,7 @@ const LOCALE: (&str, &str) = ("LC_CTYPE", "C.UTF-8");
 /// server announces itself. On other systems a pseudo-terminal joins them, for which Windows' ssh would need a console.
 const JOINS_STREAMS: &str = "exec 2>&1; ";
 
-/// Most bytes of `ssh -G`'s output that are kept. Chosen: a hundred times the usual output.
+/// Most bytes of `ssh -G`'s output that are kept. The rest is ignored. Chosen: a hundred times the usual output.
 const ANSWER_BYTES_MAX: usize = 1024 * 1024;
 
 /// Port for the resolver, which requires a port. Rove uses only the resolved addresses.
@@ -64,7 +64,7 @@ pub(crate) struct HostArgs {
 ///
 /// # Errors
 ///
-/// Returns why the client could not start or how it failed.
+/// Returns an error if the client could not start, or if the session failed.
 pub(crate) fn run(args: HostArgs) -> anyhow::Result<u8> {
     match start(args) {
         Ok(call) => client::run(call),
@@ -199,7 +199,7 @@ fn config(options: &HostOptions) -> SshConfig {
     }
 }
 
-/// Returns how the client learns the host's address: by its name, or from the host if only ssh can resolve or reach it.
+/// Returns how the client learns the host's address: by the host's name, or from the host if only ssh can reach it.
 fn route(config: &SshConfig) -> Route {
     if let Some(words) = &config.detour {
         return Route::Detour(words.clone());

@@ -184,7 +184,7 @@ impl Pump {
         }
     }
 
-    /// Tells the session the local port of the socket that it sends from.
+    /// Tells the session the local port of the socket from which the session's datagrams are sent.
     fn name_port(&mut self) {
         if let Some(port) = self.sockets.local_port(self.session.server()) {
             self.session.handle_local_port(port);
@@ -204,7 +204,7 @@ impl Pump {
     }
 }
 
-/// Returns a function that sends the datagram from the socket that it gets.
+/// Returns a function that sends `transmit` from the socket in its argument.
 fn by(transmit: &Transmit) -> impl FnOnce(&UdpSocket) -> Result<(), SendFailure> {
     move |socket| send(socket, transmit)
 }
@@ -212,7 +212,7 @@ fn by(transmit: &Transmit) -> impl FnOnce(&UdpSocket) -> Result<(), SendFailure>
 /// Tells the session of an error that a socket has reported.
 fn fail(now: Instant, error: &io::Error, session: &mut Client) {
     tracing::debug!(%error, "receive failed");
-    // The error may concern a probe of another address of the server. Probes are expected to fail.
+    // The error may come from a probe of another address of the server, which is expected to fail.
     if session.candidates().is_probing() {
         return;
     }

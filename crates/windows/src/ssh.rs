@@ -11,7 +11,7 @@ use rove_units::Duration;
 /// Most bytes read from a stream at once. Chosen: the longest announcement and banner fit.
 const READ_LEN: usize = 4096;
 
-/// Most pieces of output that wait to be read. Chosen: 64 kB, as much as a pipe holds on other systems.
+/// Most pieces of ssh's output that wait to be read. Chosen: 64 kB, as much as a pipe holds on other systems.
 const PIECES_MAX: usize = 16;
 
 /// Longest wait for each piece of output after ssh has ended. Usually the end of the output ends the wait, but a

@@ -33,11 +33,11 @@ enum Place {
 struct Line {
     manual: &'static Manual,
     options: Vec<OptionEntry>,
-    /// The words that are neither the command's name, nor options, nor values of options.
+    /// The words that are not the command's name, an option or the value of an option.
     named: Vec<String>,
     /// The number of the word at which a command to run begins; the program's name is word 0. `None` without a command.
     command_at: Option<usize>,
-    /// The option whose value comes next, and is completed. `None` if another word is completed.
+    /// The option whose value is the word to complete. `None` if that word is not an option's value.
     awaiting: Option<OptionEntry>,
     /// Whether all further words are arguments, even if they begin with `-`.
     is_behind_options: bool,
@@ -198,7 +198,7 @@ impl Line {
         Place::Words(words)
     }
 
-    /// Returns the forms of the command's options. A long option with a value ends with `=`.
+    /// Returns the command's options with their dashes. A long option with a value ends with `=`.
     fn options(&self) -> Vec<(String, String)> {
         let spellings = self.options.iter().flat_map(|option| {
             let valued = option.value.is_some();
@@ -231,8 +231,8 @@ fn commands(book: &Book) -> Vec<(String, String)> {
     book.commands().iter().map(|manual| (manual.word.to_owned(), manual.about())).collect()
 }
 
-/// Returns the names of hosts, each after the `user@` that `word` begins with. Names that begin with `-` are left out,
-/// because programs would read them as options. So are names with characters that no name or address has.
+/// Returns the names of hosts, each after the `user@` that `word` begins with. Omits names that begin with `-`, because
+/// programs would read them as options. Omits names with characters that no name or address has.
 fn hosts(names: &Names, word: &str) -> Vec<(String, String)> {
     let user = word.rfind('@').map_or("", |at| &word[..=at]);
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._:%-".contains(c);

@@ -15,7 +15,7 @@ use crate::tty::Tty;
 /// Longest wait of one call, in milliseconds. The caller's loop then turns without an event. Chosen: below `INFINITE`.
 const WAIT_MAX_MS: u32 = 4_294_967_294;
 
-/// A source to wait for, and whether something was found there.
+/// A source to wait for, and whether the last wait found something to read there.
 #[derive(Debug)]
 pub struct Interest<'a> {
     source: Source<'a>,
@@ -57,7 +57,7 @@ pub struct EventLoop {
 }
 
 impl EventLoop {
-    /// Creates a loop that also wakes when the user closes the console, logs off or presses Ctrl-Break. Before a close
+    /// Creates a loop that also wakes when the user closes the console, logs off or presses Ctrl-Break. After a close
     /// or logoff, Windows gives the program some seconds for an orderly end.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl EventLoop {
         sys::take_interruption()
     }
 
-    /// Waits until one of `interests` is met, the console reports its end or a Ctrl-C, or `deadline` has passed.
+    /// Waits until a source can be read, the console reports its end or a Ctrl-C, or `deadline` has passed.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl EventLoop {
         let mut handles = vec![self.report.as_handle(), self.arrival.as_handle()];
         for interest in interests.iter() {
             match &interest.source {
-                // The call sets the event at once if a datagram waits.
+                // The call sets the event at once if a datagram waits already.
                 Source::Socket(socket) => sys::set_at_arrival(socket, &self.arrival)?,
                 Source::Keys(keys) => handles.push(*keys),
             }
@@ -119,7 +119,7 @@ impl EventLoop {
         Ok(())
     }
 
-    /// Checks the interests without waiting, for a turn of the loop that already has something to do.
+    /// Checks the sources without waiting, for a turn of the loop that already has something to do.
     ///
     /// # Errors
     ///
@@ -130,7 +130,7 @@ impl EventLoop {
     }
 }
 
-/// Finds out which interests are met.
+/// Finds out which sources have something to read.
 fn find(interests: &mut [Interest<'_>]) -> io::Result<()> {
     for interest in interests {
         interest.is_met = match &interest.source {

@@ -36,7 +36,7 @@ impl Tty {
     ///
     /// # Errors
     ///
-    /// Returns which stream is no console.
+    /// Returns an error that names the stream that is not a console.
     pub fn require_console() -> anyhow::Result<()> {
         for (stream, is_console) in
             [("input", io::stdin().is_terminal()), ("output", io::stdout().is_terminal())]
@@ -109,7 +109,7 @@ impl Tty {
         self.way_back.take(Some(closing));
     }
 
-    /// Returns the size of the window; 80x24 if the console does not tell it.
+    /// Returns the size of the window; 80x24 if the console does not report it.
     pub fn size(&self) -> Size {
         let window = sys::console_window(self.way_back.output.as_handle());
         window.map_or(Size::DEFAULT, |(columns, rows)| Size::clamped(columns, rows))
@@ -156,7 +156,7 @@ impl WayBack {
         if !self.armed.swap(false, Ordering::SeqCst) {
             return;
         }
-        // Errors do not matter, because a console that is gone needs no restoring.
+        // Errors do not matter, because a console that is gone needs no restoration.
         let _ = (&self.output).write_all(closing.unwrap_or(&self.closing));
         let _ = self.found.set(self.input.as_handle(), self.output.as_handle());
     }

@@ -14,8 +14,8 @@ use crate::screen::row::Row;
 use crate::screen::{Position, Screen, Size};
 use crate::width::char_width;
 
-/// Most line feeds by which a replica scrolls if its cursor is already in the bottom row. Chosen: as many bytes as it
-/// takes to move to the top, delete the lines there and move back.
+/// Most lines that a diff scrolls by line feeds if the replica's cursor is already in the bottom row. Chosen: ten line
+/// feeds are as long as the alternative, which moves to the top, deletes the lines and moves back.
 const LINE_FEEDS_MAX: u16 = 10;
 
 /// Ends a hyperlink (OSC 8).
@@ -111,7 +111,7 @@ impl Brush {
         self.out.split_off(checkpoint.length)
     }
 
-    /// Writes bytes again that [`Self::rewind`] has removed. `end` is the state after them.
+    /// Writes `bytes` again, which [`Self::rewind`] has removed. `end` is the state after these bytes.
     pub(super) fn replay(&mut self, bytes: &[u8], end: Checkpoint) {
         self.out.extend(bytes);
         self.state = end.state;
@@ -121,14 +121,14 @@ impl Brush {
         self.state.place
     }
 
-    /// Returns whether this pen, decoration and hyperlink are the current ones. Then text needs no sequence before it.
+    /// Returns whether this pen and decoration are already set, so that text can be written without a sequence.
     pub(super) fn paints(&self, pen: Pen, decoration: &Decoration) -> bool {
         let repertoire = self.dialect.repertoire;
         self.state.rendition == repertoire.rendition(pen, decoration)
             && (!repertoire.links || self.state.link == decoration.link)
     }
 
-    /// Moves the cursor, unless it is already at this place.
+    /// Moves the cursor to `row` and `column`, if it is elsewhere.
     pub(super) fn go(&mut self, row: u16, column: u16) {
         let to = Position { row, column };
         debug_assert!(row < self.size.rows() && column < self.size.columns(), "{to:?}");
@@ -185,8 +185,8 @@ impl Brush {
         self.state.link = link.cloned();
     }
 
-    /// Sets the pen for erasing cells that must look like `pen`. A replica uses only the background for that. Real
-    /// terminals may use other attributes too.
+    /// Sets the pen so that erased cells look like `pen`. Erasing gives a replica's cells only the background colour,
+    /// and may give a real terminal's cells other attributes too.
     fn erase_with(&mut self, pen: Pen) {
         if !self.dialect.replica || pen.background != self.state.rendition.pen.background {
             self.paint_with(pen.erased(), Decoration::NONE);
@@ -198,7 +198,7 @@ impl Brush {
         self.dialect.functions.background_color_erase || pen.erased() == Pen::default()
     }
 
-    /// Prints a cell at the cursor. If terminals differ in its width, the cursor's place is unknown afterwards.
+    /// Prints a cell at the cursor. If terminals disagree about the cell's width, the cursor's place becomes unknown.
     pub(super) fn print(&mut self, cell: &Cell, marks: &str, decoration: &Decoration) {
         self.paint_with(cell.pen, decoration);
         let base = cell.base.unwrap_or('\u{a0}');
@@ -210,8 +210,8 @@ impl Brush {
         self.advance(cell.width(), width_is_settled(base) && marks.is_empty());
     }
 
-    /// Prints a cluster ([`is_cluster`]) on a replica. The bytes state its width (OSC 66, kitty's text sizing
-    /// protocol). A replica without OSC 66 gets a similar text of equal width.
+    /// Prints a cluster ([`is_cluster`]) on a replica. OSC 66 (kitty's text sizing protocol) states the cluster's
+    /// width. A replica without OSC 66 gets a similar text of equal width.
     fn print_cluster(&mut self, base: char, cell: &Cell, marks: &str) {
         if self.dialect.clusters {
             self.out.extend(format!("\x1b]66;w={};{base}{marks}\x07", cell.width()).bytes());
@@ -313,8 +313,8 @@ impl Brush {
         if self.dialect.replica { HOME } else { Place::Unknown }
     }
 
-    /// Makes the terminal set the wrap flag of its bottom row `now`, by printing past the end of the row. The margins
-    /// then exclude this row, so nothing scrolls, and the next character is printed at the start of the same row.
+    /// Sets the wrap flag of the terminal's bottom row `now` by printing past the row's end. Meanwhile the margins
+    /// exclude this row. So nothing scrolls, and the next character is printed at the start of the same row.
     pub(super) fn wrap_bottom_row(&mut self, now: &Row) {
         let bottom = self.size.rows() - 1;
         let (first, last) = (&now.cells[0], now.last_glyph());
@@ -402,7 +402,7 @@ const fn printed_to(row: u16, column: u16, size: Size) -> Place {
     }
 }
 
-/// Returns the cursor's place on a displayed screen. In the last column, a wrap may or may not be pending.
+/// Returns the cursor's place on a displayed screen. In the last column, it is unknown whether a wrap is pending.
 const fn shown_at(cursor: Cursor, size: Size) -> Place {
     if cursor.column + 1 < size.columns() {
         Place::At(cursor.position())

@@ -12,14 +12,14 @@ use crate::screen::Screen;
 use crate::screen::cell::Pen;
 use crate::screen::row::Row;
 
-/// Most scrolls that are tried for a frame. Chosen: one for each pane of a split screen.
+/// Most scrolls that are tried for a frame. Further moved rows are drawn. Chosen: one for each pane of a split screen.
 const SCROLLS_MAX: usize = 4;
 
-/// Most cells of a frame times the scrolls that are tried for it. The first scroll is tried at any size. Chosen: four
-/// scrolls up to 200 columns and 60 rows. A trial of 100,000 cells takes some milliseconds.
+/// Most cells that the trials of scrolls for a frame examine. Each trial examines all cells of the screen. A larger
+/// screen gets a single trial. Chosen: four trials at 200 columns and 60 rows. 100,000 cells take some milliseconds.
 const SCROLLED_CELLS_MAX: usize = 48_000;
 
-/// Fewest bytes of a frame for which drawing after a clear is tried too. Chosen: shorter frames gain nothing.
+/// Shortest frame, in bytes, for which a clear before the drawing is tried. Chosen: shorter frames gain nothing.
 const CLEAR_MIN: usize = 32;
 
 /// Appends to `out` the bytes that turn the cells, cursor and pen of `shown` into those of `new`, and returns `out`. If
@@ -65,7 +65,7 @@ pub(crate) fn picture(
     best.expect("the first canvas is drawn to the end").finish(new)
 }
 
-/// The rows that the terminal displays after the bytes written so far.
+/// The rows that the terminal displays once it has read the brush's bytes.
 #[derive(Clone, Debug)]
 struct Canvas {
     brush: Brush,
@@ -75,8 +75,8 @@ struct Canvas {
 }
 
 impl Canvas {
-    /// Draws every row that differs from `new`. `None` if that takes at least as many bytes as `best`. Leaves `self`
-    /// unchanged for further trials.
+    /// Draws every row that differs from `new`. `None` if the drawing takes at least as many bytes as `best`. Leaves
+    /// `self` unchanged for further trials.
     fn draw(&self, new: &Screen, best: Option<&Brush>) -> Option<Brush> {
         let Self { mut brush, rows, .. } = self.erased_below(new);
         let dialect = brush.dialect;
@@ -105,12 +105,12 @@ impl Canvas {
         Some(brush).filter(|brush| best.is_none_or(|best| brush.len() < best.len()))
     }
 
-    /// Returns a copy of the canvas. If at least two bottom rows must become blank, one sequence has erased them there.
+    /// Returns a copy of the canvas. If two or more rows at the bottom must become blank, one sequence has erased them.
     fn erased_below(&self, new: &Screen) -> Self {
         let mut canvas = self.clone();
         let is_blank = |row: &&Arc<Row>| Arc::ptr_eq(row, &self.blank) || **row == self.blank;
         let kept = new.rows.len() - new.rows.iter().rev().take_while(is_blank).count();
-        // Where a cleared screen may not enter the history, no sequence may erase the whole screen.
+        // If rows of a cleared screen must not enter the history, no sequence may erase the whole screen.
         let kept = kept.max(usize::from(self.brush.dialect.history != History::Frames));
         let written = self.rows[kept..].iter().filter(|row| !is_blank(row)).count();
         if written >= 2 {
@@ -131,7 +131,7 @@ impl Canvas {
         self.rows[row..].fill(Arc::clone(&self.blank));
     }
 
-    /// Returns the canvas after the scroll that moves most text to its new place. `None` if no scroll helps.
+    /// Returns the canvas after the scroll that moves the most text into place. `None` if no scroll helps.
     fn scrolled(&self, new: &Screen) -> Option<Self> {
         let scroll = scroll::find(&self.rows, &new.rows)?;
         let scroll = match self.brush.dialect.history {
@@ -146,8 +146,8 @@ impl Canvas {
     }
 }
 
-/// Returns whether drawing can set the wrap flag of the bottom row. The margins need two rows above it. All terminals
-/// must agree on the width of its last character, and its first character must not overwrite the last.
+/// Returns whether drawing can set the wrap flag of the bottom row. Two rows must be above it for the margins. All
+/// terminals must agree on the width of the row's last character. The first character must not overwrite the last.
 fn bottom_row_can_wrap(new: &Screen) -> bool {
     let now = new.rows.last().expect("a screen has a row");
     let last = now.last_glyph();

@@ -1,11 +1,11 @@
-//! The sequences (OSC 4, 10 to 12 and 104 to 112) for colours that programs have set. A command sets only one colour,
-//! because every terminal understands that form.
+//! The sequences (OSC 4, 10 to 12 and 104 to 112) for colours that programs have set. Each sequence sets a single
+//! colour, because every terminal understands this form.
 
 use super::motion::push_number;
 use crate::screen::palette::{ColorSlot, Colors};
 use crate::screen::rgb::Rgb;
 
-/// Writes the commands that change a terminal's colours from `old` to `new`.
+/// Writes the sequences that change a terminal's colours from `old` to `new`.
 pub(crate) fn colors(out: &mut Vec<u8>, old: &Colors, new: &Colors) {
     if old == new {
         return;
@@ -15,7 +15,7 @@ pub(crate) fn colors(out: &mut Vec<u8>, old: &Colors, new: &Colors) {
     changed.for_each(|(slot, color)| set(out, slot, color));
 }
 
-/// Writes the commands that reset the colours that `old` sets and `new` does not.
+/// Writes the sequences that reset each colour that is set in `old` but not in `new`.
 pub(crate) fn reset_colors(out: &mut Vec<u8>, old: &Colors, new: &Colors) {
     let all_entries = old.sets_palette() && !new.sets_palette();
     if all_entries {

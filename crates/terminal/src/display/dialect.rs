@@ -6,11 +6,11 @@ use super::sgr::Repertoire;
 /// The parts of a screen that the other end can store. A diff contains only sequences for these parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Vocabulary {
-    /// The other end stores what a stock Mosh 1.4.0 client does. Source: Mosh 1.4.0 as observed, docs/terminal.md.
+    /// The other end stores the same parts as a stock Mosh client. Source: Mosh 1.4.0 as observed, docs/terminal.md.
     #[default]
     Stock,
-    /// The other end stores all of a [`crate::Screen`], except clusters whose width is not the sum of their code
-    /// points'.
+    /// The other end stores all of a [`crate::Screen`], except for clusters whose width is not the sum of the widths of
+    /// their code points.
     Rich,
     /// The other end stores all of a [`crate::Screen`], including the widths of clusters.
     Clusters,
@@ -37,9 +37,9 @@ pub(crate) struct Dialect {
     pub(crate) functions: Functions,
     /// The graphic renditions (SGR) that the terminal can show.
     pub(crate) repertoire: Repertoire,
-    /// Whether a replica understands stated cluster widths (OSC 66), or a real terminal draws clusters like the screen.
+    /// Whether a replica reads cluster widths (OSC 66), or a real terminal gives clusters the screen's widths.
     pub(crate) clusters: bool,
-    /// Whether a real terminal gives a lone regional indicator (half of a flag emoji) two columns, and the screen one.
+    /// Whether a real terminal gives a lone regional indicator (half of a flag emoji) two columns, but the screen one.
     pub(crate) wide_flags: bool,
 }
 

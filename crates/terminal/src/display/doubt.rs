@@ -32,7 +32,7 @@ fn clusters(base: Option<char>, marks: &str) -> bool {
         })
 }
 
-/// Returns whether a cell's width differs from its base character's, or a mark in it has a column by itself.
+/// Returns whether a cell's width differs from that of its base character, or any of its marks has a width.
 pub(super) fn is_cluster(cell: &Cell, marks: &str) -> bool {
     cell.base.is_some_and(|base| char_width(base) != cell.width())
         || marks.chars().any(|mark| char_width(mark) > 0)
@@ -43,7 +43,7 @@ pub(super) fn is_narrowed(cell: &Cell) -> bool {
     cell.base.is_some_and(|base| char_width(base) > cell.width())
 }
 
-/// Returns the first column of a row that terminals may draw differently, or the row's width if there is none.
+/// Returns the first column of a row that terminals may draw differently, or the row's width if they agree.
 pub(super) fn first_cluster(row: &Row) -> u16 {
     let is_cluster = |(cell, column): &(&Cell, u16)| {
         let marks = if cell.combined { row.marks(*column) } else { "" };
@@ -76,8 +76,8 @@ pub(super) fn joins_row_above(row: &Row, clusters: bool) -> bool {
     row.cells[0].base.is_some_and(|base| is_modifier(base) || clusters && !width_is_settled(base))
 }
 
-/// Returns how many more columns a terminal may give this cell than rove does. Each mark adds one, and so does a
-/// regional indicator (half of a flag emoji).
+/// Returns the most columns by which a terminal may exceed rove's width of this cell. Each mark may add a column, and
+/// so may a regional indicator (half of a flag emoji).
 pub(super) fn surplus(cell: &Cell, marks: &str) -> u16 {
     let marks = u16::try_from(marks.chars().count()).expect("a cell has few marks");
     marks + u16::from(cell.base.is_some_and(is_regional))
@@ -99,8 +99,8 @@ pub(super) const fn may_fall_short(cell: &Cell) -> bool {
     }
 }
 
-/// Returns whether a terminal may draw a narrow cell two columns wide. It may have a newer Unicode version, or draw a
-/// lone regional indicator wide (`wide_flags`).
+/// Returns whether a terminal may draw a narrow cell two columns wide. Such a terminal has a newer Unicode version, or
+/// draws a lone regional indicator wide (`wide_flags`).
 pub(super) fn may_be_wide(cell: &Cell, wide_flags: bool) -> bool {
     let is_doubtful = |base| may_be_newer(base) || wide_flags && is_regional(base);
     !cell.wide && cell.base.is_some_and(is_doubtful)

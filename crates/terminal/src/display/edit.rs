@@ -5,14 +5,14 @@ use super::line::{Drawn, Line};
 use crate::screen::cell::{Cell, Pen};
 use crate::screen::row::Row;
 
-/// Fewest bytes of a drawn row for which an edit is tried. Chosen: about as many as an edit itself takes.
+/// Shortest drawing of a row, in bytes, after which an edit is tried too. Chosen: about the bytes of an edit itself.
 const RETRY_MIN: usize = 12;
 
-/// Most columns by which an edit shifts a row. Chosen: a typed word. Longer texts are hardly ever inserted at once.
+/// Most columns by which a diff shifts text in a row. Chosen: a typed word. Longer texts are rarely inserted at once.
 const SHIFT_MAX: usize = 8;
 
-/// Draws a row in the shortest of several ways: cell by cell, or after an edit. Never edits on a real terminal, where
-/// edits flicker and may not move wide characters as on a replica.
+/// Draws a row in the shortest of several ways: cell by cell, or after an edit. Never edits on a real terminal, because
+/// edits flicker there and may treat wide characters differently.
 pub(super) fn draw_row(brush: &mut Brush, row: u16, was: &Row, now: &Row) -> Drawn {
     let start = brush.checkpoint();
     let mut best = Line::new(brush, row, was, now).draw();
@@ -47,9 +47,9 @@ pub(super) fn draw_row(brush: &mut Brush, row: u16, was: &Row, now: &Row) -> Dra
 enum Edit {
     /// Erases the rest of the row (EL).
     Erase,
-    /// Inserts this many empty cells (ICH).
+    /// Inserts this number of empty cells (ICH).
     Insert(usize),
-    /// Deletes this many cells (DCH).
+    /// Deletes this number of cells (DCH).
     Delete(usize),
 }
 
@@ -78,10 +78,10 @@ impl Edit {
     }
 }
 
-/// Returns the insertion or deletion that moves most text of `was` to its place in `now`. `None` if none moves enough.
+/// Returns the insertion or deletion that moves the most text of `was` into place. `None` if it moves too little text.
 ///
-/// A row with a wrap flag is not shifted, because stock replicas move the flag with the cells. Neither are rows with
-/// decorations, or with marks from column `first` on.
+/// A row with a wrap flag is not shifted, because stock replicas move the flag with the cells. Rows with decorations,
+/// or with marks from column `first` on, are not shifted either.
 fn shift(was: &Row, now: &Row, first: usize) -> Option<Edit> {
     if was.wrapped || was.marks.reach(column(first)) || !was.decorations.is_empty() {
         return None;
@@ -108,7 +108,7 @@ fn shift(was: &Row, now: &Row, first: usize) -> Option<Edit> {
     best.1
 }
 
-/// Returns the first column in which the rows differ, or that of the left half if a wide character is there.
+/// Returns the first column in which the rows differ, or the column before it if that begins a wide character.
 fn first_difference(was: &Row, now: &Row) -> usize {
     let differs = |&at: &usize| {
         was.cells[at] != now.cells[at]

@@ -16,7 +16,7 @@ pub struct Functions {
 }
 
 impl Functions {
-    /// All functions, which current terminals have, and all replicas (the client's copies of the screen).
+    /// All functions. Current terminals and all replicas (the client's copies of the screen) have them.
     pub const ALL: Self = Self {
         erase_characters: true,
         background_color_erase: true,

@@ -18,7 +18,7 @@ use crate::screen::cell::{Cell, Pen};
 use crate::screen::decoration::Decoration;
 use crate::screen::row::Row;
 
-/// Most unchanged cells that are written again rather than passed by a motion. Chosen: a motion takes four bytes.
+/// Most unchanged cells that are written again to reach a changed cell. Chosen: a motion takes four bytes.
 const BRIDGE_MAX: usize = 4;
 
 /// Most blank cells that are written as spaces on a real terminal. More are erased. Source: Mosh 1.4.0 as observed,
@@ -41,16 +41,16 @@ pub(super) struct Line<'a> {
     row: u16,
     was: Cow<'a, Row>,
     now: &'a Row,
-    /// Columns left of this column may display something else than `was`.
+    /// Columns left of this column may display something other than `was`.
     stale_until: u16,
     /// From this column on, a real terminal may display anything, so the columns are erased before they are written.
     doubt_from: u16,
-    /// Within a cluster: by how many columns the terminal's cursor may be too far right, and the column at which the
-    /// cluster ends. `None` outside of a cluster.
+    /// Inside a cluster: how many columns too far right the terminal's cursor may be, and the column after the cluster.
+    /// `None` outside of a cluster.
     cluster: Option<(u16, u16)>,
     /// Whether any cell of the row has a decoration that the terminal can show.
     decorated: bool,
-    /// The last column, if its unchanged cell must be written again, because this sets or clears the wrap flag.
+    /// The last column, if its unchanged cell must be written again to set or clear the wrap flag.
     forced: Option<u16>,
     /// Whether the row must end with a wrap into the next row.
     wrapped: bool,
@@ -94,7 +94,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Writes the row's first cell, which makes the row above wrap, and then the rest.
+    /// Writes the row's first cell, which makes the row above wrap, and then the remaining cells.
     pub(super) fn draw_wrapped_to(mut self) -> Drawn {
         let (brush, now) = (&mut *self.brush, self.now);
         let first = &now.cells[0];
@@ -166,7 +166,7 @@ impl<'a> Line<'a> {
         self.note_print(column, cell.width());
     }
 
-    /// Prints a cell on a real terminal, which may draw it into the cell on its left.
+    /// Prints a cell on a real terminal, which may join it to the cell on its left.
     fn print_for_real(&mut self, column: u16, cell: &Cell, marks: &str) {
         let end = column + cell.width();
         // If clusters are supported, each cluster is in one cell, and two cells must not be joined.
@@ -248,7 +248,7 @@ impl<'a> Line<'a> {
         self.drawn.wraps = column + width == self.brush.size.columns();
     }
 
-    /// Blanks the cells from `column` on that must be blank with one pen. Returns the column after the blanked cells.
+    /// Blanks the run of cells from `column` on that must be blank in one colour. Returns the column after the run.
     fn erase_run(&mut self, column: u16) -> u16 {
         let pen = self.now.cells[usize::from(column)].pen.erased();
         let columns = self.brush.size.columns();
@@ -256,7 +256,7 @@ impl<'a> Line<'a> {
         let rest = &self.now.cells[usize::from(column)..];
         let count = rest.iter().take_while(alike).count().max(1);
         let end = column + u16::try_from(count).expect("a row has at most 4096 cells");
-        // Cells at the end of the run that are already displayed are left alone.
+        // Cells at the end of the run that the terminal already displays are left alone.
         let needed = (column..end).rev().find(|&at| !self.is_shown(at)).map_or(end, |at| at + 1);
         let dialect = self.brush.dialect;
         let few = !dialect.replica && needed - column <= SPACES_MAX;
@@ -280,7 +280,7 @@ impl<'a> Line<'a> {
         needed
     }
 
-    /// Moves the cursor to `column`. Writes a few unchanged cells on the way again if that is shorter.
+    /// Moves the cursor to `column`. Rewrites a few unchanged cells on the way if that takes fewer bytes than a motion.
     fn go(&mut self, column: u16) {
         let now = self.now;
         let plain = |(cell, at): (&Cell, u16)| {
@@ -298,13 +298,13 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Moves the cursor to `column` to erase there. If all cells on the way are blank with the same pen, leaves the
-    /// cursor in place, so that these cells are erased too. Returns the cursor's column.
+    /// Moves the cursor to `column` to erase there. If all cells on the way are blank with the same pen, the cursor
+    /// stays, so that these cells are erased too. Returns the cursor's column.
     fn go_to_erase(&mut self, column: u16, pen: Pen) -> u16 {
         if let Some((gap, here)) = self.cells_up_to(column)
             && gap.iter().all(|cell| cell.is_blank() && cell.pen == pen)
         {
-            // The right half of a wide character must not be erased alone.
+            // The right half of a wide character must not be erased without its left half.
             if here > 0 && !self.now.cells[usize::from(here) - 1].wide {
                 return here;
             }
@@ -337,7 +337,7 @@ impl<'a> Line<'a> {
             && (!now[at].combined || self.was.marks(column) == self.now.marks(column))
     }
 
-    /// Returns whether the terminal draws the displayed cell and the wanted cell in column `at` alike.
+    /// Returns whether the old cell and the new cell in column `at` look alike on the terminal.
     fn is_alike(&self, at: usize) -> bool {
         let (was, now) = (&self.was.cells[at], &self.now.cells[at]);
         let repertoire = self.brush.dialect.repertoire;
@@ -352,21 +352,21 @@ impl<'a> Line<'a> {
                     .same_decoration(self.was.decoration(column()), self.now.decoration(column())))
     }
 
-    /// Records that the columns left of `end` were overwritten. If that cuts a wide character, most terminals blank its
-    /// other half.
+    /// Records that the columns left of `end` were overwritten. If this has cut a wide character, most terminals blank
+    /// its other half.
     fn wrote_up_to(&mut self, end: u16) {
         let cut = self.was.cells[usize::from(end) - 1].wide;
         self.stale_until = self.stale_until.max(if cut { end + 1 } else { 0 });
     }
 }
 
-/// Returns whether the cursor's place is certain after this cell was written, so that the terminal can wrap there.
+/// Returns whether the cursor's place is certain after the terminal has printed this cell, so that a wrap can follow.
 pub(super) fn is_settled(cell: &Cell) -> bool {
     !cell.combined && cell.base.is_some_and(width_is_settled)
 }
 
 /// Returns the first column from which a real terminal may display anything, because of clusters in `was` or `now`.
-/// Returns the row's width if there is none.
+/// Returns the row's width if the terminal displays the whole row as expected.
 fn first_doubt(was: &Row, now: &Row) -> u16 {
     let (shown, coming) = (first_cluster(was), first_cluster(now));
     let nothing_is_there =

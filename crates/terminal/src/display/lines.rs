@@ -6,11 +6,11 @@ use crate::screen::Screen;
 use crate::screen::cell::Cell;
 use crate::screen::row::Row;
 
-/// Returns bytes that print the screen's rows below each other, as a program prints lines. Omits blank rows at the end,
-/// below the cursor. Leaves the cursor in the first column. The bytes neither move over text nor erase any. They are
-/// empty for a blank screen.
+/// Returns bytes that print the screen's rows below each other, as a program prints lines. Omits the blank rows below
+/// both the text and the cursor. Leaves the cursor in the first column. The bytes neither move over text nor erase
+/// text. They are empty for a blank screen.
 ///
-/// A row that wraps is printed without a line break. If it is as wide as the terminal's screen, the terminal wraps it.
+/// A row that wraps is printed without a line break. If it is as wide as the terminal, the terminal wraps it.
 pub(crate) fn lines(screen: &Screen, dialect: Dialect) -> Vec<u8> {
     let mut brush = Brush::new(Vec::new(), &Screen::blank(screen.size()), dialect);
     let cursor = usize::from(screen.cursor.row) + usize::from(screen.cursor.column > 0);

@@ -1,4 +1,4 @@
-//! Titles, copied text and modes: the state of every terminal besides its cells.
+//! The state that every terminal has besides its cells: titles, copied text and modes.
 
 use std::borrow::Cow;
 
@@ -6,19 +6,19 @@ use super::motion::push_number;
 use crate::screen::Screen;
 use crate::screen::mode::MouseEncoding;
 
-/// Most code points of a title that are sent. The rest is cut. Source: Mosh 1.4.0 as observed, docs/terminal.md: 256,
-/// including the two of `2;` before the title.
+/// Most code points of a title that are sent. Further ones are cut off. Source: Mosh 1.4.0 as observed,
+/// docs/terminal.md: 256, including the two of `2;` before the title.
 pub(crate) const TITLE_CHARS_MAX: usize = 254;
 
-/// Most code points of copied text that are sent. Longer text is omitted. Source: Mosh 1.4.0 as observed,
+/// Most code points of copied text that are sent. A longer text is not sent at all. Source: Mosh 1.4.0 as observed,
 /// docs/terminal.md: 16384, including the five of `52;c;` before the text.
 pub(crate) const CLIPBOARD_CHARS_MAX: usize = 16_379;
 
-/// Resets every mode that [`modes`] writes. The order is such that no kind of mouse report stays on.
+/// Resets every mode that [`modes`] writes. In this order, no kind of mouse report stays on.
 pub(crate) const MODES_OFF: &[u8] = b"\x1b[?5l\x1b[?2004l\x1b[?1004l\
     \x1b[?1003l\x1b[?1002l\x1b[?1001l\x1b[?1000l\x1b[?9l\x1b[?1016l\x1b[?1015l\x1b[?1006l\x1b[?1005l";
 
-/// Writes the titles of `new` that differ from those of `old`. Writes all of them if `old` is `None`.
+/// Writes the titles of `new` that differ from those of `old`. Writes both titles if `old` is `None`.
 ///
 /// Puts `prefix` before the window title. If the icon name is the same text, it gets the prefix too.
 pub(crate) fn titles(out: &mut Vec<u8>, old: Option<&Screen>, new: &Screen, prefix: &str) {
@@ -67,9 +67,9 @@ fn operating_system_command(out: &mut Vec<u8>, number: &[u8], text: &str) {
     out.push(b'\x07');
 }
 
-/// Writes copied text (OSC 52) if it is base64, and short enough for a stock Mosh client. The text `?` is refused,
-/// because it would make the user's terminal send its clipboard to the remote program. An empty text would empty the
-/// clipboard.
+/// Writes copied text (OSC 52) that is base64 and short enough for a stock Mosh client. Omits the text `?`, because it
+/// would make the user's terminal send its clipboard to the remote program. Omits an empty text, because it would empty
+/// the clipboard.
 pub(crate) fn clipboard(out: &mut Vec<u8>, text: &str) {
     let base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
     if (1..=CLIPBOARD_CHARS_MAX).contains(&text.len()) && text.bytes().all(base64) {
@@ -79,8 +79,8 @@ pub(crate) fn clipboard(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// Writes the modes of `new` that differ from those of `old`. Writes all of them if `old` is `None`. If `pixels` is
-/// false, a mouse report in pixels (mode 1016) becomes one in cells (mode 1006).
+/// Writes the modes of `new` that differ from those of `old`. Writes all modes if `old` is `None`. If `pixels` is
+/// false, a mouse report in pixels (mode 1016) becomes a report in cells (mode 1006).
 pub(crate) fn modes(out: &mut Vec<u8>, old: Option<&Screen>, new: &Screen, pixels: bool) {
     let Some(old) = old else {
         out.extend(MODES_OFF);
@@ -105,7 +105,7 @@ pub(crate) fn modes(out: &mut Vec<u8>, old: Option<&Screen>, new: &Screen, pixel
     exchange(out, encoding(old), encoding(new));
 }
 
-/// Changes a terminal from mode `old` to mode `new`, of which at most one can be set. The number 0 stands for no mode.
+/// Resets the mode `old` and sets the mode `new`, which exclude each other. The number 0 stands for no mode.
 fn exchange(out: &mut Vec<u8>, old: u16, new: u16) {
     for (number, on) in [(old, false), (new, true)] {
         if old != new && number > 0 {

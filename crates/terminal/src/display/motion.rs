@@ -3,7 +3,7 @@
 use super::functions::Functions;
 use crate::screen::Position;
 
-/// The place of the receiving terminal's cursor, as far as it is known.
+/// The known place of the receiving terminal's cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// The cursor is at this position, and no wrap is pending.

@@ -17,10 +17,10 @@ use crate::screen::{Screen, Size};
 use crate::terminal::Terminal;
 use crate::user_terminal::UserTerminal;
 
-/// Cases of each property. Chosen: all of them together take a few seconds.
+/// The number of random cases for each property. Chosen: all properties together take a few seconds.
 const CASES: u32 = 400;
 
-/// A piece of text or a sequence that a program may write.
+/// Generates a piece of text or a sequence that a program may write.
 fn word() -> impl Strategy<Value = String> {
     prop_oneof![
         6 => "[a-z ]{1,12}",
@@ -89,7 +89,7 @@ pub(crate) fn program() -> impl Strategy<Value = String> {
     prop::collection::vec(word(), 0..40).prop_map(|words| words.concat())
 }
 
-/// A program whose text has the same place on every terminal.
+/// Generates a program whose text has the same place on every terminal.
 fn plain_program() -> impl Strategy<Value = String> {
     let settled =
         |c: char| c.is_ascii() || matches!(c, '\u{e9}' | '\u{2500}' | '\u{4e00}'..='\u{9fff}');
@@ -150,7 +150,7 @@ fn vocabulary() -> impl Strategy<Value = Vocabulary> {
     prop::sample::select(vec![Vocabulary::Stock, Vocabulary::Rich])
 }
 
-/// A terminal for programs, whose user's terminal has all abilities.
+/// Returns a host terminal for programs. The user's terminal has kitty's keyboard and reports the mouse in pixels.
 fn host(size: Size) -> Terminal {
     let mut host = Terminal::host(size);
     let able = UserTerminal { kitty_keyboard: true, pixel_mouse: true, ..UserTerminal::default() };
@@ -168,7 +168,7 @@ fn functions() -> impl Strategy<Value = Functions> {
     })
 }
 
-/// A user's terminal with random abilities.
+/// Generates the capabilities of a user's terminal.
 fn capabilities() -> impl Strategy<Value = TerminalCapabilities> {
     let alternate_scroll = prop::sample::select(vec![None, Some(false), Some(true)]);
     (functions(), any::<[bool; 8]>(), alternate_scroll, vocabulary()).prop_map(
@@ -454,7 +454,7 @@ proptest! {
     }
 }
 
-/// Returns the settings of the terminal after a frame, computed in another way than the renderer's.
+/// Returns the settings of the terminal after a frame, computed independently of the renderer.
 fn settings(
     frame: &Screen,
     capabilities: &TerminalCapabilities,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::screen::cell::Pen;
 use crate::screen::row::Row;
 
-/// Fewest cells that a scroll must save from being drawn. Chosen: a scroll takes about as many bytes.
+/// Fewest written cells that a scroll must move into place. Chosen: a scroll takes about as many bytes.
 const INK_MIN: usize = 8;
 
 /// A scroll of some rows of the screen.
@@ -24,8 +24,8 @@ pub(super) struct Scroll {
 }
 
 impl Scroll {
-    /// Returns the scroll, without the screen's top row if that would move up: some terminals add to their history
-    /// each row that leaves the top. The top row is drawn instead. `None` if nothing else would move.
+    /// Returns the scroll without the screen's top row if this row would move up: a terminal may keep each row that
+    /// leaves the top in its history. The top row is drawn instead. `None` if no other row would move.
     pub(super) fn below_top(self) -> Option<Self> {
         if !self.up || self.top > 0 {
             return Some(self);
@@ -61,7 +61,7 @@ pub(super) fn find(shown: &[Arc<Row>], new: &[Arc<Row>]) -> Option<Scroll> {
     let unique = unique_rows(&old);
 
     let mut best: Option<(usize, Scroll)> = None;
-    // For each distance by which blocks moved, the row after the last examined block.
+    // The key is a distance by which blocks moved. The value is the row after the last examined block.
     let mut followed: BTreeMap<isize, usize> = BTreeMap::new();
     for (to, print) in new.iter().enumerate() {
         let Some(&from) = unique.get(&print.hash) else { continue };
@@ -90,7 +90,7 @@ pub(super) fn find(shown: &[Arc<Row>], new: &[Arc<Row>]) -> Option<Scroll> {
 struct Block {
     before: usize,
     after: usize,
-    /// The number of written cells that the scroll moves to their new places.
+    /// The number of written cells that a scroll of this block moves to their new places.
     ink: usize,
 }
 
@@ -116,7 +116,7 @@ fn unique_rows(rows: &[Print]) -> BTreeMap<u64, usize> {
     sorted.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() == 1).map(|same| same[0]).collect()
 }
 
-/// The hash of a row, and the number of its written cells.
+/// The hash of a row's content, and the number of its written cells.
 struct Print {
     hash: u64,
     /// The number of cells that are not empty.

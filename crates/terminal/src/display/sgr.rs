@@ -1,11 +1,11 @@
-//! A short SGR sequence for a change of colours and attributes: a reset and all of them, or only the changes.
+//! Writes a change of colours and attributes as a short SGR sequence: only the changes, or a reset and the new values.
 
 use crate::screen::cell::{Attributes, Color, Pen, Underline};
 use crate::screen::decoration::Decoration;
 
 use super::motion::push_number;
 
-/// Attributes with separate SGR parameters: the attribute, the parameter that sets it, and the one that clears it.
+/// Attributes with separate SGR parameters: attribute, parameter that sets it, parameter that clears it.
 const ATTRIBUTES: [(Attributes, u16, u16); 6] = [
     (Attributes::ITALIC, 3, 23),
     (Attributes::BLINK, 5, 25),
@@ -25,12 +25,12 @@ pub(crate) struct Rendition {
     pub(crate) underline_color: Color,
 }
 
-/// The graphic renditions (SGR) and hyperlinks (OSC 8) that a terminal supports beyond those of every terminal.
+/// The graphic renditions (SGR) and hyperlinks (OSC 8) that a terminal supports, although not all terminals do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repertoire {
-    /// The attributes among faint, struck out and overlined that the terminal supports.
+    /// The attributes that the terminal supports, among faint, struck out and overlined.
     pub attributes: Attributes,
-    /// Whether the terminal shows different kinds of underlines. Otherwise all are straight.
+    /// Whether the terminal shows different kinds of underlines. Otherwise all underlines are straight.
     pub underlines: bool,
     /// Whether underlines can have a colour of their own.
     pub underline_colors: bool,
@@ -146,7 +146,7 @@ impl Parameters<'_> {
         push_number(self.out, number);
     }
 
-    /// Writes numbers that belong to the previous number, separated by colons, so that no terminal interprets them as
+    /// Writes numbers that belong to the preceding number. Colons separate them, so that no terminal interprets them as
     /// parameters of their own.
     fn push_joined(&mut self, numbers: &[u16]) {
         for &number in numbers {
@@ -209,7 +209,7 @@ impl Parameters<'_> {
             }
             Color::Rgb(red, green, blue) => {
                 self.push(58);
-                // The empty number stands for the colour space.
+                // The empty number between two colons stands for the colour space.
                 self.push_joined(&[2]);
                 self.out.push(b':');
                 self.push_joined(&[red, green, blue].map(u16::from));

@@ -3,7 +3,7 @@
 /// A 94-character set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Charset {
-    /// ASCII (`B`), also in place of unknown sets.
+    /// ASCII (`B`). This set also replaces unknown sets.
     #[default]
     Ascii,
     /// DEC special graphics (`0`), the line drawing set.
@@ -41,7 +41,7 @@ impl Charset {
     }
 }
 
-/// The four designated sets G0 to G3, and which of them is active.
+/// The four designated sets G0 to G3, and the choice of the active set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Charsets {
     sets: [Charset; 4],
@@ -52,7 +52,7 @@ pub(crate) struct Charsets {
 }
 
 impl Charsets {
-    /// Designates `charset` as set G0 to G3, by the number `slot`.
+    /// Designates `charset` as the set with the number `slot`: 0 for G0, up to 3 for G3.
     pub(crate) fn designate(&mut self, slot: usize, charset: Charset) {
         self.sets[slot] = charset;
     }

@@ -1,7 +1,7 @@
 //! Checksums of rectangles of the screen, for DECRQCRA.
 //!
 //! The checksum of a single cell reveals its character, so programs could read the screen with it. A session never
-//! answers DECRQCRA ([`crate::UserTerminal::screen_checksums`]). A replay does: no program reads its answers.
+//! answers DECRQCRA ([`crate::UserTerminal::screen_checksums`]). A replay does, because no program reads its answers.
 
 use crate::screen::cell::{Attributes, Cell, Underline};
 
@@ -55,7 +55,7 @@ impl Checksum {
         let is_first = core::mem::take(&mut self.is_first);
         let is_right_half = left.is_some_and(|left| left.wide);
         let is_written = cell.base.is_some() || is_right_half;
-        // Bit 3 excludes all empty cells. Otherwise bit 2 includes all, and without bit 2 only the first cell counts.
+        // Bit 3 excludes all empty cells. Without bit 3, bit 2 includes them. Without both, only the first cell counts.
         if !(is_written || self.extension.counts_empty() || is_first && !self.extension.has(3)) {
             return;
         }

@@ -6,7 +6,7 @@ use crate::clipboard::Copied;
 use crate::emulator::reply::REPLIES_BYTES_MAX;
 use crate::parse::Terminator;
 
-/// The last copied texts: one for the user's terminal, and one for programs that read the clipboard.
+/// The texts that programs copied last: one for the user's terminal, and one for programs that read the clipboard.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Copies {
     /// The last copied text for the user's terminal, until the caller takes it.
@@ -17,7 +17,7 @@ pub(crate) struct Copies {
 }
 
 impl Copies {
-    /// Stores a copied text. If `is_readable`, programs may read it. If `is_host`, the user's terminal gets it too.
+    /// Stores a copied text. `is_readable`: programs may read it. `is_host`: the user's terminal gets it too.
     pub(crate) fn keep(&mut self, copied: Copied, is_readable: bool, is_host: bool) {
         if copied.is_for_clipboard() {
             let is_readable = is_readable && copied.text().len() <= REPLIES_BYTES_MAX;

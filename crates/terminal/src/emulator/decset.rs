@@ -9,8 +9,8 @@ use crate::emulator::region::Region;
 use crate::emulator::window::has_size_announcements;
 use crate::screen::mode::{MouseEncoding, MouseReporting};
 
-/// The private mode in which each cluster counts as one character. The user's terminal decides it, and programs cannot
-/// change it. Source: the "terminal unicode core" proposal that Contour, Ghostty and others follow.
+/// The private mode in which each cluster counts as one character. Programs cannot change this mode, because it depends
+/// on the user's terminal. Source: the "terminal unicode core" proposal that Contour, Ghostty and others follow.
 const CLUSTERS: u16 = 2027;
 
 impl Emulator {
@@ -26,7 +26,7 @@ impl Emulator {
             Private(7) => &mut modes.autowrap,
             Private(25) => &mut screen.cursor.visible,
             Private(40) => &mut self.modes.column_switch,
-            // Stock Mosh lacks mode 41 and the next two, and a replica must end in the same state as stock Mosh.
+            // Stock Mosh lacks modes 41, 45 and 1045, and a replica must end in the same state as stock Mosh.
             Private(41) if is_host => &mut modes.tab_wraps,
             Private(45) if is_host => &mut modes.reverse_wrap,
             Private(1045) if is_host => &mut modes.extended_reverse_wrap,
@@ -95,8 +95,8 @@ impl Emulator {
         }
     }
 
-    /// Performs DECCOLM, which mode 40 allows: resets the margins, moves the cursor home, and clears the screen unless
-    /// DECNCSM keeps it. The width stays, because the user chose it.
+    /// Performs DECCOLM, which mode 40 allows: resets the margins, clears the screen if DECNCSM is not set, and moves
+    /// the cursor home. The width stays, because the user chose it.
     fn switch_columns(&mut self, wide: bool) {
         self.modes.wide_columns = wide;
         self.grid.region = Region::full(self.grid.screen.size);
@@ -174,7 +174,7 @@ impl Emulator {
     }
 
     /// Sets or resets a mouse mode. At most one reporting mode and one encoding mode are set at a time. Resetting any
-    /// mode of a kind resets the one that is set.
+    /// reporting mode resets the one that is set. The same holds for encoding modes.
     fn set_mouse_mode(&mut self, mode: u16, set: bool) {
         if let Some(reporting) = mouse_reporting(mode) {
             self.grid.screen.input.mouse_reporting =
@@ -185,8 +185,8 @@ impl Emulator {
         }
     }
 
-    /// Returns whether a DEC private mode is set. `None` if the mode is unknown or not supported, or if [`fixed`] or
-    /// [`CLUSTERS`] covers it.
+    /// Returns whether a DEC private mode is set. `None` if the emulator does not support the mode, or if programs
+    /// cannot change it ([`fixed`], [`CLUSTERS`]).
     fn private_mode(&mut self, mode: u16) -> Option<bool> {
         if let Some(flag) = self.flag(Private(mode)) {
             return Some(*flag);
@@ -197,10 +197,10 @@ impl Emulator {
             3 => self.modes.wide_columns,
             6 => self.grid.modes.origin,
             47 | 1047 | 1049 => self.grid.screen.rich.alternate_screen,
-            // There is always a saved cursor to restore.
+            // A program can restore a saved cursor at any time.
             1048 => true,
             69 if self.level >= Level::VT400 => self.grid.modes.side_margins,
-            // Until a program sets the mode, the user's terminal decides. In nearly all terminals it is set.
+            // Until a program sets the mode, the user's terminal decides, and nearly all terminals have it set.
             1007 => self.grid.screen.rich.alternate_scroll.unwrap_or(true),
             2048 if has_size_announcements(&self.user_terminal) => self.modes.size_announcements,
             _ => match (mouse_reporting(mode), self.mouse_encoding(mode)) {

@@ -2,13 +2,13 @@
 
 use crate::emulator::level::Level;
 
-/// Returns the answer to `CSI ? what ; request n`. `None` if the query is unknown at the conformance level. Source:
-/// xterm's ctlseqs; the levels as xterm 379 has them.
+/// Returns the answer to `CSI ? what ; request n`. `None` if `level` lacks the query. Source: xterm's ctlseqs; xterm
+/// 379 as observed for the level of each query.
 pub(crate) fn report(what: u16, request: u16, level: Level) -> Option<String> {
     let (least, answer) = match what {
         // There is no printer.
         15 => (Level::VT200, "\x1b[?13n"),
-        // User-defined keys are not locked, but no sequence defines any.
+        // User-defined keys count as unlocked, although no sequence defines such keys.
         25 => (Level::VT200, "\x1b[?20n"),
         26 => (Level::VT200, keyboard(level)),
         // There is no locator, and so no type of locator.
@@ -26,7 +26,7 @@ pub(crate) fn report(what: u16, request: u16, level: Level) -> Option<String> {
     (level >= least).then(|| answer.to_owned())
 }
 
-/// Returns the report of a North American keyboard. VT300 adds that the keyboard is ready, and VT400 its type.
+/// Returns the report of a North American keyboard. VT300 adds its state (ready), and VT400 its type.
 fn keyboard(level: Level) -> &'static str {
     if level >= Level::VT400 {
         "\x1b[?27;1;0;0n"

@@ -81,7 +81,7 @@ impl Perform for Emulator {
     fn csi(&mut self, sequence: &Sequence<'_>) {
         let parameters = sequence.parameters;
         let key = (sequence.private, sequence.intermediates, sequence.last);
-        // Only SGR has sub-parameters. With a colon, other sequences have a meaning only in other terminals.
+        // Only SGR has sub-parameters. Other sequences with a colon have a meaning only in other terminals.
         if parameters.has_colons() && key != (0, b"", b'm') {
             return;
         }
@@ -163,7 +163,7 @@ impl Perform for Emulator {
                     ([number != "2", number != "1"], &mut self.grid.screen.titles);
                 titles::set_titles(titles, which, rest, self.modes.hexadecimal_titles);
             }
-            // A text that was cut off is useful only as a title.
+            // A text whose end is missing is useful only as a title.
             _ if cut => {}
             "7" => status::set_directory(&mut self.grid.screen, rest),
             "9" => match rest.strip_prefix("4;") {
@@ -255,7 +255,7 @@ impl Emulator {
             b'M' => grid.delete_lines(count),
             b'P' => grid.delete_cells(count),
             b'S' => grid.scroll_off(count),
-            // With more parameters, this sequence starts highlight mouse tracking.
+            // With more parameters, `CSI T` starts highlight mouse tracking.
             b'T' if parameters.values().len() == 1 => grid.scroll_down(grid.region.top, count),
             b'X' => grid.erase_cells(count),
             b'Z' => grid.tab_back(count),
@@ -317,7 +317,7 @@ impl Emulator {
         debug_assert!(self.notifications.len() <= NOTIFICATIONS_MAX);
     }
 
-    /// Copies text (OSC 52). The screen stores the text if a stock client can receive it, and if it is not empty: an
+    /// Copies text (OSC 52). The screen stores the text if it is short enough for a stock client, and not empty. An
     /// empty text would make such a client empty the user's clipboard. `copies` keeps the text for the caller.
     fn copy(&mut self, text: &str) {
         let parts = text.split_once(';');

@@ -37,7 +37,7 @@ impl Grid {
         }
     }
 
-    /// Erases from the cursor on (0), up to the cursor (1), or the whole row (2): EL and DECSEL.
+    /// Erases the cursor's row (EL, DECSEL): from the cursor on (0), up to the cursor (1), or completely (2).
     pub(crate) fn erase_line(&mut self, what: u16, erasing: Erasing) {
         let cursor = self.screen.cursor;
         let columns = match what {
@@ -50,7 +50,7 @@ impl Grid {
         self.erase_sparing(cursor.row, columns, erasing);
     }
 
-    /// Erases from the cursor on (0), up to the cursor (1), or the whole screen (2): ED and DECSED.
+    /// Erases the screen (ED, DECSED): from the cursor on (0), up to the cursor (1), or completely (2).
     pub(crate) fn erase_display(&mut self, what: u16, erasing: Erasing) {
         let (row, end) = (self.screen.cursor.row, self.screen.size.rows());
         let rows = match what {
@@ -70,7 +70,7 @@ impl Grid {
         }
     }
 
-    /// Erases the whole screen, protected cells too.
+    /// Erases the whole screen, including protected cells.
     pub(crate) fn clear_screen(&mut self) {
         self.pending_wrap = false;
         self.clear_rows(0..self.screen.rows.len());
@@ -143,7 +143,7 @@ impl Grid {
         }
     }
 
-    /// Deletes `count` cells at `column`. The cells after them, up to the right margin, move left.
+    /// Deletes `count` cells at `column`. The following cells, up to the right margin, move left.
     pub(crate) fn delete_in_row(&mut self, row: u16, column: u16, count: u16) {
         let (pen, end) = (self.screen.pen, self.region.right + 1);
         debug_assert!(column < end, "cells are deleted within the margins");
@@ -158,7 +158,7 @@ impl Grid {
         }
     }
 
-    /// Adds the effort of moving all cells of a row from `column` on.
+    /// Counts the effort of moving all cells of a row from `column` on.
     fn count_shift(&mut self, row: u16, column: u16) {
         self.effort.touch(usize::from(self.columns().saturating_sub(column)));
         self.effort.move_beside(&self.screen.rows[usize::from(row)], 2);
@@ -178,7 +178,7 @@ impl Grid {
         }
     }
 
-    /// Adds the effort of dropping rows, and of freeing their marks and links if no snapshot shares them.
+    /// Counts the effort of dropping rows, and of freeing their marks and links if no snapshot shares them.
     fn drop_rows(&mut self, rows: Range<usize>) {
         self.effort.move_rows(rows.len());
         for row in &self.screen.rows[rows] {

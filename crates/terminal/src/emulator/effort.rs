@@ -1,22 +1,22 @@
-//! Counts the work that a terminal has done. The unit is the work for a cell, about a nanosecond.
+//! Counts the work that a terminal has done. The unit is the work of handling one cell, about a nanosecond.
 //!
 //! A caller that performs untrusted bytes uses this count to limit their processor time. The count is an estimate,
 //! mostly too high.
 
 use crate::screen::row::Row;
 
-/// Cost of reading a byte, in cells. Chosen: the shortest sequences take 6 to 12 ns per byte, a title 18.
+/// Cost of reading a byte, in cells (1 ns each). Chosen: the shortest sequences take 6 to 12 ns per byte, a title 18.
 const BYTE: u64 = 16;
 
-/// Cost in cells of an operation on a row, besides its cells. Chosen: as measured, with the search for marks and
-/// decorations.
+/// Fixed cost, in cells, of an operation on a row, in addition to the cost of each cell. Chosen: as measured, with the
+/// search for marks and decorations.
 const OPERATION: u64 = 16;
 
-/// Cost in cells of moving or replacing a whole row by its address and reference count.
+/// Cost in cells of moving or replacing a whole row, for which only its address and reference count change.
 const ROW: u64 = 4;
 
-/// Cost in cells of moving the marks of a cell, or a run of decorated cells, because others are inserted or removed
-/// before them. All of them are moved at once. Chosen: as measured, 1 ns.
+/// Cost in cells of moving an entry (a cell's marks or a run of decorated cells) because entries before it come or go.
+/// All following entries are moved at once. Chosen: as measured, 1 ns.
 const BEHIND: u64 = 1;
 
 /// Cost in cells of moving or copying the marks of one cell. Chosen: they take 40 bytes, and a cell takes 16.
@@ -62,23 +62,23 @@ impl Effort {
         self.spend(times * row.decorations.len(), RUN);
     }
 
-    /// Counts the work of searching the marks and decorations of `row` from `column` on, and of moving them at once.
+    /// Counts the work of searching the marks and decorations of `row` from `column` on, and of moving them together.
     #[inline]
     pub(crate) fn move_behind(&mut self, row: &Row, column: u16) {
-        // Nearly all rows have no marks and no decorations, and then nothing is searched.
+        // Nearly all rows have neither marks nor decorations. For these rows, the search is skipped.
         if row.marks.len() + row.decorations.len() > 0 {
             self.spend(1, OPERATION);
             self.move_at_once(row.marks.len_from(column) + row.decorations.len_from(column));
         }
     }
 
-    /// Counts the work of moving the marks of `cells` cells at once.
+    /// Counts the work of moving the marks of `cells` cells together.
     #[inline]
     pub(crate) fn move_at_once(&mut self, cells: usize) {
         self.spend(cells, BEHIND);
     }
 
-    /// Counts the work of copying `row` in place of another row.
+    /// Counts the work of replacing another row by a copy of `row`.
     #[inline]
     pub(crate) fn copy_row(&mut self, row: &Row) {
         self.touch(row.cells.len());
@@ -92,7 +92,7 @@ impl Effort {
         self.spend(row.decorations.len(), LINK);
     }
 
-    /// Adds `count` operations of `each` cells. A 64-bit number of nanoseconds lasts for centuries.
+    /// Adds `count` operations that cost `each` cells. The sum, in nanoseconds, lasts for centuries before it wraps.
     #[inline]
     fn spend(&mut self, count: usize, each: u64) {
         self.0 = self.0.wrapping_add((count as u64).wrapping_mul(each));
@@ -151,7 +151,7 @@ mod tests {
             (&marks, "\x1b[H\x1b[@", 500 * MARK),
             (&marks, "\x1b[H\u{e9}\u{301}", 500 * BEHIND),
             (&marks, "\x1b[1;1;1;500;1;2;1$v", 500 * MARK),
-            // A row of this screen holds the bytes of some 320 links.
+            // A row of this screen has room for some 320 links.
             (&links, "\x1b[H\x1b[@", 300 * RUN),
             (&links, "\x1b[1;1;1;500;1;2;1$v", 300 * LINK),
         ] {

@@ -1,6 +1,6 @@
 //! Bytes written as pairs of hexadecimal digits.
 
-/// Returns the bytes that pairs of hexadecimal digits stand for. `None` if `digits` does not consist of such pairs.
+/// Decodes pairs of hexadecimal digits to bytes. `None` if `digits` does not consist of such pairs.
 pub(crate) fn decoded(digits: &str) -> Option<Vec<u8>> {
     let digit = |digit: u8| char::from(digit).to_digit(16);
     let (pairs, rest) = digits.as_bytes().as_chunks();

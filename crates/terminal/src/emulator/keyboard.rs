@@ -7,8 +7,8 @@ use rove_units::push_newest;
 use crate::parse::Sequence;
 use crate::screen::mode::{KITTY_FLAGS_MAX, MODIFY_OTHER_KEYS_MAX, RichModes};
 
-/// Most sets of flags that programs push for a screen. Another push drops the oldest. Chosen: as many as kitty keeps.
-/// Its protocol leaves the number to the terminal.
+/// Most sets of kitty's keyboard flags that programs push for a screen. Another push drops the oldest set. Chosen: as
+/// many as kitty keeps. The protocol leaves the number to the terminal.
 const STACK_MAX: usize = 8;
 
 /// The number of modifyOtherKeys among the key modifier options. Source: xterm, XTMODKEYS.
@@ -19,7 +19,7 @@ const OTHER_KEYS: u16 = 4;
 pub(crate) struct KeyboardStack(VecDeque<u8>);
 
 impl KeyboardStack {
-    /// Removes the last `count` entries, and returns the oldest of these. Removes all and returns 0 if there are fewer.
+    /// Pops the last `count` entries, and returns the oldest of these. With fewer entries, pops all and returns 0.
     fn pop(&mut self, count: u16) -> u8 {
         let Some(left) = self.0.len().checked_sub(usize::from(count)) else {
             self.0.clear();

@@ -28,7 +28,7 @@ impl Level {
     }
 }
 
-/// If no program uses DECSCL, programs have the functions of a VT400, as in xterm.
+/// Until a program uses DECSCL, programs have the functions of a VT400, as in xterm.
 impl Default for Level {
     fn default() -> Self {
         Self::VT400

@@ -1,4 +1,4 @@
-//! Modes that are not part of the screen, and only influence the emulator.
+//! Modes that are not part of the screen, because they influence only the emulator.
 
 use crate::emulator::noted_modes::NotedModes;
 use crate::emulator::reverse_wrap::ReverseWrap;
@@ -40,7 +40,7 @@ impl Default for TextModes {
 }
 
 impl TextModes {
-    /// Returns how far BS and CUB go on at the left margin. `None` if they stop there.
+    /// Returns how far BS and CUB continue at the left margin. `None` if they stop at the margin.
     pub(crate) const fn reverse_wrap(&self) -> Option<ReverseWrap> {
         if !self.autowrap {
             None
@@ -54,7 +54,7 @@ impl TextModes {
     }
 }
 
-/// The modes that are not part of the screen, and do not concern printed text.
+/// The modes that are neither part of the screen nor related to printed text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Modes {
     /// Whether DECCOLM is performed (mode 40).

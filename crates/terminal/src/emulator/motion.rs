@@ -14,13 +14,13 @@ impl Grid {
         if self.modes.origin { self.region.left } else { 0 }
     }
 
-    /// Returns the column at which motions to the left stop: the left margin, or 0 if the cursor is left of it.
+    /// Returns the column at which motions to the left stop: the left margin, or 0 for a cursor left of this margin.
     pub(crate) const fn line_start(&self) -> u16 {
         if self.screen.cursor.column >= self.region.left { self.region.left } else { 0 }
     }
 
-    /// Returns the column at which text and motions to the right stop: the right margin, or the last column if the
-    /// cursor is right of it.
+    /// Returns the column at which text and motions to the right stop: the right margin, or the last column for a
+    /// cursor right of this margin.
     pub(crate) const fn line_end(&self) -> u16 {
         let last = self.columns() - 1;
         if self.screen.cursor.column <= self.region.right { self.region.right } else { last }
@@ -126,14 +126,14 @@ impl Grid {
         self.set_cursor(self.screen.cursor.row, column.max(self.origin_column()));
     }
 
-    /// Moves the cursor to the left margin (CR), or to the first column if it is left of the margin.
+    /// Moves the cursor to the left margin (CR). A cursor left of this margin moves to the first column.
     pub(crate) fn carriage_return(&mut self) {
         self.screen.cursor.column = self.line_start().max(self.origin_column());
         self.pending_wrap = false;
         self.combining_target = None;
     }
 
-    /// Moves the cursor down one row (LF, VT, FF), and in LNM to the start of the row.
+    /// Moves the cursor down one row (LF, VT, FF). In newline mode (LNM), the cursor also moves to the row's start.
     pub(crate) fn line_feed(&mut self) {
         self.index();
         if self.modes.newline {

@@ -7,7 +7,7 @@
 use crate::screen::palette::ColorSlot;
 use crate::screen::rgb::Rgb;
 
-/// A stored colour without an effect: that of a rendition such as bold, or a dynamic one such as the pointer's.
+/// A stored colour without an effect: of a rendition such as bold, or of an object such as the mouse pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotedColor(usize);
 
@@ -15,8 +15,8 @@ impl NotedColor {
     /// The number of renditions with a colour: bold, underlined, blinking, reversed, slanted.
     /// Source: xterm's ctlseqs, OSC 5.
     const RENDITIONS: usize = 5;
-    /// The first and last number of the dynamic colours without an effect: foreground and background of the pointer, of
-    /// the Tektronix window and of the selection, and the cursor of the Tektronix window.
+    /// The first and last number of the dynamic colours without an effect. These are foreground and background of the
+    /// pointer, of the Tektronix window and of the selection, and the cursor of the Tektronix window.
     /// Source: xterm's ctlseqs, OSC 10.
     const DYNAMIC: (usize, usize) = (13, 19);
     const COUNT: usize = Self::RENDITIONS + Self::DYNAMIC.1 - Self::DYNAMIC.0 + 1;
@@ -36,10 +36,10 @@ impl NotedColor {
         (0..Self::RENDITIONS).map(Self)
     }
 
-    /// Returns the colour that is reported until a program sets this one: the default foreground or background. Source:
-    /// xterm 379 as observed.
+    /// Returns the default colour (foreground or background) that answers a query until a program sets this colour.
+    /// Source: xterm 379 as observed.
     pub(crate) fn look_alike(self) -> ColorSlot {
-        // A selection exchanges foreground and background, so its background (17) equals the foreground.
+        // A selection exchanges foreground and background. So its background (17) counts as a foreground.
         const BACKGROUNDS: [usize; 3] = [14, 16, 19];
         let dynamic = self.0.checked_sub(Self::RENDITIONS).map(|index| Self::DYNAMIC.0 + index);
         if dynamic.is_some_and(|number| BACKGROUNDS.contains(&number)) {

@@ -15,10 +15,9 @@ pub(crate) enum Mode {
 
 use Mode::{Ansi, Private};
 
-/// The stored private modes, with a line for each device that they control. Source: xterm's ctlseqs, "DEC Private Mode
-/// Set".
+/// The stored private modes, grouped by the device that they control. Source: xterm's ctlseqs, "DEC Private Mode Set".
 const KEPT_PRIVATE: [&[u16]; 9] = [
-    // DECSCLM: smooth scroll. 12: a blinking cursor, which DECSCUSR sets here.
+    // 4 (DECSCLM): smooth scroll. 12: a blinking cursor, which DECSCUSR sets here.
     &[4, 12],
     // DECPFF, DECPEX: the printer.
     &[18, 19],
@@ -26,7 +25,7 @@ const KEPT_PRIVATE: [&[u16]; 9] = [
     &[30, 35, 42, 44],
     // DECBKM: the byte that the backspace key sends.
     &[67],
-    // The view of the terminal's own history after output and keys, and its speed.
+    // Whether output and keys scroll the history to its end, and whether scrolling is fast.
     &[1010, 1011, 1014],
     // The bytes that keys send with Meta, Alt and Delete.
     &[1034, 1035, 1036, 1037, 1039],
@@ -45,8 +44,8 @@ const KEPT_ANSI: [u16; 2] = [2, 12];
 const SET_AT_START: [Mode; 6] =
     [Ansi(12), Private(35), Private(1010), Private(1034), Private(1035), Private(1040)];
 
-/// The modes that programs cannot change: first those that are always reset, and last those that are always set.
-/// Source: xterm 379 as observed for the ANSI modes, 8, 14 and 46. The others follow from the emulator: it has no
+/// The modes that programs cannot change: two lists of modes that are always reset, and a list of modes that are always
+/// set. Source: xterm 379 as observed for the ANSI modes, 8, 14 and 46. The others follow from the emulator: it has no
 /// toolbar (10), no Tektronix window (38), no graphics printer (43), no images (80, 1070, 8452) and no menu for the
 /// blinking cursor (13). Programs can always use the alternate screen (1046).
 const FIXED_ANSI: [u16; 13] = [1, 3, 5, 7, 10, 11, 13, 14, 15, 16, 17, 18, 19];
@@ -76,14 +75,14 @@ impl NotedModes {
         }
     }
 
-    /// Resets two of the stored modes, for DECSTR. Source: xterm 379 as observed.
+    /// Resets the stored modes that DECSTR affects. Source: xterm 379 as observed.
     pub(crate) fn soft_reset(&mut self) {
         self.set(Ansi(2), false);
         self.set(Private(12), false);
     }
 }
 
-/// Returns the value of a mode that programs cannot change. `None` if they can, or if the mode is unknown.
+/// Returns the value of a mode that programs cannot change. `None` for a mode that they can change or that is unknown.
 pub(crate) fn fixed(mode: Mode) -> Option<bool> {
     match mode {
         Ansi(number) => FIXED_ANSI.contains(&number).then_some(false),

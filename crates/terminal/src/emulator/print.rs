@@ -1,5 +1,5 @@
-//! Printing. Each character with a width gets its own cell. But if the user's terminal supports clusters, all
-//! characters of a cluster share a cell.
+//! Prints text. Each character with a width gets a cell of its own. If the user's terminal supports clusters, all
+//! characters of a cluster share a cell instead.
 
 use crate::cluster_widths::{ClusterWidths, begins_cluster, is_selector};
 use crate::emulator::charset::Charsets;
@@ -52,7 +52,7 @@ impl Printer {
     }
 
     /// Prints as much of `text` as fits into the row, if its characters need no special treatment. `first` is its first
-    /// character. Returns the number of bytes printed. If that is 0, the caller must print `first` by itself.
+    /// character. Returns the number of bytes printed. If the number is 0, the caller must print `first` by itself.
     fn print_in_row(&mut self, grid: &mut Grid, text: &str, first: char) -> usize {
         let end = self.plain_end(grid, text);
         let plain = end > 0
@@ -76,8 +76,8 @@ impl Printer {
         written.bytes
     }
 
-    /// Prints the last character again, at most as often as there are cells (REP). More would only scroll the same
-    /// text, and keep the server busy. A replica ignores REP, as stock Mosh does.
+    /// Prints the last character `count` times, but at most once per cell of the screen (REP). Further repetitions
+    /// would only scroll the same text, and keep the server busy. A replica ignores REP, as stock Mosh does.
     pub(crate) fn repeat(&mut self, grid: &mut Grid, count: u16) {
         let Some(c) = self.last_printed.filter(|_| grid.is_host()) else { return };
         let screenful = grid.columns().saturating_mul(grid.screen.size.rows());
@@ -102,7 +102,7 @@ impl Printer {
             grid.wrap_if_pending();
             let cursor = grid.screen.cursor;
             let end = grid.line_end() + 1;
-            // Left of the left margin, text overwrites cells even in insert mode. From the margin on, text is inserted.
+            // Left of the left margin, text overwrites cells even in insert mode. From it on, text is inserted.
             let inserts_later = grid.modes.insert && cursor.column < grid.region.left;
             let stop = if inserts_later { grid.region.left } else { end };
             let room = stop - cursor.column;
@@ -118,7 +118,7 @@ impl Printer {
                 grid.decorate(cursor.row, cursor.column..cursor.column + count);
             }
             grid.advance(cursor.row, cursor.column + count - 1, 1);
-            // Without autowrap, further characters overwrite the last column, so only the last of them stays.
+            // Without autowrap, further characters overwrite the last column, so only the last character stays.
             let drops = stop == end && !grid.modes.autowrap;
             text = if drops { &tail[tail.len().saturating_sub(1)..] } else { tail };
         }
@@ -161,8 +161,8 @@ impl Printer {
         grid.advance(cursor.row, cursor.column, width);
     }
 
-    /// Adds a combining character to the last printed cell. If the cursor has moved since, the cell under the cursor
-    /// gets the character.
+    /// Adds a combining character to the last printed cell, or to the cell under the cursor if the cursor has moved
+    /// since.
     fn combine(&mut self, grid: &mut Grid, mark: char) {
         if grid.combining_target.is_none() && !self.may_combine_after_motion(mark) {
             return;
@@ -205,8 +205,8 @@ impl Printer {
         text.find(|c| !begins_cluster(c) || may_be_wide(c)).unwrap_or(text.len())
     }
 
-    /// Returns whether `c` belongs to the cluster in the cell that was printed last. A full cell ends its cluster: a
-    /// character with a width is not dropped as a mark is.
+    /// Returns whether `c` belongs to the cluster in the cell that was printed last. A full cell ends its cluster,
+    /// because a character with a width must not be dropped as a mark is.
     fn joins(&self, grid: &Grid, c: char) -> bool {
         let joins =
             |text: String| text.len() < CELL_TEXT_BYTES_MAX && self.counting.joins(&text, c);
@@ -215,12 +215,12 @@ impl Printer {
     }
 
     /// Returns whether a mark may join the cell under the cursor after a motion. If clusters are supported, a variation
-    /// selector may not, because it would change the width of a cell between others.
+    /// selector may not join, because it would change the width of a cell between other cells.
     fn may_combine_after_motion(&self, mark: char) -> bool {
         self.counting.is_code_points() || !is_selector(mark)
     }
 
-    /// Adapts the width of the cell at `at`, which was printed last, to its longer text.
+    /// Adapts the width of the cell at `at`, the last printed cell, to its text, which has become longer.
     fn fit(&mut self, grid: &mut Grid, at: Position) {
         if self.counting.is_code_points() {
             return;

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::screen::cell::{Attributes, Cell};
 
-/// The function for protection that a program has last used since the last reset.
+/// The protecting function that a program used last since the last reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Protection {
     /// No program has used DECSCA or SPA.
@@ -58,8 +58,8 @@ impl Protection {
     }
 }
 
-/// Returns the first run of unprotected cells in `columns`, or an empty range at the end if there are none. Both halves
-/// of a wide character are protected like the left half.
+/// Returns the first run of unprotected cells in `columns`. Returns an empty range at the end if all cells are
+/// protected. Both halves of a wide character are protected like the left half.
 pub(crate) fn unprotected_run(cells: &[Cell], columns: Range<u16>) -> Range<u16> {
     let is_protected = |column: u16| {
         let at = usize::from(column);

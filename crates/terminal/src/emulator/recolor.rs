@@ -1,4 +1,4 @@
-//! Commands that set and report colours (OSC 4, 5 and 10 to 19), and that reset them (OSC 104, 105 and 110 to 119).
+//! Commands that set and report colours (OSC 4, 5 and 10 to 19) or reset them (OSC 104, 105 and 110 to 119).
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::user_terminal::UserTerminal;
 /// Source: xterm's ctlseqs, OSC 10.
 const DYNAMIC_FIRST: usize = 10;
 const DYNAMIC_LAST: usize = 19;
-/// The number of the first rendition's colour in OSC 4, which follows the 256 entries of the palette.
+/// The number of the first rendition's colour in OSC 4, directly after the 256 entries of the palette.
 const RENDITION_ENTRY: usize = 256;
 
 /// A colour that a program can set or query.
@@ -48,7 +48,7 @@ impl Target {
     }
 }
 
-/// The state for a colour command: the colours that it may change, and the queue for its answers.
+/// The data of a colour command: the colours that the command may change, and the queue for its answers.
 pub(crate) struct Recolor<'a> {
     pub(crate) shown: &'a mut Arc<Colors>,
     pub(crate) noted: &'a mut NotedColors,
@@ -58,7 +58,7 @@ pub(crate) struct Recolor<'a> {
 }
 
 impl Recolor<'_> {
-    /// Performs the operating system command `number` with the text `rest`. Ignores commands without relation to
+    /// Performs the operating system command `number` with the text `rest`. Ignores commands that are unrelated to
     /// colours.
     pub(crate) fn perform(mut self, number: &str, rest: &str) {
         if number.starts_with('+') {
@@ -142,7 +142,7 @@ impl Recolor<'_> {
         change(Arc::make_mut(self.shown));
     }
 
-    /// Answers a query for a colour, under the name that the query used. An unknown colour gets no answer.
+    /// Answers a query for a colour, which the answer calls `name`, as the query did. An unknown colour gets no answer.
     fn tell_color(&mut self, target: Target, name: &str) {
         let color = match target {
             Target::Shown(slot) => self.shown.get(slot).or_else(|| self.own_color(slot)),
@@ -152,15 +152,15 @@ impl Recolor<'_> {
         self.answers.push(&format!("\x1b]{name};{}{}", color.answer(), self.terminator.as_str()));
     }
 
-    /// Returns a stored colour: the one that a program has set, or else the user's text or background colour. If that is
-    /// unknown, bold text and the like have xterm's text colour.
+    /// Returns the colour that a program has set, or else the user's text or background colour. If that colour is
+    /// unknown, renditions such as bold have xterm's text colour.
     fn noted_color(&self, color: NotedColor) -> Option<Rgb> {
         let otherwise = color.is_of_rendition().then_some(Rgb::of_palette(0));
         let look_alike = || self.own_color(color.look_alike());
         self.noted.get(color).or_else(look_alike).or(otherwise)
     }
 
-    /// Returns the colour of the user's terminal itself. `None` if unknown. Assumes xterm's palette.
+    /// Returns the user's own colour for `slot`, or xterm's for a palette entry. `None` if the colour is unknown.
     fn own_color(&self, slot: ColorSlot) -> Option<Rgb> {
         let user = self.user;
         let (red, green, blue) = match slot {

@@ -14,7 +14,7 @@ pub(crate) type Rectangle = (Range<u16>, Range<u16>);
 /// Copies a rectangle to another place (DECCRA). Ignores page numbers, because there is only one page.
 pub(crate) fn copy(grid: &mut Grid, parameters: &Parameters) {
     let Some((rows, columns)) = rectangle(grid, parameters, 0) else { return };
-    // The parameters state the target's upper left corner. The target reaches to the margins or edges.
+    // The parameters state the target's upper left corner. The target extends to the margins or edges.
     let corner = [parameters.value(5), parameters.value(6), 0, 0];
     let Some((to_rows, to_columns)) = rectangle_of(grid, corner) else { return };
     let height = rows.len().min(to_rows.len());

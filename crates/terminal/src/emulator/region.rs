@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::screen::Size;
 
-/// The scrolling region. All four numbers count from 0 and are inclusive.
+/// The scrolling region: its first and last row and column, which count from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
     pub(crate) top: u16,

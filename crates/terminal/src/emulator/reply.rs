@@ -14,7 +14,7 @@ pub(crate) const REPLIES_BYTES_MAX: usize = 4096;
 
 /// Answer to DA1: the attributes of a VT420. Source: xterm 379 as observed.
 pub(crate) const PRIMARY_ATTRIBUTES: &str = "\x1b[?64;1;2;6;9;15;16;17;18;21;22;28c";
-/// Answer to DA2: VT420, and the version of xterm whose functions the emulator has. Source: xterm 379 as observed.
+/// Answer to DA2: VT420, and the version of xterm that the emulator resembles. Source: xterm 379 as observed.
 const XTERM_ATTRIBUTES: &str = "\x1b[>41;379;0c";
 /// Answer to DA2: VT220, firmware 10, no cartridge. Source: Mosh 1.4.0 as observed, docs/terminal.md.
 const SECONDARY_ATTRIBUTES: &str = "\x1b[>1;10;0c";
@@ -35,7 +35,7 @@ impl Answers {
         Self { role, bytes: Vec::new() }
     }
 
-    /// Queues an answer. Drops it if the queue is full, or in a replica, which is connected to no program.
+    /// Queues an answer. Drops the answer if the queue is full, or in a replica, because no program reads it there.
     pub(crate) fn push(&mut self, text: &str) {
         if self.role == Role::Host && self.bytes.len() + text.len() <= REPLIES_BYTES_MAX {
             self.bytes.extend_from_slice(text.as_bytes());
@@ -53,7 +53,7 @@ impl Answers {
 }
 
 /// Returns the answer to DA2. Emacs expects that xterm from version 242 on reports its background, and waits two
-/// seconds for the report. So the answer names such a version only if the background is known.
+/// seconds for the report. So the answer names a newer version only if the background is known.
 pub(crate) fn secondary_attributes(user: &UserTerminal) -> &'static str {
     if user.background.is_some() { XTERM_ATTRIBUTES } else { SECONDARY_ATTRIBUTES }
 }
@@ -77,7 +77,7 @@ pub(crate) fn private_status(
 ) -> Option<String> {
     match parameters.value(0) {
         5 => Some("\x1b[?0n".to_owned()),
-        // From VT300 on, the answer includes the page, and there is only one.
+        // From VT300 on, the answer includes the page number, which is always 1.
         6 if level >= Level::VT300 => Some(cursor(grid, "?", ";1")),
         6 => Some(cursor(grid, "?", "")),
         996 => window::color_scheme(user),
@@ -118,7 +118,7 @@ pub(crate) fn checksum(
     format!("\x1bP{number}!~{value:04X}\x1b\\")
 }
 
-/// Performs a device control string that is a query: DECRQSS and XTGETTCAP. Ignores all others.
+/// Answers a device control string that is a query: DECRQSS or XTGETTCAP. Ignores other strings.
 pub(crate) fn device_control(
     answers: &mut Answers,
     grid: &Grid,

@@ -1,4 +1,4 @@
-//! Changes the number of a screen's rows and their width.
+//! Changes a screen's rows: their number and their width.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use crate::screen::Size;
 use crate::screen::cell::Pen;
 use crate::screen::row::Row;
 
-/// Drops the first `above` rows, then cuts or adds columns at the right and rows at the bottom. New cells get `pen`.
+/// Drops the first `above` rows. Then cuts or adds columns at the right and rows at the bottom. New cells get `pen`.
 pub(crate) fn resize_rows(rows: &mut Vec<Arc<Row>>, size: Size, above: u16, pen: Pen) {
     rows.drain(..usize::from(above));
     rows.truncate(usize::from(size.rows()));

@@ -3,15 +3,15 @@
 use crate::emulator::region::Region;
 use crate::screen::{Position, Size};
 
-/// How far BS and CUB continue at the left margin.
+/// How far BS and CUB continue when they reach the left margin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReverseWrap {
     /// Mode 45: BS and CUB continue in the row above if its text wrapped into this row, and stop at the top margin.
     /// Source: xterm's ctlseqs; xterm does so since version 383.
     WithinLine,
-    /// Mode 1045: BS and CUB continue in any row above, and from the top margin at the bottom margin. Source: mode 45
-    /// of xterm 379 as observed. With one difference: in xterm, a CUB that begins in the upper left corner of the
-    /// margins moves to the lower right corner for any count.
+    /// Mode 1045: BS and CUB continue in any row above. From the top margin, they continue at the bottom margin.
+    /// Source: mode 45 of xterm 379 as observed. There is one difference: in xterm, a CUB that begins in the upper left
+    /// corner of the margins moves to the lower right corner for any count.
     Anywhere,
 }
 
@@ -59,7 +59,7 @@ mod tests {
         let (open, rows) = (Region::full(size), Region { top: 1, bottom: 4, ..Region::full(size) });
         let sides = Region { left: 2, right: 7, ..open };
         let at = |row, column| Position { row, column };
-        // From, count, margins, to; all count from 0.
+        // Each case: start, count, margins, target. Positions count from 0.
         for (from, count, region, to) in [
             (at(3, 5), 5, open, at(3, 0)),
             (at(1, 0), 1, open, at(0, 15)),
@@ -90,7 +90,7 @@ mod tests {
         let size = Size::clamped(16, 6);
         let (open, rows) = (Region::full(size), Region { top: 2, bottom: 4, ..Region::full(size) });
         let at = |row, column| Position { row, column };
-        // Rows 1 and 2 wrap. From, count, margins, to; all count from 0.
+        // Rows 1 and 2 wrap. Each case: start, count, margins, target. Positions count from 0.
         for (from, count, region, to) in [
             (at(3, 5), 5, open, at(3, 0)),
             (at(3, 5), 6, open, at(2, 15)),

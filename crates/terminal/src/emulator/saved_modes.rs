@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use crate::emulator::noted_modes::{Mode, NotedModes};
 use crate::screen::mode::{MouseEncoding, MouseReporting};
 
-/// The modes that are on initially, beside stored ones ([`NotedModes`]): autowrap, and a visible cursor.
+/// The modes that are initially on, besides stored modes ([`NotedModes`]): autowrap and a visible cursor.
 const ON_AT_START: [u16; 2] = [7, 25];
 
-/// The value of each private mode when it was last saved. A mode that was never saved has its initial value.
+/// The value of each private mode at its last XTSAVE. A mode that was never saved has its initial value.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SavedModes {
-    /// The saved modes that are on or off. Their numbers are those that the emulator knows, so they are few.
+    /// The saved modes that are on or off. They are few, because only modes that the emulator knows are saved.
     switches: BTreeMap<u16, bool>,
-    /// The saved mouse mode. At most one reporting mode is set at a time, so one value is enough.
+    /// The saved mouse reporting mode. A single value is enough, because at most one such mode is set.
     pub(crate) mouse_reporting: MouseReporting,
     pub(crate) mouse_encoding: MouseEncoding,
     pub(crate) alternate_scroll: Option<bool>,
@@ -25,7 +25,7 @@ impl SavedModes {
         self.switches.insert(one_of_its_numbers(mode), set);
     }
 
-    /// Returns whether a mode was on when it was last saved.
+    /// Returns whether a mode was on when it was last saved, or initially if it was never saved.
     pub(crate) fn saved(&self, mode: u16) -> bool {
         let is_on_at_start = || {
             let noted = NotedModes::default().get(Mode::Private(mode));
@@ -35,7 +35,7 @@ impl SavedModes {
     }
 }
 
-/// Returns the number under which a mode is saved: 47 also stands for 1047 and 1049, the same screen.
+/// Returns the number under which a mode is saved: 47 for 47, 1047 and 1049, because they select the same screen.
 const fn one_of_its_numbers(mode: u16) -> u16 {
     if matches!(mode, 1047 | 1049) { 47 } else { mode }
 }

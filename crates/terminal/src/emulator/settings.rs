@@ -6,7 +6,7 @@ use crate::emulator::protection::Protection;
 use crate::screen::Screen;
 use crate::screen::cell::{Attributes, Color, Underline};
 
-/// Returns a setting as the end of the sequence that sets it: parameters, then `name`. `None` for an unknown name.
+/// Returns a setting in the form of the sequence that sets it: parameters, then `name`. `None` for an unknown name.
 pub(crate) fn setting(grid: &Grid, level: Level, name: &str) -> Option<String> {
     let Grid { region, screen, .. } = grid;
     let size = screen.size;
@@ -30,8 +30,8 @@ pub(crate) fn setting(grid: &Grid, level: Level, name: &str) -> Option<String> {
     Some(values + name)
 }
 
-/// The attributes that follow bold and underlined in an answer, in xterm's order. Source: xterm 379 as observed.
-/// Overlined text, which xterm 379 does not know, is last.
+/// The attributes after bold and underlined in an answer, in the order of xterm. Source: xterm 379 as observed.
+/// Overlined text is last, because xterm 379 does not know it.
 const ATTRIBUTES: [(Attributes, u8); 7] = [
     (Attributes::BLINK, 5),
     (Attributes::INVERSE, 7),
@@ -42,7 +42,7 @@ const ATTRIBUTES: [(Attributes, u8); 7] = [
     (Attributes::OVERLINE, 53),
 ];
 
-/// Returns the SGR parameters that set the current pen, in xterm's form. A colour by number has colons.
+/// Returns the SGR parameters that set the current pen, in xterm's form, with colons within a numbered colour.
 fn rendition(screen: &Screen) -> String {
     let Screen { pen, decoration, .. } = screen;
     let mut text = "0".to_owned();
@@ -65,8 +65,8 @@ fn rendition(screen: &Screen) -> String {
         + &color(decoration.underline_color, 50)
 }
 
-/// Returns the SGR parameter of a colour. Empty for the default colour. `first` (30, 40 or 50) is the parameter of
-/// named colour 0, and `first` + 8 begins other colours. Underlines have no named colours.
+/// Returns the SGR parameter of a colour, or an empty text for the default colour. The parameter of named colour 0 is
+/// `first` (30, 40 or 50), and other colours begin with `first` + 8. Underlines have no named colours.
 fn color(color: Color, first: u8) -> String {
     match (color.named(), first) {
         (Color::Default, _) => String::new(),

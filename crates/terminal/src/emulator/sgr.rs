@@ -34,7 +34,7 @@ pub(crate) fn apply(pen: &mut Pen, underline_color: &mut Color, parameters: &Par
     }
 }
 
-/// Applies an SGR number that has no further parameters.
+/// Applies an SGR code that stands alone, without further numbers.
 fn apply_code(pen: &mut Pen, code: u16) {
     let low = |base: u16| Color::Named(u8::try_from(code - base).expect("at most 7"));
     let bright = |base: u16| Color::Named(u8::try_from(code - base + 8).expect("at most 15"));
@@ -90,8 +90,8 @@ fn color_of_group(group: &[u16]) -> Option<Color> {
     }
 }
 
-/// Returns the colour of `5;n` or `2;r;g;b`, and how many numbers belong to it. If the colour is incomplete, all
-/// following numbers belong to it, so that they are not read as attributes.
+/// Returns the colour of `5;n` or `2;r;g;b`, and the count of its numbers. If the colour is incomplete, all following
+/// numbers count, so that they are not read as attributes.
 fn color_of_list(list: &[u16]) -> (Option<Color>, usize) {
     match *list {
         [5, n, ..] => (indexed(n), 2),

@@ -4,8 +4,8 @@ use crate::screen::Screen;
 use crate::screen::decoration::URI_BYTES_MAX;
 use crate::screen::progress::Progress;
 
-/// The URI schemes that a working directory may have. Source: shells write the first, as terminals document it; the
-/// second is kitty's.
+/// The URI schemes that a working directory may have. Source: terminals document `file`, which shells write; the other
+/// scheme is kitty's.
 const DIRECTORY_SCHEMES: [&str; 2] = ["file://", "kitty-shell-cwd://"];
 
 /// Sets the URI of the working directory (OSC 7). An empty URI means an unknown directory. Ignores an invalid URI.

@@ -7,7 +7,7 @@ const INTERVAL: usize = 8;
 #[derive(Clone, Debug)]
 pub(crate) struct TabStops {
     stops: Vec<bool>,
-    /// Whether columns that a resize adds get the usual stops. False after a program has cleared all stops.
+    /// Whether columns that a resize adds get tab stops. False after a program has cleared all stops.
     regular: bool,
 }
 
@@ -40,7 +40,7 @@ impl TabStops {
         self.regular = false;
     }
 
-    /// Returns the `count`th tab stop to the right of `column`, or the last column if there are fewer.
+    /// Returns the `count`th tab stop to the right of `column`, or the last column if there are fewer stops.
     pub(crate) fn next(&self, column: u16, count: u16) -> u16 {
         let last = self.stops.len() - 1;
         debug_assert!(usize::from(column) <= last, "the cursor is on the screen");
@@ -49,7 +49,7 @@ impl TabStops {
         u16::try_from(stop).expect("a screen has at most 4096 columns")
     }
 
-    /// Returns the `count`th tab stop to the left of `column`, or column 0 if there are fewer.
+    /// Returns the `count`th tab stop to the left of `column`, or column 0 if there are fewer stops.
     pub(crate) fn previous(&self, column: u16, count: u16) -> u16 {
         let mut stops = (0..usize::from(column)).rev().filter(|&stop| self.stops[stop]);
         let stop = stops.nth(usize::from(count.saturating_sub(1))).unwrap_or(0);

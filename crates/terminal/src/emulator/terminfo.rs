@@ -2,7 +2,7 @@
 
 use crate::emulator::hexadecimal::{decoded, encoded};
 
-/// The names of known entries, with their values in terminfo's format. `None` for an entry without a value.
+/// The known entries by name, with their values in terminfo's format. `None` for an entry that has no value.
 ///
 /// Chosen: the entries that current programs query, with the values of xterm and kitty.
 const CAPABILITIES: [(&str, Option<&str>); 11] = [
@@ -19,7 +19,7 @@ const CAPABILITIES: [(&str, Option<&str>); 11] = [
     ("Se", Some("\x1b[0 q")),
 ];
 
-/// Returns the answer to one name of an XTGETTCAP request. Name and value are in hexadecimal digits.
+/// Returns the answer to one name of an XTGETTCAP request. The request and the answer use hexadecimal digits.
 pub(crate) fn answer(name: &str) -> String {
     let Some(plain) = decoded(name) else { return "\x1bP0+r\x1b\\".to_owned() };
     match CAPABILITIES.iter().find(|(known, _)| known.as_bytes() == plain) {

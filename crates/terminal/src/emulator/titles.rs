@@ -20,7 +20,7 @@ pub(crate) const TITLE_STACK_MAX: usize = 10;
 pub(crate) struct TitleStack(VecDeque<Titles>);
 
 impl TitleStack {
-    /// Pushes (22) or pops (23) both titles (`what` 0), the icon name (1) or the window title (2), for XTWINOPS.
+    /// Pushes (22) or pops (23) both titles (`what` 0), the icon name (1) or the window title (2): XTWINOPS.
     pub(crate) fn perform(&mut self, operation: u16, what: u16, titles: &mut Titles) {
         match operation {
             _ if what > 2 => {}
@@ -51,7 +51,7 @@ impl TitleStack {
     }
 }
 
-/// Sets the icon name, the window title or both, by `which`. Ignores empty or malformed hexadecimal text.
+/// Sets the icon name (`which[0]`) and the title (`which[1]`). Ignores empty or malformed hexadecimal text.
 pub(crate) fn set_titles(titles: &mut Titles, which: [bool; 2], text: &str, is_hexadecimal: bool) {
     let bytes = if is_hexadecimal { decoded(text).unwrap_or_default() } else { text.into() };
     if is_hexadecimal && bytes.is_empty() {

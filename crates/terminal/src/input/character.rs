@@ -57,7 +57,7 @@ impl Partial {
     }
 }
 
-/// Returns the length of a UTF-8 character, in bytes, by its first byte, which must be valid.
+/// Returns the length, in bytes, of a UTF-8 character whose first byte is `first`, which must be valid.
 const fn encoded_len(first: u8) -> usize {
     match first {
         ..0xe0 => 2,

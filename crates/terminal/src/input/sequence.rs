@@ -3,8 +3,8 @@
 use super::key::{Key, alt_key, ascii_key};
 use crate::key_event::{KeyEvent, number};
 
-/// Longest sequence, in bytes. The rest of a longer one is read as typed. Chosen: twice the longest known answer about
-/// device attributes, and twice the longest known key with all its fields.
+/// Longest `CSI` or `SS3` sequence in the user's input, in bytes. The rest of a longer one is read as typed keys.
+/// Chosen: twice the longest known answer about device attributes, and twice the longest known key with all its fields.
 const SEQUENCE_BYTES_MAX: usize = 128;
 
 /// The bytes that introduce a sequence: `CSI` or `SS3`.
@@ -39,7 +39,7 @@ impl Sequence {
     /// Handles a byte other than ESC. Returns the key that the byte completes, if any.
     pub(super) fn push(&mut self, byte: u8, has_alt: bool) -> Option<Key> {
         match byte {
-            // In rxvt, this byte ends function keys held with Shift. Other sequences continue after it.
+            // In rxvt, `$` ends the sequence of a function key held with Shift. Other sequences continue after it.
             b'$' if self.is_csi()
                 && !self.is_empty()
                 && self.bytes.iter().all(u8::is_ascii_digit) =>
@@ -81,7 +81,7 @@ impl Held {
         Self { modifiers, is_hit }
     }
 
-    /// Returns `plain` without modifiers, `word` with Alt or Ctrl alone, and [`Key::Other`] with any other modifiers.
+    /// Returns `plain` if no modifier is held, `word` if only Alt or only Ctrl is held, and else [`Key::Other`].
     /// Returns [`Key::Neutral`] for a key release.
     fn choose(self, plain: Key, word: Key) -> Key {
         match self.modifiers {
@@ -106,7 +106,7 @@ fn csi_key(parameters: &[u8], last: u8, has_alt: bool) -> Key {
         (_, [b'<'..=b'?', ..]) => Key::Neutral,
         // Mouse reports of urxvt; focus; reports of status, modes, parameters and the window.
         (b'M' | b'c' | b'n' | b'y' | b'x' | b't', _) | (b'I' | b'O', []) => Key::Neutral,
-        // F3 with modifiers, or a report of the cursor's position.
+        // This is F3 with modifiers, or a report of the cursor's position, which looks the same.
         (b'R', _) if first == b"1" && number(second).is_some_and(|held| held <= 16) => Key::Other,
         (b'R', [_, ..]) => Key::Neutral,
         (b'~', _) => numbered_key(number(first), held),

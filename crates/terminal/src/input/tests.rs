@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::Key::*;
 use super::*;
 
-/// Reads all keys of one read.
+/// Returns all keys in bytes that arrive in a single read.
 fn keys(bytes: &[u8]) -> Vec<Key> {
     let mut keystrokes = Keystrokes::default();
     read_all(&mut keystrokes, bytes)
@@ -64,11 +64,11 @@ fn cursor_keys_have_many_spellings() {
         (b"\x1b[1~\x1b[4~\x1b[7~\x1b[8~", &[Home, End, Home, End]),
         (b"\x1b[2~\x1b[3~", &[Insert, Delete]),
         (b"\x1b[1;1C\x1b[1C\x1b[1;129D", &[Right, Right, Left]),
-        // Words: xterm, rxvt with Ctrl and with Alt, old xterms.
+        // Motions by a word: xterm, rxvt with Ctrl and with Alt, old versions of xterm.
         (b"\x1b[1;5C\x1b[1;3D", &[WordRight, WordLeft]),
         (b"\x1bOc\x1bOd\x1b\x1b[C\x1b\x1bOD", &[WordRight, WordLeft, WordRight, WordLeft]),
         (b"\x1bO5C\x1bO1;5D", &[WordRight, WordLeft]),
-        // Keys that are bound to nothing, or to something else everywhere.
+        // Keys without a binding in line editors, or with different bindings in different editors.
         (b"\x1b[1;2C\x1b[d\x1b[1;6D\x1b[1;5A\x1b[1;5H", &[Other, Other, Other, Other, Other]),
     ]);
 }
@@ -140,7 +140,7 @@ fn keyboard_protocols_spell_the_same_keys() {
         (b"\x1b[57423u\x1b[57424u\x1b[57425u\x1b[57426u", &[Home, End, Insert, Delete]),
         (b"\x1b[27;5;107~\x1b[27;2;65~\x1b[27;3;98~", &[KillToEnd, Text('A'), WordLeft]),
         (b"\x1b[97;9u\x1b[97;7u\x1b[57376u", &[Other, Other, Other]),
-        // A repeated key is hit. A released key is not, nor is a modifier by itself.
+        // A repeated key counts as pressed. A released key does not, and neither does a modifier by itself.
         (b"\x1b[97;1:2u\x1b[1;1:2D\x1b[3;1:2~", &[Text('a'), Left, Delete]),
         (b"\x1b[97;1:3u\x1b[1;1:3D\x1b[3;1:3~\x1b[57441u", &[Neutral, Neutral, Neutral, Neutral]),
         (b"\x1b[15;1:3~\x1b[1;5:3P", &[Neutral, Neutral]),
@@ -152,7 +152,7 @@ fn reports_and_answers_are_no_keys() {
     assert_keys(&[
         (b"\x1b[M !!x", &[Neutral, Text('x')]),
         (b"\x1b[M#\xff\xa1x", &[Neutral, Text('x')]),
-        // Column 230 of a program that wants UTF-8, and of one that does not.
+        // Column 230, as reported to a program that wants UTF-8 and to a program that does not.
         (b"\x1b[M \xc4\x86!x", &[Neutral, Text('x')]),
         (b"\x1b[M \xc6!x", &[Neutral, Text('x')]),
         (b"\x1b[M\rx", &[Other, Text('x')]),

@@ -9,7 +9,7 @@ pub(crate) const PARAMETERS_MAX: usize = 32;
 /// A missing number is 0, as in the standards. A number above 16 bits is 65 535.
 #[derive(Clone, Debug)]
 pub(crate) struct Parameters {
-    /// The numbers read so far. The last element is a place for numbers beyond the limit, and is not used.
+    /// The numbers read so far. Numbers beyond the limit go into the last element, which is never used.
     values: [u16; PARAMETERS_MAX + 1],
     /// The index in `values` of the number to which the next digit belongs.
     last: usize,

@@ -1,6 +1,6 @@
 //! UTF-8: finds runs of text, and decodes single characters, which may be malformed.
 
-/// Returns how many of the first bytes are printable ASCII.
+/// Returns the length of the printable ASCII text at the start of `bytes`.
 pub(super) fn ascii_len(bytes: &[u8]) -> usize {
     len_before(bytes, |byte| !(0x20..=0x7e).contains(&byte))
 }
@@ -28,7 +28,7 @@ fn len_before(bytes: &[u8], wanted: impl Fn(u8) -> bool) -> usize {
     without + rest.iter().position(|byte| wanted(*byte)).unwrap_or(rest.len())
 }
 
-/// Decodes the first character. Returns the character and its length in bytes. `None` if the bytes end within it.
+/// Decodes the first character. Returns the character and its length in bytes. `None` if the character is incomplete.
 ///
 /// A maximal subpart of an ill-formed sequence becomes U+FFFD (Unicode, section 3.9, table 3-8).
 pub(super) fn decode(bytes: &[u8]) -> Option<(char, usize)> {

@@ -16,7 +16,7 @@ pub struct TerminalCapabilities {
     pub osc: OscSupport,
     /// The text before window titles, such as `[rove] `.
     pub title_prefix: String,
-    /// Whether the terminal supports mode 2026. Each frame then begins and ends this mode, so that it appears at once.
+    /// Whether the terminal supports mode 2026. It then encloses each frame, so that the frame appears as a whole.
     pub synchronized_output: bool,
     /// The sequences that enter and leave the alternate screen.
     pub alternate_screen: AlternateScreen,
@@ -46,7 +46,7 @@ pub struct OscSupport {
     /// Whether the terminal understands OSC at all. Otherwise copied text is not sent to it.
     pub any: bool,
     /// Whether the renderer may set window titles and the terminal's colours (OSC 4, 10 and others), and report the
-    /// working directory (OSC 7). A terminal that reads titles from OSC also reads the others, or ignores them.
+    /// working directory (OSC 7). A terminal that reads titles from OSC also reads or ignores the other commands.
     pub window: bool,
     /// Whether the terminal displays a progress bar (OSC 9;4). Other terminals would display a notification.
     pub progress: bool,
@@ -86,8 +86,8 @@ impl TerminalCapabilities {
         }
     }
 
-    /// Returns whether a regional indicator (half of a flag emoji) is two columns wide on the terminal and one on
-    /// `screen`, as on a stock Mosh server.
+    /// Returns whether a regional indicator (half of a flag emoji) is two columns wide on the terminal, but one column
+    /// wide on `screen`. It is one column wide on a stock Mosh server.
     const fn has_wide_flags(&self, screen: &Screen) -> bool {
         self.cluster_widths.contains(ClusterWidths::FLAGS)
             && !screen.cluster_widths().contains(ClusterWidths::FLAGS)
@@ -98,7 +98,7 @@ impl TerminalCapabilities {
         self.alternate_scroll.unwrap_or(true)
     }
 
-    /// Returns whether frames for this terminal differ from frames drawn for `other`, so that a repaint is needed.
+    /// Returns whether this terminal needs other frames than `other`, so that a repaint is needed.
     pub(super) fn draws_unlike(&self, other: &Self) -> bool {
         self.functions != other.functions
             || self.repertoire != other.repertoire

@@ -14,13 +14,13 @@ use crate::scrollback::ScrollbackLine;
 pub(super) struct Feed {
     /// Whether the caller passes the lines that scroll off at the host. Otherwise the renderer gets only frames.
     is_followed: bool,
-    /// Whether the main screen still has the text from the time when the session began.
+    /// Whether the main screen still displays the text from before the session.
     is_new: bool,
     /// The height of the last frame on the main screen, in rows, or 0 if there was none.
     rows: u16,
     /// An upper bound of the rows that the session has put into the terminal's history. At the start, the renderer adds
-    /// all rows but one, as if the cursor was in the bottom row. If `fed` was too low, lines of the user would be lost
-    /// when the window grows. If it is too high, rows of the screen only enter the history twice.
+    /// all rows but one, as if the cursor was in the bottom row. If `fed` is too low, lines of the user's history are
+    /// lost when the window grows. If it is too high, some rows of the screen enter the history twice.
     fed: u64,
 }
 
@@ -37,7 +37,7 @@ impl Feed {
         self.is_new = true;
     }
 
-    /// Returns which rows may enter the terminal's history when it draws a frame on its main screen (`is_main`) or not.
+    /// Returns which rows of a frame may enter the terminal's history. `is_main`: the frame is on the main screen.
     pub(super) const fn history(
         &self,
         capabilities: &TerminalCapabilities,
@@ -62,7 +62,7 @@ impl Feed {
     ) -> Vec<u8> {
         let size = frame.size();
         if core::mem::take(&mut self.is_new) {
-            // The user's text scrolls into the history, up to the row above the cursor. `CSI r` would move the cursor.
+            // The user's text above the cursor's row scrolls into the history. `CSI r` would move the cursor.
             out.extend(b"\x1b[m\r");
             out.extend((1..size.rows()).map(|_| b'\n'));
             self.fed += u64::from(size.rows()) - 1;
@@ -89,7 +89,7 @@ impl Feed {
     }
 }
 
-/// Moves the cursor to the line below all displayed text, where the output of the next program begins.
+/// Moves the cursor to the line below all displayed text, where the next program's output begins.
 pub(super) fn go_below(out: &mut Vec<u8>, shown: &Screen, is_main: bool) {
     let is_written = |row: &Arc<Row>| row.cells.iter().any(|cell| !cell.is_blank());
     let end = shown.rows.len() - shown.rows.iter().rev().take_while(|row| !is_written(row)).count();

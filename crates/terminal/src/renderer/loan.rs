@@ -1,5 +1,5 @@
-//! State besides the screen that the renderer sets in the user's terminal and resets at the end: colours, working
-//! directory, progress bar.
+//! The colours, working directory and progress bar that the renderer sets in the user's terminal during the session,
+//! and resets at its end.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(super) struct Loan {
 }
 
 impl Loan {
-    /// Writes the colours, directory and progress of `frame` that the terminal does not have. Writes all for a repaint.
+    /// Writes the colours, directory and progress of `frame` that the terminal lacks. A repaint writes all of them.
     pub(super) fn follow(
         &mut self,
         out: &mut Vec<u8>,
@@ -43,7 +43,7 @@ impl Loan {
         }
     }
 
-    /// Forgets the terminal's state, so that `frame` is written as a whole. Resets colours that `frame` lacks.
+    /// Forgets the terminal's state, so that all of `frame` is written. Resets colours that `frame` does not set.
     fn forget(&mut self, out: &mut Vec<u8>, frame: &Screen) {
         reset_colors(out, &self.colors, &frame.colors);
         self.colors = Arc::default();

@@ -9,8 +9,8 @@ use crate::screen::mode::RichModes;
 /// Removes the flags of kitty's keyboard protocol that the session has set.
 pub(super) const POP_KITTY_KEYBOARD: &[u8] = b"\x1b[<u";
 
-/// Restores the user's own cursor style. Source: current terminals use 0 for it. `Se` is not used, because for
-/// xterm-256color it is a steady block, even if the user has chosen another style.
+/// Restores the user's own cursor style. Source: style 0 has this meaning in current terminals. `Se` is not used,
+/// because for xterm-256color it is a steady block, even if the user has chosen another style.
 pub(super) const OWN_CURSOR_STYLE: &[u8] = b"\x1b[0 q";
 
 /// The settings that the renderer has changed in the user's terminal. By default there are none.
@@ -34,7 +34,7 @@ impl Settings {
         self.modes.alternate_scroll.is_some()
     }
 
-    /// Switches to the normal or alternate screen, by `wanted`. Returns whether this was a change.
+    /// Switches to the normal or alternate screen of `wanted`. Returns whether the other screen was displayed before.
     pub(super) fn change_screen(
         &mut self,
         out: &mut Vec<u8>,

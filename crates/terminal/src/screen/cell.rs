@@ -28,7 +28,7 @@ impl Color {
         }
     }
 
-    /// Returns a named colour in place of one of the first sixteen palette entries, and other colours unchanged.
+    /// Returns the named colour for one of the first sixteen palette entries, and any other colour unchanged.
     #[must_use]
     pub(crate) const fn named(self) -> Self {
         match self {
@@ -97,7 +97,7 @@ impl Attributes {
     pub const STRIKE: Self = Self(1 << 6);
     /// Text with a line above: SGR 53. Stock Mosh does not transfer it.
     pub const OVERLINE: Self = Self(1 << 7);
-    /// The position among the bits at which the number of the underline's kind begins.
+    /// The number of the lowest bit that stores the kind of underline.
     const UNDERLINE_SHIFT: u16 = 8;
     const UNDERLINE_MASK: u16 = 7 << Self::UNDERLINE_SHIFT;
     /// Protection against selective erasing (DECSCA, SPA). Only a host stores it, because diffs carry the erased cells.
@@ -108,7 +108,7 @@ impl Attributes {
         self.0 & Self::PROTECTED != 0
     }
 
-    /// Returns the set with the character protected against selective erasing, or not.
+    /// Returns the set with the protection against selective erasing switched on or off.
     #[must_use]
     pub(crate) const fn protected(self, protected: bool) -> Self {
         let bit = if protected { Self::PROTECTED } else { 0 };
@@ -230,7 +230,7 @@ impl Cell {
         self.base.is_none() && !self.combined
     }
 
-    /// Returns the columns of the cell's character: 1 or 2.
+    /// Returns how many columns the cell's character occupies: 1 or 2.
     pub const fn width(&self) -> u16 {
         if self.wide { 2 } else { 1 }
     }

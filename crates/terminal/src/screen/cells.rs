@@ -36,7 +36,7 @@ impl Cells {
         Self { all: self.all[..end].into(), blank_from: end }
     }
 
-    /// Returns the cells of `range` for writing. From then on, they are not known to be blank.
+    /// Returns the cells of `range` for writing, and no longer counts them as blank.
     pub(crate) fn for_writing(&mut self, range: Range<usize>) -> &mut [Cell] {
         self.blank_from = self.blank_from.max(range.end);
         &mut self.all[range]
@@ -66,7 +66,7 @@ impl Cells {
         (bytes, end)
     }
 
-    /// Returns whether the cells of `range` are known to be erased with `pen`. Unknown cells make the result false.
+    /// Returns whether the cells of `range` are known to be erased with `pen`. False if this is unknown.
     pub(crate) fn is_erased(&self, range: Range<usize>, pen: Pen) -> bool {
         range.start >= self.blank_from && self.all.last() == Some(&Cell::erased(pen))
     }
@@ -88,7 +88,7 @@ impl Cells {
         }
     }
 
-    /// Copies the cells of a row in which every cell is blank.
+    /// Makes these cells equal to `blank`, the cells of a blank row.
     pub(crate) fn copy_blank(&mut self, blank: &Self) {
         let columns = self.all.len();
         let blank_alike = self.blank_from < columns && self.all[columns - 1] == blank.all[0];
@@ -185,7 +185,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compares the cells with a plain slice, which gets the same changes and does not track blank cells.
+        /// Compares the cells with a plain slice, which does not track blank cells, after the same changes to both.
         #[test]
         fn knowing_what_is_blank_changes_nothing(
             steps in prop::collection::vec((step(), 0u8..2), 1..30)

@@ -21,8 +21,8 @@ const WHITE: Xyz = Xyz { x: 0.949_664_400_870_032_6, y: 1.0, z: 1.406_040_301_99
 /// How far an intensity may be below 0 or above 1 and still be valid. Source: libX11's `EPS`.
 const TOLERANCE: f64 = 0.001;
 
-/// Up to this lightness, lightness is proportional to luminance, by this factor. Source: CIE 15, section 8.2.1, as
-/// libX11 rounds it.
+/// Up to the first constant, lightness is proportional to luminance, and the second constant is the factor. Source: CIE
+/// 15, section 8.2.1, as libX11 rounds it.
 const LINEAR_LIGHTNESS: f64 = 7.999_536_24;
 const LIGHTNESS_PER_LUMINANCE: f64 = 903.29;
 
@@ -126,7 +126,7 @@ impl Xyz {
     }
 
     /// Returns the red, green and blue intensities of this colour. If the colour is outside of the screen's range,
-    /// returns those of the nearest colour in the range on the way to grey.
+    /// returns the intensities of the first colour inside the range on the line to grey.
     fn intensities(self) -> Intensities {
         let grey = self.y;
         if grey == 0.0 {
@@ -138,7 +138,7 @@ impl Xyz {
             return Intensities(wanted);
         }
         // Colours of the same luminance and hue are on a line through grey. For a chromaticity that no colour has, the
-        // formulas give the other side of grey, so the steps are reversed.
+        // formulas give a point on the other side of grey, so the steps are reversed.
         let is_reversed = self.uv_divisor() < 0.0;
         let steps = wanted.map(|value| if is_reversed { grey - value } else { value - grey });
         let room = steps.map(|step| if step < 0.0 { grey / -step } else { (1.0 - grey) / step });

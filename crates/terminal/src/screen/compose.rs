@@ -11,7 +11,7 @@ use crate::scrollback::ScrollbackLine;
 use crate::width::char_width;
 
 impl Screen {
-    /// Returns the memory of this screen in bytes, without the parts that it shares with `neighbour`.
+    /// Returns the memory of this screen in bytes, without the parts that this screen shares with `neighbour`.
     pub fn bytes_beyond(&self, neighbour: Option<&Self>) -> Bytes {
         let shared = neighbour.map(|screen| row_addresses(&screen.rows)).unwrap_or_default();
         let rows = rows_beyond(&self.rows, &shared);
@@ -62,8 +62,8 @@ impl Screen {
         }
     }
 
-    /// Returns a screen halfway from `base` to `target`: `base` with the upper half of the differing rows of `target`.
-    /// `None` if at most one row differs.
+    /// Returns a screen halfway from `base` to `target`. It is `base` with the upper half of those rows of `target`
+    /// that differ. `None` if at most one row differs.
     ///
     /// If the sizes differ, all other rows are blank, because a new size is repainted from a blank screen.
     pub fn midpoint(base: &Self, target: &Self) -> Option<Self> {
@@ -100,8 +100,8 @@ impl Screen {
         Some(middle)
     }
 
-    /// Creates a screen from lines below each other. The last line does not wrap. `None` if there are no or too many
-    /// lines, or if the width of a line is not `columns`.
+    /// Creates a screen from lines below each other. The last line does not wrap. `None` if there is no line, if there
+    /// are too many, or if the width of a line is not `columns`.
     pub fn of_lines<'a>(
         columns: u16,
         lines: impl ExactSizeIterator<Item = &'a ScrollbackLine>,
@@ -125,7 +125,7 @@ impl Screen {
     }
 }
 
-/// Returns the memory in bytes of the rows whose addresses are not in `shared`, without repetitions.
+/// Returns the memory in bytes of the rows whose addresses are not in `shared`. A repeated row counts once.
 pub(crate) fn rows_beyond(rows: &[Arc<Row>], shared: &[usize]) -> usize {
     let mut own: Vec<(usize, &Arc<Row>)> =
         rows.iter().map(|row| (Arc::as_ptr(row).addr(), row)).collect();

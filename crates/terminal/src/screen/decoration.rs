@@ -9,29 +9,29 @@ use std::sync::Arc;
 use crate::screen::Size;
 use crate::screen::cell::Color;
 
-/// Longest URI of a hyperlink, in bytes. Text with a longer one is no link. Source: the limit of the terminals that
-/// introduced OSC 8, by its specification.
+/// Longest URI of a hyperlink, in bytes. Text with a longer URI is no link. Source: the specification of OSC 8, which
+/// names the limit of the terminals that introduced it.
 pub(crate) const URI_BYTES_MAX: usize = 2083;
 
-/// Longest identifier of a hyperlink, in bytes. Source: the specification of OSC 8.
+/// Longest identifier of a hyperlink, in bytes. Text with a longer one is no link. Source: OSC 8's specification.
 pub(crate) const LINK_ID_BYTES_MAX: usize = 250;
 
-/// Memory of a hyperlink besides its text, in bytes. Chosen: its fields, and the overhead of three allocations.
+/// Memory of a hyperlink besides its text, in bytes. Chosen: the fields, and the overhead of three allocations.
 const LINK_BYTES: usize = 112;
 
-/// Most bytes of hyperlinks that programs may put into a row: each run of linked cells adds the bytes of its link, even
-/// if several runs share it. Text beyond the limit is kept without its link. Chosen: a row of 80 columns full of wide
-/// characters with a URI of 1500 bytes. Each of them is a run, because its right half has no decoration.
+/// Most bytes of hyperlinks that programs may put into a row. Each run of linked cells counts the bytes of its link,
+/// even if several runs share a link. Text beyond the limit is kept without its link. Chosen: a row of 80 columns full
+/// of wide characters with a URI of 1500 bytes. Each of them is a run, because its right half has no decoration.
 pub(crate) const HOST_ROW_LINK_BYTES_MAX: usize = 64 * 1024;
 
-/// Bytes of hyperlinks that the rows of a host's screen share, for any size. Chosen: 24 rows of
+/// Bytes of hyperlinks that all rows of a host's screen share, whatever the screen's size. Chosen: 24 rows of
 /// [`HOST_ROW_LINK_BYTES_MAX`].
 const HOST_SCREEN_LINK_BYTES: usize = 24 * HOST_ROW_LINK_BYTES_MAX;
 
-/// Bytes of hyperlinks that each cell adds to its row's share. Chosen: a link of 50 bytes for every seven cells.
+/// Bytes of hyperlinks that each cell adds to the limit of its row. Chosen: a link of 50 bytes for every seven cells.
 const CELL_LINK_BYTES: usize = 24;
 
-/// Most bytes of hyperlinks in any row. If a run of linked cells is cut into pieces, each piece counts.
+/// Most bytes of hyperlinks in any row. Each piece of a cut run counts. Text beyond the limit is kept without its link.
 pub(crate) const ROW_LINK_BYTES_MAX: usize = 4 * HOST_ROW_LINK_BYTES_MAX;
 
 /// Returns the most bytes of hyperlinks that programs may put into a row of a screen of this size. A replica's row may
@@ -220,7 +220,7 @@ impl Decorations {
         }
     }
 
-    /// Copies the decorations of `columns` in row `from` to this row's columns from `to` on, which must have none.
+    /// Copies the decorations of `columns` in row `from` to this row's columns from `to` on, which must be undecorated.
     /// Omits a link that would bring the row over `link_bytes_max`.
     pub(crate) fn copy(
         &mut self,
@@ -273,7 +273,7 @@ impl Decorations {
         }
     }
 
-    /// Removes the decorations of `count` cells at `column`, and moves those after them left, together with the cells.
+    /// Removes the decorations of `count` cells at `column`. Later decorations move left, together with the cells.
     pub(crate) fn delete(&mut self, column: u16, count: u16) {
         self.clear(column..column + count);
         for run in &mut self.runs {
@@ -309,7 +309,7 @@ impl Decorations {
         self.runs.partition_point(|run| run.columns.end <= column)
     }
 
-    /// Returns the indices of the runs that decorate any of `columns`. For an empty range, that is the run around it.
+    /// Returns the indices of the runs that decorate any of `columns`. For an empty range, returns the run around it.
     fn reached_by(&self, columns: &Range<u16>) -> Range<usize> {
         let from = self.first_behind(columns.start);
         let reached = self.runs[from..].partition_point(|run| run.columns.start < columns.end);
@@ -417,7 +417,7 @@ mod tests {
         assert!(!decorations.at(0).is_none());
     }
 
-    /// A change, which the test also makes to a plain list of a decoration for each cell.
+    /// A change to the decorations. The test makes the same change to a plain list with a decoration for each cell.
     #[derive(Clone, Debug)]
     enum Edit {
         Set(Range<u16>, u8),

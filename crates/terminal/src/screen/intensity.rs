@@ -5,8 +5,8 @@
 
 use crate::screen::rgb::Rgb;
 
-/// The intensities of component values, in millionths: first of `floor` plus one, then in steps of five, up to 255.
-/// Between two values, the intensity is interpolated linearly. `floor` has the intensity 0.
+/// The intensities of selected component values, in millionths. The first value is `floor` plus one, and then comes
+/// every fifth value up to 255. Intensities between them are interpolated linearly. `floor` has the intensity 0.
 struct Curve {
     floor: u8,
     millionths: &'static [u32],
@@ -53,7 +53,7 @@ const BLUE: Curve = Curve {
 pub(crate) struct Intensities(pub(crate) [f64; 3]);
 
 impl Intensities {
-    /// Parses three intensities, separated by `/`. `None` unless there are three, each from 0 to 1.
+    /// Parses three intensities, separated by `/`. `None` if there are not exactly three, each from 0 to 1.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let intensities = three_numbers(text)?;
         intensities.iter().all(|value| (0.0..=1.0).contains(value)).then_some(Self(intensities))

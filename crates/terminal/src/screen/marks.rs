@@ -7,7 +7,7 @@ use std::ops::Range;
 /// characters are dropped. Source: Mosh 1.4.0 as observed, docs/terminal.md.
 pub(crate) const CELL_TEXT_BYTES_MAX: usize = 32;
 
-/// Most bytes of combining characters in a cell: the last one may begin one byte below the limit of the cell.
+/// Most bytes of combining characters in a cell. The last character may begin a byte below the limit of the cell.
 const MARKS_BYTES_MAX: usize = CELL_TEXT_BYTES_MAX - 1 + 4;
 
 /// The combining characters of the cell in column `column`.
@@ -63,7 +63,7 @@ impl Marks {
         self.find(column).map_or("", |at| self.cells[at].text())
     }
 
-    /// Adds a combining character to the cell in `column`, whose base has `base_bytes`. Returns whether there was room.
+    /// Adds a combining character to the cell in `column`, whose base has `base_bytes` bytes. Returns whether it fits.
     pub(crate) fn push(&mut self, column: u16, base_bytes: usize, mark: char) -> bool {
         match self.find(column) {
             Ok(at) if base_bytes + usize::from(self.cells[at].len) < CELL_TEXT_BYTES_MAX => {

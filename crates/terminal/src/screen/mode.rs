@@ -47,7 +47,7 @@ pub struct InputModes {
     pub mouse_encoding: MouseEncoding,
 }
 
-/// The modes that the user's terminal must follow, and that only two roves transfer, not stock Mosh.
+/// The modes that the user's terminal must follow, but that stock Mosh does not transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RichModes {
     /// The cursor's style by its number in DECSCUSR, 0 to 6. 0 is the terminal's own style.
@@ -66,10 +66,10 @@ pub struct RichModes {
     pub modify_other_keys: u8,
 }
 
-/// The highest cursor style. Source: xterm, DECSCUSR: 5 and 6 are bars.
+/// The highest number of a cursor style (DECSCUSR). Source: xterm; 5 and 6 are bars.
 pub(crate) const CURSOR_STYLE_MAX: u16 = 6;
 
-/// The bits of all flags of kitty's keyboard protocol. Source: its specification, "Progressive enhancement".
+/// The bits of all flags of kitty's keyboard protocol. Source: the protocol's specification, "Progressive enhancement".
 pub(crate) const KITTY_FLAGS_MAX: u8 = 31;
 
 /// The highest level of xterm's modifyOtherKeys. Source: xterm, XTMODKEYS.

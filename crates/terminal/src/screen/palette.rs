@@ -31,7 +31,7 @@ impl Rgb {
     /// Parses a colour specification in the form of `XParseColor`. `None` for other text, such as a colour's name.
     ///
     /// `rgb:r/g/b` scales components of one to four digits. In `#rgb` and its longer forms, the digits are the highest
-    /// ones of each component. `rgbi:r/g/b` states intensities from 0 to 1. After `CIEXYZ:`, `CIEuvY:`, `CIExyY:`,
+    /// digits of each component. `rgbi:r/g/b` states intensities from 0 to 1. After `CIEXYZ:`, `CIEuvY:`, `CIExyY:`,
     /// `CIELab:`, `CIELuv:` and `TekHVC:`, three numbers of the named colour space follow.
     pub fn parse(text: &str) -> Option<Self> {
         if let Some(digits) = text.strip_prefix('#') {
@@ -106,7 +106,7 @@ pub enum ColorSlot {
     Cursor,
 }
 
-/// The colours that programs have set. All others are the terminal's own.
+/// The colours that programs have set. All other colours are the terminal's own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Colors {
     set: BTreeMap<ColorSlot, Rgb>,
@@ -118,7 +118,7 @@ impl Colors {
         self.set.is_empty()
     }
 
-    /// Returns the colour that a program has set for `slot`. `None` if it is the terminal's own.
+    /// Returns the colour that a program has set for `slot`. `None` if the terminal's own colour applies.
     pub fn get(&self, slot: ColorSlot) -> Option<Rgb> {
         self.set.get(&slot).copied()
     }

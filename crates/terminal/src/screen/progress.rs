@@ -24,7 +24,7 @@ pub struct Progress {
 
 impl Progress {
     /// Returns the progress after `OSC 9;4;text`, where the text is `kind;percent`. `None` if the text is malformed,
-    /// and `Some(None)` if it ends the progress. A failure or pause without a percentage keeps that of `old`.
+    /// and `Some(None)` if it ends the progress. A failure or pause without a percentage keeps the percentage of `old`.
     pub(crate) fn after(old: Option<Self>, text: &str) -> Option<Option<Self>> {
         let (kind, percent) = text.split_once(';').unwrap_or((text, ""));
         let kind = match kind {

@@ -1,4 +1,4 @@
-//! A row of cells. Snapshots share it until something writes to it.
+//! A row of cells. Snapshots share the row until something writes to it.
 
 use std::ops::Range;
 
@@ -14,13 +14,13 @@ use crate::width::char_width;
 pub(crate) struct Written {
     /// The number of bytes written.
     pub(crate) bytes: usize,
-    /// The last character that occupies a cell of its own, so not a combining character.
+    /// The last written character that is not a combining character, and so has its own cell.
     pub(crate) last: char,
     /// The column of the cell of `last`.
     pub(crate) column: u16,
     /// The columns that `last` occupies: 1 or 2.
     pub(crate) columns: u16,
-    /// The number of pieces of the text, for the effort. Each cell with combining characters ends a piece.
+    /// The number of pieces of the text, for the effort. A cell with combining characters ends each piece.
     pub(crate) pieces: usize,
 }
 
@@ -79,7 +79,7 @@ impl Row {
         u16::try_from(self.cells.len()).expect("a row has at most 4096 columns")
     }
 
-    /// Returns the last column, or the one before it if a wide character occupies both.
+    /// Returns the column of the last cell, or of the left half if a wide character ends there.
     pub(crate) fn last_glyph(&self) -> u16 {
         let last = self.columns() - 1;
         let index = usize::from(last);
@@ -138,7 +138,7 @@ impl Row {
     pub(crate) fn write_text(&mut self, column: u16, text: &str, pen: Pen) -> Option<Written> {
         let (mut written, mut bytes, mut end, mut pieces) = (None, 0, usize::from(column), 0);
         if self.marks.len() > 0 {
-            // All cells are prepared at once, so that the marks after them move only once.
+            // All cells are prepared together, so that the marks after them move only once.
             self.before_write(end..self.reach(end, text));
         }
         while bytes < text.len() {
@@ -158,7 +158,7 @@ impl Row {
         written
     }
 
-    /// Returns the column after as much of `text` as fits at `column`.
+    /// Returns the column at which `text`, written at `column`, ends or no longer fits.
     fn reach(&self, column: usize, text: &str) -> usize {
         let mut end = column;
         for c in text.chars() {

@@ -11,7 +11,7 @@ pub(crate) struct Titles {
     pub(crate) title: Arc<str>,
 }
 
-/// Compares what a diff can carry. Whether a title was ever set does not count.
+/// Compares the texts, which a diff can carry. It ignores whether a title was ever set.
 impl PartialEq for Titles {
     fn eq(&self, other: &Self) -> bool {
         self.icon_name == other.icon_name && self.title == other.title

@@ -248,7 +248,7 @@ fn the_newest_notifications_wait_to_be_taken() {
     assert_eq!(replica.take_notifications().count(), 0);
 }
 
-/// The answers are those of xterm 379 with `allowWindowOps`, except for text that no answer has room for.
+/// The answers are those of xterm 379 with `allowWindowOps`, except that text too long for an answer gets none.
 #[test]
 fn copied_text_is_told_only_where_the_user_lets_programs_read_it() {
     let (fits, does_not) = ("A".repeat(4080), "A".repeat(4096));

@@ -33,7 +33,7 @@ impl Follow {
         Self { host: Terminal::host(size), replica, stock, users }
     }
 
-    /// Lets the host perform a piece of its bytes, and all others a diff or frame.
+    /// Lets the host perform `piece`, and passes the change on to all other terminals as diffs and frames.
     pub(super) fn write(&mut self, piece: &[u8]) {
         let before = self.host.snapshot();
         self.host.write(piece);
@@ -112,7 +112,7 @@ fn assert_same(replica: &Screen, host: &Screen, name: &str) {
     }
 }
 
-/// Compares the state that a stock client can hold: all but newer attributes and decorations.
+/// Compares the state that a stock client can hold: everything except newer attributes and decorations.
 #[track_caller]
 fn assert_degraded(stock: &Screen, host: &Screen, name: &str) {
     assert_eq!(stock.cursor(), host.cursor(), "{name}");

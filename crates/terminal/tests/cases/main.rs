@@ -26,7 +26,7 @@ mod xterm;
 use follow::Follow;
 use rove_terminal::{Attributes, Cell, Color, Screen, Size, Terminal, Underline};
 
-/// Bytes of an input that are written one by one. Chosen: more than any input has, except those that test limits.
+/// The bytes of an input that are written one by one. Chosen: only inputs that test limits have more.
 const BYTEWISE_MAX: usize = 8192;
 /// Bytes of each later piece. Chosen: a prime, so that every kind of cut occurs.
 const FAR_PIECE_BYTES: usize = 997;
@@ -46,7 +46,7 @@ fn host(columns: u16, rows: u16, input: impl AsRef<[u8]>) -> Terminal {
     whole
 }
 
-/// Returns the rows of a screen without the blank ones at its end.
+/// Returns the rows of a screen without the blank rows at its end.
 fn rows(screen: &Screen) -> Vec<String> {
     let mut rows: Vec<String> = (0..screen.size().rows()).map(|row| screen.row_text(row)).collect();
     while rows.last().is_some_and(String::is_empty) {

@@ -59,9 +59,9 @@ fn modes_that_cannot_be_changed_are_told_as_such() {
     assert_eq!(life("?", 14), [3, 3, 3]);
     // There is always a cursor to restore.
     assert_eq!(life("?", 1048), [1, 1, 1]);
-    // Sequences are always ANSI's. In xterm a reset of this mode makes it a VT52.
+    // Sequences are always ANSI sequences. In xterm, a reset of this mode makes the terminal a VT52.
     assert_eq!(life("?", 2), [1, 1, 1]);
-    // xterm could show controls, be a Tektronix or have images if it is built or started so. Then it answers 2 or 1.
+    // An xterm that is built or started to show controls or images, or as a Tektronix, answers 2 or 1.
     assert_eq!(life("", 3), [4, 4, 4]);
     for (mode, state) in
         [(10, 4), (13, 4), (38, 4), (43, 4), (80, 4), (1046, 3), (1070, 3), (8452, 4)]

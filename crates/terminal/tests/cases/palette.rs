@@ -141,8 +141,8 @@ fn a_terminal_that_takes_no_colours_gets_none() {
     assert_eq!((bytes, renderer.close().windows(2).any(|pair| pair == b"\x1b]")), (vec![], false));
 }
 
-/// Colours in every space, and the intensities that xterm 379 reports for them: by the palette, and by the three
-/// colours with numbers of their own.
+/// Colours in every colour space, with the answers of xterm 379 for two palette entries and for the colours of text,
+/// background and cursor.
 const SPACES: [(&str, &str); 7] = [
     ("rgbi:0.5/0.5/0.5", "c1c1/bbbb/bbbb"),
     ("CIEXYZ:0.69460/0.66400/1.06350", "ebeb/caca/e2e2"),

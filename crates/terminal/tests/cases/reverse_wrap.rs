@@ -67,11 +67,11 @@ const CASES: &[(&str, &str, (u16, u16))] = &[
 #[test]
 fn bs_and_cub_go_on_at_the_end_of_the_row_above() {
     check_behind("\x1b[?1045h", CASES);
-    // With both modes set, the wider one counts.
+    // With both modes set, BS and CUB go as far as mode 1045 allows.
     check_behind("\x1b[?45h\x1b[?1045h", &CASES[..40]);
 }
 
-/// Versions of xterm from 383 on do this.
+/// Versions of xterm from 383 on behave in this way.
 #[test]
 fn within_a_line_bs_and_cub_stop_where_it_begins() {
     check_behind(

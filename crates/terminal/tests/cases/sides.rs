@@ -17,7 +17,7 @@ const FILLED: [&str; 6] = [
     "ghijklmnopqrstuv",
 ];
 
-/// Runs a table after a `start`. Rows are separated by `|`. A row that stays as it was filled is `=`.
+/// Runs each case after the input `start`. `|` separates rows, and `=` stands for a row that stays as it was filled.
 #[track_caller]
 pub(super) fn check_behind(start: &str, cases: &[(&str, &str, (u16, u16))]) {
     for (input, shown, cursor) in cases {

@@ -66,8 +66,8 @@ fn readable(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).replace('\x1b', "^")
 }
 
-/// For each mode: the program's sequences that set and reset it, and the renderer's bytes for each. Then come the bytes
-/// of a repaint or resumed session, and those that restore it.
+/// For each mode: the program's sequence that sets it and the one that resets it, the renderer's bytes for each of
+/// them, the bytes of a repaint or resumed session, and the bytes that restore the mode.
 const MODES: [[&str; 6]; 8] = [
     ["\x1b[6 q", "\x1b[0 q", "^[6 q", "^[0 q", "^[6 q", "^[0 q"],
     ["\x1b[?1h", "\x1b[?1l", "^[?1h", "^[?1l", "^[?1h", "^[?1l"],
@@ -120,7 +120,7 @@ fn the_terminal_of_a_stock_servers_session_sends_cursor_keys_in_application_form
         assert!(repainted.contains("^[?1h^>"), "{repainted}");
         assert!(session.closed().contains("^[?1l^>"));
     }
-    // Once the server is known to be a rove, the setting follows the program.
+    // After the client has found out that the server is rove's, the setting follows the program.
     let mut session = Session::begin(able(), Vocabulary::Stock);
     session.renderer.follow(Vocabulary::Rich);
     assert_eq!(session.after(""), "^[?1l^[?1007l");
