@@ -66,9 +66,9 @@ pub enum Words {
     Unknown,
     /// The word `[user@]host`.
     Host,
-    /// The word `[user@]host`, then names of files here.
+    /// The word `[user@]host`, then names of files on this computer.
     HostAndFiles,
-    /// The word `[user@]host`, then a command for the host. Words after the command's first are not rove's options.
+    /// The word `[user@]host`, then a command for the host. Rove reads no options after the command's first word.
     HostAndCommand,
     /// A command that runs on this computer, after `--`.
     Command,
@@ -79,7 +79,7 @@ pub enum Words {
     /// The name of a command of this program.
     OurCommands,
     /// UDP ports of sessions, as the program's `list` command shows them in its second column. A `[user@]host` may
-    /// precede them, but completion does not ask that host for its sessions.
+    /// precede the ports, but completion does not ask that host for its sessions.
     HostThenSessions,
 }
 
@@ -128,7 +128,7 @@ impl Book {
         self.commands().iter().map(|manual| manual.word).collect()
     }
 
-    /// Returns the manuals of the program's commands, without that of the program itself.
+    /// Returns the manuals of the program's commands, without the manual of the program itself.
     pub fn commands(&self) -> Vec<&'static Manual> {
         (self.manuals)().into_iter().skip(1).collect()
     }

@@ -49,7 +49,7 @@ pub fn unknown_command(book: &Book, word: &str) -> String {
 
 /// Returns the name most similar to `written`. `None` if no name is similar. A similar name differs only in case,
 /// dashes and underscores, or by at most (length + 1) / 4 typing errors. A typing error is a missing, wrong or
-/// additional character, or two exchanged ones.
+/// additional character, or a pair of exchanged characters.
 pub fn nearest<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let fold = |text: &str| text.to_lowercase().replace(['-', '_'], "");
     let (folded, length) = (fold(written), written.chars().count());
@@ -135,7 +135,7 @@ fn in_words(reason: &str) -> String {
     }
 }
 
-/// Returns the text of this kind, such as the refused value, in the context of clap's error. `None` if there is none.
+/// Returns a text of clap's error by its kind, such as the refused value. `None` if the error has no such text.
 fn text(error: &Error, kind: ContextKind) -> Option<String> {
     Some(match error.get(kind)? {
         ContextValue::String(text) => text.clone(),

@@ -86,7 +86,7 @@ mod system {
             Ok(Self)
         }
 
-        /// Returns how long the wait may last until `deadline`.
+        /// Returns the timeout with which the wait ends at `deadline`.
         ///
         /// # Errors
         ///

@@ -15,7 +15,7 @@ const CLOCK: ClockId = ClockId::Boottime;
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
 const CLOCK: ClockId = ClockId::Monotonic;
 
-/// A clock that counts the time since its start. Copies of it, also in forked processes, show the same time.
+/// A clock that counts the time since its start. Its copies show the same time, even in forked processes.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     origin: Duration,

@@ -32,12 +32,12 @@ impl<'fd> Interest<'fd> {
         Self { descriptor, wanted, found: PollFlags::empty() }
     }
 
-    /// Returns whether a read finds data, the end of the stream or an error, so that it does not block.
+    /// Returns whether a read would find data, the end of the stream or an error, and so would not block.
     pub fn is_readable(&self) -> bool {
         self.wanted.contains(PollFlags::IN) && self.found.intersects(ENDED | PollFlags::IN)
     }
 
-    /// Returns whether a write takes some bytes or fails, so that it does not block.
+    /// Returns whether a write would take some bytes or fail, and so would not block.
     pub fn is_writable(&self) -> bool {
         self.wanted.contains(PollFlags::OUT) && self.found.intersects(ENDED | PollFlags::OUT)
     }

@@ -16,16 +16,16 @@ use rustix::termios::{
 
 use crate::{select, sys};
 
-/// Most bytes written at once to an output that may block. A pipe that is reported as writable takes them without
-/// blocking. No size is sure for a terminal. Source: POSIX, `_POSIX_PIPE_BUF`.
+/// Most bytes written at once to an output that may block. A pipe that is reported as writable takes so many without
+/// blocking. For a terminal, no number is certain. Source: POSIX, `_POSIX_PIPE_BUF`.
 const BLOCKING_PIECE_MAX: usize = 512;
 /// How long to wait for a terminal that does not take the last bytes. Chosen: an ssh connection around the session may
 /// stall, and mostly recovers in this time. A terminal that never continues must not keep the program running.
 const CLOSING_WAIT: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
 /// The timeout of a check that does not wait.
 const NO_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
-/// Deadly signals for which the terminal is restored before they take effect. Signals for faults of the program itself
-/// are left out, because no handler can be trusted then.
+/// Deadly signals whose handlers first restore the terminal. Signals for faults of the program itself are left out,
+/// because no handler can be trusted after such a fault.
 const DEADLY_SIGNALS: [i32; 11] = [
     signal_hook::consts::SIGQUIT,
     signal_hook::consts::SIGTRAP,

@@ -185,7 +185,7 @@ pub(crate) const fn begins_cluster(c: char) -> bool {
         | '\u{2100}'..='\u{2b73}' | '\u{2e80}'..='\u{3029}' // signs, arrows, boxes, dingbats, radicals
         | '\u{3030}'..='\u{3096}' | '\u{309b}'..='\u{3247}' | '\u{3250}'..='\u{a48c}' // kana, ideographs, Yi
         | '\u{ac00}'..='\u{d7a3}' | '\u{e000}'..='\u{fa6d}' // Hangul syllables, private use, ideographs
-        | '\u{ff01}'..='\u{ff9d}' // forms of another width
+        | '\u{ff01}'..='\u{ff9d}' // halfwidth and fullwidth forms
         | '\u{1f300}'..='\u{1f3fa}' | '\u{1f400}'..='\u{1faff}' // emoji without skin tones
         | '\u{20000}'..='\u{2ffff}' // ideographs
     )

@@ -2,7 +2,7 @@
 
 use core::net::IpAddr;
 
-/// SIGHUP, which a session's command gets when its terminal is gone.
+/// SIGHUP, the signal for a session's command after its terminal is gone.
 const HANG_UP: u8 = 1;
 /// SIGTERM, which asks a program to end.
 const TERMINATE: u8 = 15;
@@ -17,7 +17,7 @@ pub enum ExitStatus {
     Code(u8),
     /// A signal with this number ended the command.
     Signal(u8),
-    /// Something other than the command ended the session, or the client's part in it.
+    /// The session, or the client's part in it, ended because of something other than the command.
     Outside(Outside),
 }
 
@@ -30,7 +30,7 @@ pub enum Outside {
     Signal(u8),
     /// The server ended the session, because its client was silent for too long.
     Silence,
-    /// Another client took over the session, which continues. The address is that client's, or `None` if it is unknown.
+    /// Another client took over the session, which continues. The address is that of the other client, if it is known.
     TakenOver(Option<IpAddr>),
     /// The server ended this joined client, and the session continues. The main client requested this or cannot
     /// display joined clients, or the joined client was silent for too long.

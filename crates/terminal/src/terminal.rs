@@ -81,8 +81,8 @@ impl Terminal {
         self.parser.ground();
     }
 
-    /// Removes and returns the answers to queries of the program on the pty, such as status reports. Their length is
-    /// limited, so the last queries of a flood get no answers.
+    /// Removes and returns the answers to queries of the program on the pty, such as status reports. The answers have a
+    /// limited length, so the last queries of a flood get none.
     pub fn take_replies(&mut self) -> Vec<u8> {
         self.emulator.answers.take()
     }

@@ -3,8 +3,8 @@
 //! The width of a text is the sum of the widths of its characters, as in programs that use `wcwidth` and in stock Mosh.
 //! Clusters (variation selectors, joined emoji, flags) never change a width. But `unicode-width` is made for clusters,
 //! and gives no column to a character that extends a cluster. A line editor on the pty must agree with the screen. So
-//! the widths of the C library's `wcwidth` (glibc 2.36 as measured over all code points) override the crate's for
-//! characters that both know:
+//! the widths of the C library's `wcwidth` (glibc 2.36 as measured over all code points) override the crate's
+//! widths of characters that both know:
 //!
 //! | code points | crate | here | why |
 //! |---|---|---|---|
@@ -14,7 +14,7 @@
 //! | U+302E, U+302F, U+16FF0, U+16FF1, U+3164 | 0 | 2 | glibc gives them columns, and they are East Asian Wide |
 //! | U+2D7F, U+FFF9 to U+FFFB, U+13430 to U+1343F | 1 | 0 | glibc gives such characters no column |
 //! | U+3248 to U+324F | 1 | 2 | xterm and glibc agree |
-//! | U+17A4, U+17D8 | 2, 3 | 1 | one sign, not those it stands for; xterm and glibc agree |
+//! | U+17A4, U+17D8 | 2, 3 | 1 | a single sign that stands for several; xterm and glibc agree |
 //! | C0, C1, DEL | none | 0 | never printed |
 
 use unicode_width::UnicodeWidthChar;

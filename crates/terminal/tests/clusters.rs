@@ -15,8 +15,8 @@ enum Joining {
     None,
     /// Characters after a joiner, with any text in the cell before the cursor, as in tmux 3.3a.
     AfterJoiner,
-    /// All characters of a cluster that is written without a movement within it, as in terminals that count columns by
-    /// cluster.
+    /// All characters of a cluster that is written without a cursor motion in its middle, as in terminals that count
+    /// columns by cluster.
     InText,
 }
 
@@ -409,10 +409,10 @@ fn no_letter_of_older_lines_stays_between_joined_emoji() {
         for _ in 0..40 {
             ends.write(EMOJI);
         }
-        // All texts at once, over letters that do not scroll.
+        // This frame writes all texts over letters, without scrolling.
         ends.write(&format!("\x1b[2J\x1b[H{}", "abcdefghijklmnopqrstuvwxyz\r\n".repeat(20)));
         ends.write(&format!("\x1b[H{}", EMOJI.repeat(20)));
-        // tmux joins all of them.
+        // tmux joins the characters of all clusters.
         let tmux = &ends.users[1].rows[0];
         assert_eq!(tmux[0].as_deref(), Some("👩\u{200d}💻"));
         assert_eq!(tmux[9].as_deref(), Some("👨\u{200d}👩\u{200d}👧"));
@@ -513,8 +513,8 @@ proptest! {
         parts in prop::collection::vec(prop::collection::vec(word(), 1..12), 1..6),
     ) {
         let mut ends = Ends::new(Size::clamped(columns, rows), capabilities(erase_characters));
-        // A joiner that is drawn may stand alone in the last column, where only dropping it would help. If the base of
-        // a mark is not drawn at all, the mark goes to the cell before.
+        // No frame could suit these terminals: a joiner that is drawn may stand alone in the last column, and a mark
+        // whose base is not drawn goes to the cell before.
         ends.users.retain(|user| !user.render_options.draws_joiner && user.render_options.newer > 0);
         for part in parts {
             ends.write(&part.concat());

@@ -379,7 +379,7 @@ fn marks_in_every_cell_of_two_screens_stay_within_their_bound() {
 
 #[test]
 fn links_in_every_cell_of_two_screens_stay_within_their_bound() {
-    // A hundred different links, so long that a row can hold few of them, repeated over the screen.
+    // Each cell of the screen has a different link. The links are so long that a row can hold few of them.
     let page: String = (0..80 * 24)
         .map(|n| format!("\x1b]8;id={n};http://{n:04}/{}\x07x", "y".repeat(2000)))
         .collect();

@@ -10,7 +10,7 @@ use rove_terminal::{Screen, Size, Terminal};
 /// Bytes between two frames. Chosen: small enough for many frames in the midst of a page.
 const FRAME_BYTES: usize = 97;
 
-/// A page: its menu and its number there, the byte where it is complete, and the width of its window.
+/// A page: its menu and number, the number of bytes after which it is complete, and the width of its window.
 type Page = (&'static str, usize, u16);
 
 /// Returns the screens of the pages, and checks that a replica shows each frame.

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 /// The error for a text that is not a size, rate or time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseUnitError {
-    /// The text as it was given.
+    /// The text that could not be parsed.
     pub text: String,
     /// The expected form, with an example, for the message.
     pub wanted: Cow<'static, str>,

@@ -30,7 +30,7 @@ const COLORS: u32 = 256;
 const LOCALE: (&str, &str) = ("LC_CTYPE", "C.UTF-8");
 
 /// Prefix of the shell command for the host. It joins errors to the standard output, where rove reads both until the
-/// server announces itself. On other systems a pseudo-terminal joins them, for which Windows' ssh would need a console.
+/// server announces itself. On other systems a pseudo-terminal does so, but Windows' ssh would need a console for it.
 const JOINS_STREAMS: &str = "exec 2>&1; ";
 
 /// Most bytes of `ssh -G`'s output that are kept. The rest is ignored. Chosen: a hundred times the usual output.
@@ -123,7 +123,7 @@ fn plan(options: &HostOptions) -> anyhow::Result<Plan> {
     Ok(Plan::new(options, way, challenge, &args, JOINS_STREAMS, OsStr::new("rove")))
 }
 
-/// Runs ssh to its end, and shows its output up to the server's announcement. Returns the found facts and ssh's status.
+/// Runs ssh to its end, and shows its output up to the server's announcement. Returns announced facts and ssh's status.
 fn log_in(options: &HostOptions, plan: &Plan) -> anyhow::Result<(Announced, ExitStatus)> {
     let mut startup = Startup::new(plan.rules());
     let mut last_words = LastWords::new(&options.host, &plan.config, false);
@@ -175,7 +175,7 @@ fn log_in(options: &HostOptions, plan: &Plan) -> anyhow::Result<(Announced, Exit
     Ok((startup.announced, status))
 }
 
-/// Returns the configuration from `ssh -G`. It is empty if that fails, or if `--ssh` names another program.
+/// Returns the configuration from `ssh -G`. It is empty if ssh fails, or if `--ssh` names another program than ssh.
 fn config(options: &HostOptions) -> SshConfig {
     let (program, args) = options.ssh.split_first().expect("an ssh command has a program");
     if !ssh_config::is_ssh(&options.ssh) {

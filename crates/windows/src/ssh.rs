@@ -1,4 +1,4 @@
-//! Runs ssh. Two threads read its output streams, and another waits for its end. So one loop can wait for all three.
+//! Runs ssh. Two threads read its output streams, and a third waits for its end. So a loop can wait for all three.
 
 use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};

@@ -39,7 +39,7 @@ impl<'a> Interest<'a> {
         Self { source: Source::Keys(terminal.input()), is_met: false }
     }
 
-    /// Returns whether a read finds something or fails, so that it does not block.
+    /// Returns whether a read would find something or fail, and so would not block.
     pub const fn is_readable(&self) -> bool {
         self.is_met
     }

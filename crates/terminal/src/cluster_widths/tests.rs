@@ -27,14 +27,14 @@ fn host(size: Size, cluster_widths: ClusterWidths) -> Terminal {
     terminal
 }
 
-/// Returns a user's terminal that counts clusters this way, and gives two columns to [`NEWER`].
+/// Returns a user's terminal that has these widths of clusters, and gives two columns to [`NEWER`].
 fn user_terminal(cluster_widths: ClusterWidths) -> UserTerminal {
     let mut newer_wide = NewerWide::NONE;
     newer_wide.insert(NewerChar::new(NEWER).unwrap());
     UserTerminal { cluster_widths, newer_wide, ..UserTerminal::default() }
 }
 
-/// Returns a screen of 10 columns after this text.
+/// Returns a screen of 10 columns on which `text` was printed.
 fn screen(cluster_widths: ClusterWidths, text: &str) -> Screen {
     let mut terminal = host(Size::clamped(10, 3), cluster_widths);
     terminal.write(text.as_bytes());

@@ -32,7 +32,7 @@ struct State {
     visible: bool,
 }
 
-/// A state to which the brush can return, and the number of bytes that were written when it was saved.
+/// A state to which the brush can return, and the number of bytes that were written before this state.
 #[derive(Clone, Debug)]
 pub(super) struct Checkpoint {
     length: usize,
@@ -74,8 +74,8 @@ impl Brush {
         if !self.dialect.replica {
             private_mode(&mut self.out, 25, false);
             self.state.visible = false;
-            // Other programs may have changed the terminal's modes. So this selects the normal character set, replace
-            // mode and autowrap, and resets origin mode.
+            // Other programs may have changed the terminal's modes. So these sequences select the normal character set,
+            // replace mode and autowrap, and reset origin mode.
             self.out.extend(b"\x1b(B\x0f\x1b[4l\x1b[?7h\x1b[?6l");
         }
         self.link_to(None);
@@ -105,7 +105,7 @@ impl Brush {
         self.out.len() - checkpoint.length
     }
 
-    /// Removes all bytes written since `checkpoint`, restores its state, and returns the bytes.
+    /// Removes and returns all bytes written since `checkpoint`, and restores the state of that time.
     pub(super) fn rewind(&mut self, checkpoint: &Checkpoint) -> Vec<u8> {
         self.state = checkpoint.state.clone();
         self.out.split_off(checkpoint.length)

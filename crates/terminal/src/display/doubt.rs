@@ -38,7 +38,7 @@ pub(super) fn is_cluster(cell: &Cell, marks: &str) -> bool {
         || marks.chars().any(|mark| char_width(mark) > 0)
 }
 
-/// Returns whether a cell occupies fewer columns than its base character alone.
+/// Returns whether a cell is narrower than its base character is by itself.
 pub(super) fn is_narrowed(cell: &Cell) -> bool {
     cell.base.is_some_and(|base| char_width(base) > cell.width())
 }

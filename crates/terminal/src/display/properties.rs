@@ -245,7 +245,7 @@ fn carries_wrap(wanted: &Screen, row: usize) -> bool {
     !wanted.rows[row].wrapped || is_settled(&cells[last]) && (fits || !bottom)
 }
 
-/// Makes a wrap pending if the cursor of `terminal` is in the last column, by writing its character there again.
+/// Makes a wrap pending if the cursor of `terminal` is in the last column, by writing this column's character again.
 fn press_against_the_margin(terminal: &mut Terminal) {
     let screen = terminal.snapshot();
     let (row, column) = (usize::from(screen.cursor.row), usize::from(screen.cursor.column));

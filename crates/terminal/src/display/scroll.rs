@@ -108,7 +108,7 @@ impl Block {
     }
 }
 
-/// Returns the indices of the rows whose hash occurs only once, by hash.
+/// Returns a map from each hash that only one row has to the index of this row.
 fn unique_rows(rows: &[Print]) -> BTreeMap<u64, usize> {
     let mut sorted: Vec<(u64, usize)> =
         rows.iter().enumerate().map(|(at, print)| (print.hash, at)).collect();

@@ -11,8 +11,8 @@ use crate::screen::decoration::Decoration;
 use crate::screen::row::Row;
 use crate::screen::{Screen, Size};
 
-/// Appends the bytes that scroll `lines` off the top of a terminal that displays `shown`. Returns the bytes, and the
-/// screen after them. Does not draw lines that are already at the top of the screen.
+/// Appends the bytes that scroll `lines` off the top of a terminal that displays `shown`. Returns the bytes and the
+/// resulting screen. Does not draw lines that are already at the top of the screen.
 pub(crate) fn scroll_off(
     out: Vec<u8>,
     shown: &Screen,

@@ -131,7 +131,7 @@ fn write_from_scratch(out: &mut Vec<u8>, to: Rendition) {
     parameters.change(Rendition::default(), to);
 }
 
-/// The parameters of an SGR sequence while it is written.
+/// A writer of the parameters of an SGR sequence.
 struct Parameters<'a> {
     out: &'a mut Vec<u8>,
     empty: bool,

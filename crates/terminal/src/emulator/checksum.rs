@@ -50,7 +50,7 @@ impl Checksum {
         Self { extension, sum: 0, is_first: true }
     }
 
-    /// Adds a cell to the checksum. `left` is its left neighbour. Source: xterm 379 as observed.
+    /// Adds a cell to the checksum. `left` is the cell's left neighbour. Source: xterm 379 as observed.
     pub(crate) fn add(&mut self, left: Option<Cell>, cell: Cell) {
         let is_first = core::mem::take(&mut self.is_first);
         let is_right_half = left.is_some_and(|left| left.wide);

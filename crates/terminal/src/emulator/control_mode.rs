@@ -1,4 +1,4 @@
-//! tmux's control mode (`tmux -CC`), which rove refuses: it prints a notice that tells the user to run tmux over ssh.
+//! tmux's control mode (`tmux -CC`), which rove refuses with a notice that tells the user to run tmux over ssh.
 //!
 //! In control mode, tmux draws nothing. It expects a terminal that opens its own windows and interprets tmux's output
 //! as commands. A rove client receives screens and no commands, so the user would see nothing. The notice states this,
@@ -19,7 +19,7 @@ const CONTROL_MODE: u16 = 1000;
 const REFUSAL: &[u8] =
     b"tmux -CC cannot run in rove: press Enter to leave it, and start it over ssh.";
 
-/// Prints the notice if this head of a device control string begins tmux's control mode. A replica does not print it,
+/// Prints the notice if this head of a device control string begins tmux's control mode. A replica prints no notice,
 /// because the host has already printed it.
 pub(crate) fn refuse(grid: &mut Grid, printer: &mut Printer, sequence: &Sequence<'_>) {
     let head = (sequence.private, sequence.intermediates, sequence.last);

@@ -16,9 +16,9 @@ pub(crate) fn report(what: u16, request: u16, level: Level) -> Option<String> {
         56 => (Level::VT300, "\x1b[?57;0n"),
         // There is no memory for macros.
         62 => (Level::VT400, "\x1b[0000*{"),
-        // There is no memory to check, so its checksum is 0.
+        // There is no memory to check, so the reported checksum is 0.
         63 => return (level >= Level::VT400).then(|| format!("\x1bP{request}!~0000\x1b\\")),
-        // The line has no errors. There is one session.
+        // The line (75) has no errors. There is a single session (85).
         75 => (Level::VT400, "\x1b[?70n"),
         85 => (Level::VT400, "\x1b[?83n"),
         _ => return None,

@@ -19,7 +19,7 @@ const ROW: u64 = 4;
 /// All following entries are moved at once. Chosen: as measured, 1 ns.
 const BEHIND: u64 = 1;
 
-/// Cost in cells of moving or copying the marks of one cell. Chosen: they take 40 bytes, and a cell takes 16.
+/// Cost in cells of moving or copying the marks of one cell. Chosen: marks take 40 bytes, and a cell takes 16.
 const MARK: u64 = 4;
 
 /// Cost in cells of moving a run of decorated cells.

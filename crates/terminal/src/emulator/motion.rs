@@ -81,8 +81,8 @@ impl Grid {
         self.set_cursor(cursor.row, cursor.column.saturating_add(count).min(end));
     }
 
-    /// Moves the cursor left (CUB, BS). With reverse wraparound, it continues in the row above, and a pending wrap
-    /// counts as a column.
+    /// Moves the cursor left (CUB, BS). With reverse wraparound, the motion continues in the row above, and a pending
+    /// wrap counts as a column.
     pub(crate) fn move_back(&mut self, count: u16) {
         let Some(mode) = self.modes.reverse_wrap() else { return self.move_left(count) };
         let count = count - u16::from(self.pending_wrap);

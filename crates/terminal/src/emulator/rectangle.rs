@@ -67,7 +67,7 @@ pub(crate) fn rectangle(grid: &Grid, parameters: &Parameters, index: usize) -> O
 }
 
 /// Returns the rectangle with these bounds, which count from 1. `None` for an empty rectangle. In origin mode the
-/// bounds count from the margins, and the rectangle ends there. The value 0 stands for the edge or margin.
+/// bounds count from the margins, and the rectangle ends at the margins. The value 0 stands for the edge or margin.
 fn rectangle_of(grid: &Grid, [top, left, bottom, right]: [u16; 4]) -> Option<Rectangle> {
     let (mut rows, mut columns) = (0..grid.screen.size.rows(), 0..grid.columns());
     if grid.modes.origin {

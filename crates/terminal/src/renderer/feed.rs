@@ -50,8 +50,8 @@ impl Feed {
         }
     }
 
-    /// Appends the bytes that scroll `lines` into the terminal's history, and then change its screen from `shown` to
-    /// `frame`. Returns `out` with these bytes.
+    /// Appends the bytes that scroll `lines` into the terminal's history, and then change the terminal's screen from
+    /// `shown` to `frame`. Returns `out` with these bytes.
     pub(super) fn frame(
         &mut self,
         mut out: Vec<u8>,

@@ -85,8 +85,8 @@ impl Screen {
         Some(middle)
     }
 
-    /// Returns a screen between `base` and `target`, of equal size. It has the upper differing rows of `target`: at
-    /// most `cells_max` cells, or one row. `None` if `target` itself is within this limit.
+    /// Returns a screen between `base` and `target`, of equal size. It has the upper changed rows of `target`: up to
+    /// `cells_max` cells, but at least one row. `None` if all changed rows are within this limit.
     pub(crate) fn on_the_way(base: &Self, target: &Self, cells_max: usize) -> Option<Self> {
         debug_assert_eq!(base.size, target.size);
         let rows_max = (cells_max / usize::from(target.size.columns())).max(1);

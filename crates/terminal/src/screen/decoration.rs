@@ -140,7 +140,7 @@ impl Decorations {
         self.runs.len()
     }
 
-    /// Returns the number of runs that end after `column`, which is the cost of moving them.
+    /// Returns the number of runs that end after `column`, for the effort of moving these runs.
     pub(crate) fn len_from(&self, column: u16) -> usize {
         self.runs.len() - self.first_behind(column)
     }

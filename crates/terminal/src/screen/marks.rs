@@ -89,7 +89,7 @@ impl Marks {
     }
 
     /// Moves the combining characters from `column` on to the columns that `target` returns, which must keep their
-    /// order. Where it returns `None`, removes the combining characters.
+    /// order. If `target` returns `None`, removes the combining characters.
     pub(crate) fn shift(&mut self, column: u16, target: impl Fn(u16) -> Option<u16>) {
         if !self.reach(column) {
             return;
@@ -106,7 +106,7 @@ impl Marks {
     }
 
     /// Copies the combining characters of `columns` in row `from` to this row's columns from `to` on, which must have
-    /// none.
+    /// no combining characters.
     pub(crate) fn copy(&mut self, from: &Self, columns: Range<u16>, to: u16) {
         let places = from.places(columns.clone());
         let moved = from.cells[places]

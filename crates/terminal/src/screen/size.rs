@@ -24,7 +24,7 @@ pub struct SizeError {
 }
 
 impl Size {
-    /// The size of a terminal that does not report its own.
+    /// The size that is assumed for a terminal that does not report its size.
     pub const DEFAULT: Self = Self { columns: 80, rows: 24 };
 
     /// Creates a size of `columns` and `rows`.

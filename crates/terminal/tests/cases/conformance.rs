@@ -36,8 +36,8 @@ fn settings_are_told() {
         ("\x1b[6 q", " q", "6 q"),
         // The style 0 is the user's own cursor, which xterm does not have.
         ("\x1b[0 q", " q", "0 q"),
-        // There is no status line. An xterm that has one and hides it answers the same; this xterm was built without
-        // one.
+        // There is no status line. An xterm that hides its status line gives the same answers. The recorded xterm was
+        // built without a status line.
         ("\x1b[1$}", "$}", "0$}"),
         ("\x1b[2$~", "$~", "0$~"),
     ] {
@@ -96,7 +96,7 @@ fn a_level_has_the_reports_of_its_terminals() {
     for (question, least, answer) in [
         ("\x1b[?15n", 2, "\x1b[?13n"),
         ("\x1b[?25n", 2, "\x1b[?20n"),
-        // An xterm that is built with a locator, as this one was, answers 53.
+        // The recorded xterm answers 53, because it was built with a locator.
         ("\x1b[?53n", 3, "\x1b[?50n"),
         ("\x1b[?55n", 3, "\x1b[?50n"),
         ("\x1b[?56n", 3, "\x1b[?57;0n"),

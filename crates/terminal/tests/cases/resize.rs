@@ -5,7 +5,7 @@ use rove_terminal::{Size, Terminal};
 use super::follow::Follow;
 use super::{cursor, host, rows};
 
-/// Returns a host terminal after `input` and a series of sizes. The far end and the user follow each of them.
+/// Returns a host terminal after `input` and a series of sizes. The far end and the user follow each size.
 fn resized(columns: u16, height: u16, input: &str, sizes: &[(u16, u16)]) -> Terminal {
     let mut terminal = host(columns, height, input);
     let mut follow = Follow::new(terminal.screen().size());

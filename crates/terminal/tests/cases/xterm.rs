@@ -25,7 +25,7 @@ const NAMES: [(&str, &str); 10] = [
     ("VERSION", env!("CARGO_PKG_VERSION")),
 ];
 
-/// Returns the bytes of a text whose words are names of controls, or text between them.
+/// Returns the bytes of `text`, in which names of controls, between blanks, stand for the controls.
 fn bytes(text: &str) -> String {
     let words = text.split(' ');
     words.map(|word| NAMES.iter().find(|(name, _)| *name == word).map_or(word, |it| it.1)).collect()
