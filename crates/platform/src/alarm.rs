@@ -19,7 +19,7 @@ mod system {
 
     use crate::clock::Clock;
 
-    /// A timer that ends a wait of the event loop at an absolute time, to the nanosecond.
+    /// A timer that ends a wait of the event loop at an absolute time. Its resolution is a nanosecond.
     #[derive(Debug)]
     pub struct Alarm {
         timer: OwnedFd,
@@ -72,7 +72,7 @@ mod system {
 
     use crate::clock::Clock;
 
-    /// An alarm that ends a wait of the event loop at an absolute time, to the nanosecond.
+    /// An alarm that ends a wait of the event loop at an absolute time. Its resolution is a nanosecond.
     #[derive(Debug)]
     pub struct Alarm;
 

@@ -18,7 +18,7 @@ const DIGIT_2: u16 = 0x32;
 /// The key of `@` or of a grave accent on many keyboards.
 const OEM_3: u16 = 0xc0;
 
-/// The states of modifier keys. Source: Microsoft, `KEY_EVENT_RECORD`.
+/// The bits of held modifier keys. Source: Microsoft, `KEY_EVENT_RECORD`.
 const RIGHT_ALT: u32 = 0x1;
 const LEFT_ALT: u32 = 0x2;
 const RIGHT_CONTROL: u32 = 0x4;
@@ -53,7 +53,7 @@ impl Key {
         !self.is_down && self.code == ALT && self.unit != 0
     }
 
-    /// Returns xterm's number of the modifiers that are held; 1 for none.
+    /// Returns xterm's number for the held modifiers; 1 if no modifier is held.
     fn modifier_number(&self) -> u8 {
         1 + u8::from(self.holds(SHIFT))
             + 2 * u8::from(self.holds(LEFT_ALT | RIGHT_ALT))

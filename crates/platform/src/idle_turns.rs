@@ -10,7 +10,7 @@ pub(crate) const IDLE_TURN_WAIT: Duration = Duration::from_millis(1);
 
 const _: () = assert!(!IDLE_TURN_WAIT.is_zero(), "a wait of no time would not spare the processor");
 
-/// The number of turns in a row that began after their deadline and found nothing to do.
+/// The number of turns in a row whose deadline had passed and that found nothing to do.
 #[derive(Debug, Default)]
 pub(crate) struct IdleTurns(u32);
 

@@ -36,7 +36,7 @@ pub(crate) fn is_change(beginning: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// `RTF_UP`, `RTF_GATEWAY` and `RTF_STATIC`.
+    /// The flags of a default route: `RTF_UP`, `RTF_GATEWAY` and `RTF_STATIC`.
     const DEFAULT_ROUTE: u32 = 0x803;
 
     fn message(kind: u8, flags: u32) -> Vec<u8> {
@@ -58,7 +58,7 @@ mod tests {
             (RTM_DELADDR, 0, true),
             (RTM_IFINFO, RTF_WASCLONED, true),
             (RTM_IFANNOUNCE, 0, true),
-            // RTM_GET, RTM_MISS, RTM_NEWMADDR.
+            // RTM_GET, RTM_MISS and RTM_NEWMADDR report no change of the network.
             (0x4, DEFAULT_ROUTE, false),
             (0x7, 0, false),
             (0xf, 0, false),

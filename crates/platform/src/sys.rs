@@ -78,7 +78,7 @@ mod system {
     /// Most handles that a wait can have. Source: Microsoft, `MAXIMUM_WAIT_OBJECTS`.
     const HANDLES_MAX: usize = 64;
 
-    /// The event that the handler sets when the console reports something; null for none.
+    /// The event that the handler sets when the console reports something; null before [`set_at_report`].
     static REPORT_EVENT: AtomicPtr<std::ffi::c_void> = AtomicPtr::new(ptr::null_mut());
     /// Whether the console or the user's login has ended, or Ctrl-Break was pressed.
     static HAS_ENDED: AtomicBool = AtomicBool::new(false);
@@ -97,7 +97,7 @@ mod system {
     pub(crate) struct ConsoleModes {
         input: u32,
         output: u32,
-        /// The encoding of the output.
+        /// The number of the output's encoding.
         code_page: u32,
     }
 

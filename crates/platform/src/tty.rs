@@ -51,7 +51,7 @@ pub struct Tty {
     _keys: Option<OwnedFd>,
 }
 
-/// Everything needed to restore the terminal from anywhere, also from a signal handler.
+/// The data with which any code, even a signal handler, can restore the terminal.
 #[derive(Debug)]
 struct WayBack {
     input: OwnedFd,

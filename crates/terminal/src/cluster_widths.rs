@@ -47,8 +47,8 @@ bitflags! {
 impl ClusterWidths {
     /// No kinds: the width of a text is the sum of its code points' widths.
     pub const CODE_POINTS: Self = Self::empty();
-    /// All kinds but [`Self::MARKS`] and [`Self::BARE_MODIFIERS`].
-    /// Source: the specification of Python's wcwidth 0.9, which measures terminals.
+    /// All kinds except [`Self::MARKS`] and [`Self::BARE_MODIFIERS`]. Source: the specification of Python's wcwidth
+    /// 0.9, which measures terminals.
     pub const ALL: Self = Self::from_bits_retain(0b11_1111);
 
     /// Returns whether no kind is set, so that a text's width is the sum of its code points' widths.
@@ -129,8 +129,8 @@ fn is_spacing_mark(c: char) -> bool {
     !matches!(c, '\u{e33}' | '\u{eb3}') && is_one_cluster("\u{915}", c)
 }
 
-/// Returns whether `c` is a spacing mark that removes a consonant's vowel and occupies no column. Source: Python's
-/// wcwidth 0.9 as observed over all spacing marks.
+/// Returns whether `c` is a spacing mark without a column, which removes a consonant's vowel. Source: Python's wcwidth
+/// 0.9 as observed over all spacing marks.
 const fn is_virama(c: char) -> bool {
     matches!(c, '\u{1b44}' | '\u{a9c0}' | '\u{111c0}' | '\u{11235}' | '\u{1134d}' | '\u{116b6}')
 }

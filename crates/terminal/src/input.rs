@@ -112,8 +112,8 @@ impl Keystrokes {
         let (key, state) = match self.state {
             State::Escape(EscapeKind::First) => (Key::Escape, told),
             State::Escape(EscapeKind::Doubled) => (Key::Other, told),
-            // The bytes are Alt with `]`, `P`, `X`, `^` or `_`. Alt-[ and Alt-O are reported only with the next byte.
-            // They are rarer than a cursor key that was cut in two, whose rest must not be read as text.
+            // The bytes are Alt with `]`, `P`, `X`, `^` or `_`. Alt-[ and Alt-O wait for the next byte. A cursor key
+            // that was cut in two is more frequent, and its rest must not be read as text.
             State::String { bytes: 0 } => (Key::Other, State::Text),
             _ => return None,
         };

@@ -9,8 +9,8 @@ const PLANE: u32 = 0x1_0000;
 /// Most newer characters known as wide. Further ones stay narrow. Chosen: over three times Unicode 18's nine new emoji.
 const WIDE_MAX: usize = 32;
 
-/// A character of Unicode's plane 1, to which newer versions add characters. Two ends of different versions may
-/// disagree about which characters are newer.
+/// A character of Unicode's plane 1, to which newer versions add characters. Client and server may have different
+/// versions, and disagree about which characters are newer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewerChar(u16);
 

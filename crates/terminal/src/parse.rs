@@ -19,8 +19,8 @@ pub(crate) const OSC_COPY_BYTES_MAX: usize = COPY_CHARS_MAX + 32;
 /// Longest device control string that is kept, in bytes. A longer string is ignored. Chosen: XTGETTCAP for 50 names of
 /// ten bytes in one string. Programs ask for a handful.
 pub(crate) const DCS_BYTES_MAX: usize = 1024;
-/// Most intermediate bytes in a sequence. A sequence with more is ignored. Source: no function of xterm or the DEC
-/// terminals has more than two.
+/// Most intermediate bytes in a sequence. A sequence with more is ignored. Source: xterm and the DEC terminals have no
+/// function with more than two.
 pub(crate) const INTERMEDIATES_MAX: usize = 2;
 
 /// The functions that the parser calls for each part of a byte stream.
@@ -389,7 +389,7 @@ impl Parser {
         }
     }
 
-    /// Returns the kind of string that a terminator would end now.
+    /// Returns the kind of the string that is open and that a terminator would end.
     const fn open_string(&self) -> Unterminated {
         match self.state {
             State::OscText => Unterminated::Osc,

@@ -88,7 +88,7 @@ impl Screen {
         self.size
     }
 
-    /// Returns row `row`, or `None` below the screen.
+    /// Returns row `row`, or `None` if the screen has no such row.
     pub fn row(&self, row: u16) -> Option<&Row> {
         self.rows.get(usize::from(row)).map(|row| &**row)
     }

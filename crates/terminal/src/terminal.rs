@@ -44,7 +44,7 @@ impl Terminal {
         terminal
     }
 
-    /// Performs bytes. A sequence or character may be split between two calls.
+    /// Performs host bytes or a diff. A sequence or character may be split between two calls.
     pub fn write(&mut self, bytes: &[u8]) {
         self.write_within(bytes, u64::MAX);
     }

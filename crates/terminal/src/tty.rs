@@ -102,7 +102,7 @@ impl Tty {
     pub const USUAL: Self =
         Self { modes: TtyModes::USUAL, characters: TtyCharacters::USUAL, prompt: None };
 
-    /// Returns whether the terminal hides typed lines: programs read whole lines, and nothing is echoed.
+    /// Returns whether the terminal hides typed lines, because programs read whole lines and nothing is echoed.
     pub const fn hides_input(self) -> bool {
         self.modes.contains(TtyModes::CANONICAL) && !self.modes.contains(TtyModes::ECHO)
     }

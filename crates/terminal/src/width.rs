@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn every_scalar_has_the_width_it_had() {
         let mut code_points = [0; 3];
-        // FNV-1a over the start and the width of each run.
+        // FNV-1a hashes the start and the width of each run.
         let (mut runs, mut digest, mut previous) = (0, 0xcbf2_9ce4_8422_2325_u64, None);
         for c in '\0'..=char::MAX {
             let width = char_width(c);

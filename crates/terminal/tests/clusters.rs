@@ -13,7 +13,7 @@ use rove_terminal::{
 enum Joining {
     /// Characters without a width.
     None,
-    /// Characters after a joiner, with any text in the cell before the cursor, as in tmux 3.3a.
+    /// Characters after a joiner, whatever the cell before the cursor contains, as in tmux 3.3a.
     AfterJoiner,
     /// All characters of a cluster that is written without a cursor motion in its middle, as in terminals that count
     /// columns by cluster.
@@ -56,7 +56,7 @@ const MANNERS: [RenderOptions; 8] = [
     RenderOptions { newer: 0, ..TMUX },
 ];
 
-/// The part of a user's terminal that the renderer needs to draw text.
+/// The part of a user's terminal that the renderer's output of text affects.
 struct UserScreen {
     render_options: RenderOptions,
     size: Size,
@@ -470,7 +470,7 @@ fn half_a_flag_wraps_nowhere_on_a_terminal_that_makes_it_wide() {
 fn only_what_a_terminal_may_draw_narrower_is_blanked_before() {
     let letters = "abcdefghijklmnopqrst";
     for (text, expected) in [
-        // Text that every terminal gives the same columns costs no further byte.
+        // Text to which every terminal gives the same columns costs no further byte.
         ("漢字 x", "漢字 x"),
         ("→ “x” ✓", "→^[;2H “^[;4Hx”^[;6H ✓^[;8H"),
         ("漢字，。", "漢字，^[;7H。^[;9H"),

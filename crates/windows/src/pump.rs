@@ -19,7 +19,7 @@ const CTRL_C: &[u8] = b"\x03";
 /// The outcome of a session.
 pub(crate) struct End {
     pub(crate) outcome: ClientOutcome,
-    /// Why drawing on the console failed.
+    /// Why drawing on the console failed. `None` if it has not failed.
     pub(crate) output_error: Option<String>,
 }
 
@@ -113,8 +113,8 @@ impl Pump {
         }
     }
 
-    /// Gives the session the datagrams that have arrived, up to the limit of a turn. `waiting` states for each socket
-    /// whether datagrams wait there.
+    /// Gives the session the datagrams that have arrived, but only as many as a turn allows. `waiting` states for each
+    /// socket whether datagrams wait there.
     fn receive(&mut self, now: Instant, waiting: &[bool]) {
         let Self { session, sockets, inbox, .. } = self;
         debug_assert_eq!(waiting.len(), sockets.iter().count());

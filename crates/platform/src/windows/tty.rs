@@ -19,7 +19,7 @@ pub struct Tty {
     keys: Keys,
 }
 
-/// Everything needed to restore the console from anywhere.
+/// The data with which any code can restore the console.
 #[derive(Debug)]
 struct WayBack {
     input: File,

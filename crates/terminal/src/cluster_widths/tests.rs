@@ -253,7 +253,7 @@ proptest! {
         }
     }
 
-    /// A user's terminal that counts clusters as the host does shows the host's screen after each frame.
+    /// If a user's terminal counts clusters as the host does, it shows the host's screen after each frame.
     #[test]
     fn a_terminal_that_counts_as_the_host_shows_the_same(
         first in clusters(), second in clusters(), rule in rule(),

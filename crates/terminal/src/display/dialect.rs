@@ -64,6 +64,6 @@ pub(crate) enum History {
     Frames,
     /// Rows that scroll off between two frames enter the history. Rows of a cleared screen never do.
     FramesOnly,
-    /// Only the lines that [`super::scroll_off`] writes enter the history, and no rows of frames.
+    /// Only the lines that [`super::scroll_off`] writes enter the history. Rows of frames never do.
     LinesOnly,
 }

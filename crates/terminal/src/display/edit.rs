@@ -42,7 +42,7 @@ pub(super) fn draw_row(brush: &mut Brush, row: u16, was: &Row, now: &Row) -> Dra
     best
 }
 
-/// An edit that makes a displayed row more similar to the wanted row, at the first column in which they differ.
+/// An edit that makes a displayed row more similar to the wanted row. It begins at the first column that differs.
 #[derive(Clone, Copy, Debug)]
 enum Edit {
     /// Erases the rest of the row (EL).

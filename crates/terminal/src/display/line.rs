@@ -21,8 +21,8 @@ use crate::screen::row::Row;
 /// Most unchanged cells that are written again to reach a changed cell. Chosen: a motion takes four bytes.
 const BRIDGE_MAX: usize = 4;
 
-/// Most blank cells that are written as spaces on a real terminal. More are erased. Source: Mosh 1.4.0 as observed,
-/// docs/terminal.md.
+/// Most blank cells that are written as spaces on a real terminal. A longer run is erased. Source: Mosh 1.4.0 as
+/// observed, docs/terminal.md.
 const SPACES_MAX: u16 = 4;
 
 /// Facts about a drawn row that matter for the next row or for another trial.
@@ -176,7 +176,7 @@ impl<'a> Line<'a> {
             self.brush.doubt();
         }
         let surplus = surplus(cell, marks);
-        // A terminal that gives the cluster more columns than rove does must not wrap.
+        // A terminal that gives the cluster more columns than rove does needs room for them, or it would wrap.
         let has_room = |before: u16| end + before + surplus <= self.brush.size.columns();
         let before = match self.cluster {
             Some((before, here)) if joins && here == column && has_room(before) => before,

@@ -208,7 +208,7 @@ fn capabilities() -> impl Strategy<Value = TerminalCapabilities> {
     )
 }
 
-/// Checks that two screens agree in everything that a diff carries.
+/// Checks that two screens agree on everything that a diff carries.
 fn prop_assert_same(shown: &Screen, wanted: &Screen, bytes: &[u8]) -> Result<(), TestCaseError> {
     let mut wanted = wanted.clone();
     wanted.bells = shown.bells;

@@ -4,8 +4,8 @@ use super::{Vocabulary, diff};
 use crate::screen::cell::{Attributes, Cell, Color, Pen};
 use crate::screen::{Screen, Size};
 
-/// Makes a screen of `columns` columns, with a row for each of `lines`. A `~` is an empty cell, as is the rest of each
-/// line. The cursor stands after the text of the last line that is not empty.
+/// Makes a screen of `columns` columns, with a row for each of `lines`. A `~` is an empty cell. The rest of each line
+/// is empty too. The cursor stands after the text of the last line that is not empty.
 fn page(columns: u16, lines: &[&str]) -> Screen {
     let rows = u16::try_from(lines.len()).expect("few lines");
     let mut screen = Screen::blank(Size::clamped(columns, rows));

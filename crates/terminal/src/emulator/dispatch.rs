@@ -130,7 +130,7 @@ impl Perform for Emulator {
             }
             (b'?', b"$", b'p') => self.report_mode(Mode::Private(parameters.value(0))),
             (0, b"\"", b'p') => self.set_level(parameters.value(0)),
-            // XTSMTITLE and XTRMTITLE. In mode 0, titles are set in hexadecimal digits. The other modes choose the
+            // XTSMTITLE and XTRMTITLE. In mode 0, programs set titles in hexadecimal digits. The other modes choose the
             // format of reported titles, and no title is ever reported.
             (b'>', b"", b't' | b'T')
                 if parameters.given()
@@ -219,7 +219,7 @@ impl Emulator {
         }
     }
 
-    /// Performs a control sequence without private marker and intermediates.
+    /// Performs a control sequence that has no private marker and no intermediate bytes.
     fn plain_csi(&mut self, last: u8, sequence: &Sequence<'_>) {
         let parameters = sequence.parameters;
         let count = parameters.count(0);

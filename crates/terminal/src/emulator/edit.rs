@@ -10,7 +10,7 @@ use crate::screen::cell::{Cell, Pen};
 use crate::screen::row::Row;
 
 impl Grid {
-    /// Erases cells of a row, which get the current background colour.
+    /// Erases the cells of `columns` in a row. The erased cells get the current background colour.
     pub(crate) fn erase_in_row(&mut self, row: u16, columns: Range<u16>) {
         let pen = self.screen.pen;
         if columns.len() == usize::from(self.columns()) {

@@ -25,8 +25,8 @@ const MARK: u64 = 4;
 /// Cost in cells of moving a run of decorated cells.
 const RUN: u64 = 2;
 
-/// Cost in cells of copying or dropping a run of decorated cells, whose link is elsewhere in memory. Chosen: as
-/// measured with 100,000 different links.
+/// Cost in cells of copying or dropping a run of decorated cells. A link is elsewhere in memory. Chosen: as measured
+/// with 100,000 different links.
 const LINK: u64 = 64;
 
 /// The work that a terminal has done so far, in cells of about a nanosecond each.
@@ -105,7 +105,7 @@ mod tests {
     use crate::screen::Size;
     use crate::terminal::Terminal;
 
-    /// Returns the effort of `bytes` in a replica of 500 columns and 200 rows that shows `before`.
+    /// Returns the effort of `bytes` in a replica of 500 columns and 200 rows after it has read `before`.
     fn spent(before: &str, bytes: &str) -> u64 {
         let mut terminal = Terminal::replica(Size::clamped(500, 200));
         terminal.write(before.as_bytes());

@@ -33,7 +33,7 @@ const KEPT_PRIVATE: [&[u16]; 9] = [
     &[1040, 1041, 1042, 1043, 1044],
     // Keyboards of other terminals.
     &[1050, 1051, 1052, 1053, 1060, 1061],
-    // The mouse in an input line, and the form of pasted text.
+    // The mouse in a command line, and the form of pasted text.
     &[2001, 2002, 2003, 2005, 2006],
 ];
 

@@ -104,7 +104,7 @@ fn csi_key(parameters: &[u8], last: u8, has_alt: bool) -> Key {
     match (last, parameters) {
         // Mouse reports, and answers: device attributes, modes, keyboard protocols.
         (_, [b'<'..=b'?', ..]) => Key::Neutral,
-        // Mouse reports of urxvt; focus; reports of status, modes, parameters and the window.
+        // Mouse reports of urxvt, focus reports, and answers about status, modes, parameters and the window.
         (b'M' | b'c' | b'n' | b'y' | b'x' | b't', _) | (b'I' | b'O', []) => Key::Neutral,
         // This is F3 with modifiers, or a report of the cursor's position, which looks the same.
         (b'R', _) if first == b"1" && number(second).is_some_and(|held| held <= 16) => Key::Other,

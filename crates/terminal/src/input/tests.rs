@@ -166,7 +166,7 @@ fn reports_and_answers_are_no_keys() {
         (b"\x1b]11;rgb:ffff/ffff/ffff\x07x", &[Neutral, Text('x')]),
         (b"\x1b]11;rgb:ffff/ffff/ffff\x1b\\x", &[Neutral, Text('x')]),
         (b"\x1bP>|xterm(380)\x1b\\\x1b_Gi=1;OK\x1b\\x", &[Neutral, Neutral, Text('x')]),
-        // A control string that cannot be an answer is given up.
+        // A control string that cannot be an answer is read as typed keys.
         (b"\x1b]ls\rx", &[Other, Text('x')]),
         (b"\x1b]11;rgb\x1b[C", &[Right]),
     ]);

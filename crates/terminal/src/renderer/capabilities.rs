@@ -23,8 +23,8 @@ pub struct TerminalCapabilities {
     /// Whether the whole session is on the alternate screen. Otherwise this screen is used only for programs that
     /// request it, and the terminal's history keeps the session's lines.
     pub init: bool,
-    /// Whether the terminal's history gets exactly the lines that scroll off at the host, even lines that were never
-    /// displayed. With `init`, the first such line moves the session to the normal screen.
+    /// Whether the terminal's history gets exactly the lines that scroll off at the host, even lines that never were on
+    /// the user's screen. With `init`, the first such line moves the session to the normal screen.
     pub scrollback: bool,
     /// `Ss`: whether the cursor's style can be set (DECSCUSR).
     pub cursor_styles: bool,
@@ -34,7 +34,7 @@ pub struct TerminalCapabilities {
     pub modify_other_keys: bool,
     /// Whether the terminal can report the mouse in pixels (mode 1016).
     pub pixel_mouse: bool,
-    /// The terminal's own setting of alternate scroll (mode 1007). `None`: unknown, and assumed to be set.
+    /// The terminal's own setting of alternate scroll (mode 1007). If it is unknown (`None`), it is assumed to be set.
     pub alternate_scroll: Option<bool>,
     /// The measured kinds of clusters (such as joined emoji) that the terminal draws as one character.
     pub cluster_widths: ClusterWidths,
@@ -53,7 +53,7 @@ pub struct OscSupport {
 }
 
 impl OscSupport {
-    /// All commands.
+    /// All commands may be sent.
     pub const ALL: Self = Self { any: true, window: true, progress: true };
 }
 
@@ -62,7 +62,7 @@ impl OscSupport {
 pub struct AlternateScreen {
     /// The sequence that switches to the alternate screen (`smcup` in terminfo).
     pub enter: Vec<u8>,
-    /// The sequence that switches back (`rmcup` in terminfo).
+    /// The sequence that switches back to the normal screen (`rmcup` in terminfo).
     pub leave: Vec<u8>,
 }
 

@@ -75,8 +75,8 @@ impl Xyz {
         }
     }
 
-    /// Creates a colour from CIELab. libX11 uses 5 and 2 instead of the standard's 500 and 200, and 9.03292 instead of
-    /// 903.292.
+    /// Creates a colour from CIELab. Instead of the standard's factors 500, 200 and 903.292, libX11 uses 5, 2 and
+    /// 9.03292.
     fn from_lab([lightness, a, b]: [f64; 3]) -> Option<Self> {
         if !is_lightness(lightness) {
             return None;

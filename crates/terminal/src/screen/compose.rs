@@ -34,7 +34,7 @@ impl Screen {
     }
 
     /// Writes a line of text over the screen's cells, from `position` to the right edge. Does not move the cursor.
-    /// Blanks a wide character that does not fit or loses a half.
+    /// Blanks a wide character that does not fit, or of which one half is overwritten.
     pub fn write_text(&mut self, position: Position, text: &str, pen: Pen) {
         let Some(slot) = self.rows.get_mut(usize::from(position.row)) else { return };
         if position.column >= self.size.columns() {

@@ -6,7 +6,7 @@ pub enum MouseReporting {
     /// The program requests no mouse events.
     #[default]
     Off = 0,
-    /// Button presses only: `CSI ? 9 h`.
+    /// The program requests button presses only: `CSI ? 9 h`.
     X10 = 9,
     /// Button presses and releases: `CSI ? 1000 h`.
     Normal = 1000,
@@ -21,7 +21,7 @@ pub enum MouseReporting {
 /// The form in which the terminal reports mouse events. The values are the numbers of the private modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MouseEncoding {
-    /// A byte for each coordinate, offset by 32.
+    /// Each coordinate is a byte, offset by 32.
     #[default]
     Default = 0,
     /// Coordinates as UTF-8 characters: `CSI ? 1005 h`.

@@ -9,7 +9,7 @@ use crate::screen::glyph::Glyph;
 use crate::screen::marks::Marks;
 use crate::width::char_width;
 
-/// The result of writing a run of text into a row.
+/// The result of writing a text into a row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Written {
     /// The number of bytes written.
@@ -249,7 +249,7 @@ impl Row {
         self.cells.for_writing(at..at + 2)[0].wide = wide;
     }
 
-    /// Blanks the wide character whose right half is in `column`, because that cell is about to change.
+    /// Blanks the wide character whose right half is in `column`, because the cell in `column` is about to change.
     pub(crate) fn split_wide(&mut self, column: u16) {
         if let Some(left) = column.checked_sub(1)
             && let Some(cell) = self.cells.get(usize::from(left))

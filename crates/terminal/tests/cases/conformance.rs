@@ -160,7 +160,7 @@ fn a_level_has_the_functions_of_its_terminals() {
             assert_eq!(rows(terminal.screen()).join("|"), expected, "{input:?} at level {level}");
         }
     }
-    // Side margins.
+    // Programs can set side margins from level 4 on.
     for (level, answers) in
         [(3, "\x1b[?69;0$y\x1bP1$r1;80s\x1b\\"), (4, "\x1b[?69;1$y\x1bP1$r3;8s\x1b\\")]
     {
@@ -171,7 +171,7 @@ fn a_level_has_the_functions_of_its_terminals() {
     }
 }
 
-/// The mode DECNCSM, which xterm has at the level of a VT500.
+/// xterm has the mode DECNCSM at the level of a VT500.
 #[test]
 fn at_the_highest_level_a_change_of_columns_may_keep_the_text() {
     for (level, answer, shown) in [(4, "\x1b[?95;0$y", ""), (5, "\x1b[?95;1$y", "ab")] {

@@ -5,7 +5,7 @@ use rove_terminal::{Size, Terminal};
 use super::follow::Follow;
 use super::{cell, check, cursor, host, paint, rows};
 
-/// Rows `l1` to `l8`.
+/// Text that fills eight rows with `l1` to `l8`.
 const ROWS: &str = "l1\r\nl2\r\nl3\r\nl4\r\nl5\r\nl6\r\nl7\r\nl8";
 
 #[test]

@@ -7,7 +7,7 @@ use rove_terminal::{
 };
 
 /// A host terminal, a replica at the far end, a replica of a stock client, and two users' terminals with different
-/// abilities.
+/// capabilities.
 pub(super) struct Follow {
     host: Terminal,
     replica: Terminal,
@@ -57,7 +57,7 @@ impl Follow {
         self.replica.screen()
     }
 
-    /// Returns the screen of the user's terminal that has more abilities.
+    /// Returns the screen of the user's terminal that has more capabilities.
     pub(super) fn user(&self) -> &Screen {
         self.users[0].1.screen()
     }

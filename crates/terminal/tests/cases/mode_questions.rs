@@ -57,7 +57,7 @@ fn modes_that_cannot_be_changed_are_told_as_such() {
         assert_eq!(life("?", mode), [4, 4, 4], "{mode}");
     }
     assert_eq!(life("?", 14), [3, 3, 3]);
-    // There is always a cursor to restore.
+    // A program can restore a saved cursor at any time.
     assert_eq!(life("?", 1048), [1, 1, 1]);
     // Sequences are always ANSI sequences. In xterm, a reset of this mode makes the terminal a VT52.
     assert_eq!(life("?", 2), [1, 1, 1]);
@@ -133,7 +133,7 @@ fn private_modes_are_saved_and_restored() {
         let [set, reset, save, restore, ask] =
             ["h", "l", "s", "r", "$p"].map(|last| format!("\x1b[?{mode}{last}"));
         let input = [
-            // A saved value stays saved over a reset.
+            // The second piece resets the terminal (RIS), which keeps saved values.
             format!("{set}{save}{reset}{restore}{ask}{reset}{save}{set}{restore}{ask}"),
             format!("{set}{restore}{ask}{set}{save}\x1bc{reset}{restore}{ask}"),
         ]
@@ -145,7 +145,7 @@ fn private_modes_are_saved_and_restored() {
 #[test]
 fn saving_has_its_cases() {
     for (input, answer) in [
-        // Saving any of several modes that exclude each other saves the mode that is set.
+        // XTSAVE of any mouse mode saves the mouse mode of this kind that is set.
         (
             "\x1b[?1002h\x1b[?1000s\x1b[?1003h\x1b[?1000r\x1b[?1002$p\x1b[?1003$p",
             "\x1b[?1002;1$y\x1b[?1003;2$y",

@@ -184,7 +184,7 @@ fn a_change_of_columns_clears_where_it_is_allowed_and_changes_no_width() {
     }
 }
 
-/// With mode 41, a tab at the end of a row goes on in the next row. The mode is as in xterm 379.
+/// With mode 41, a tab at the end of a row moves to the next row, as in xterm 379.
 #[test]
 fn a_tab_wraps_where_a_program_asked_for_it() {
     for (input, rows_told, place) in [

@@ -77,7 +77,7 @@ fn texts(lines: &[ScrollbackLine]) -> Vec<String> {
 }
 
 proptest! {
-    /// The scrollback of the user's terminal equals the host's, for any program and whenever the lines arrive.
+    /// The user's terminal gets the same scrollback as the host, for any program and whenever the lines arrive.
     #[test]
     fn the_terminal_keeps_what_scrolled_off_and_nothing_else(
         size in size(),

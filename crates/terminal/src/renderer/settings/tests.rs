@@ -2,7 +2,7 @@ use crate::display::{Functions, Vocabulary};
 use crate::renderer::{AlternateScreen, Renderer, TerminalCapabilities};
 use crate::{Size, Terminal, UserTerminal};
 
-/// A terminal with all abilities, on the alternate screen.
+/// A terminal with all capabilities, on the alternate screen.
 fn able() -> TerminalCapabilities {
     TerminalCapabilities {
         functions: Functions::ALL,
