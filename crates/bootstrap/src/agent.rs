@@ -22,10 +22,10 @@ pub enum AgentUse {
 }
 
 impl AgentUse {
-    /// The values of the setting, in the order of the variants.
+    /// The names of the variants in the setting `agent`, in the order of the variants.
     pub const NAMES: &'static [&'static str] = &["notify", "confirm"];
 
-    /// Returns the variant with this name. `None` for another word.
+    /// Returns the variant with this name in [`Self::NAMES`]. `None` for another word.
     pub fn from_name(name: &str) -> Option<Self> {
         let all = [Self::Notify, Self::Confirm];
         Self::NAMES.iter().zip(all).find(|(known, _)| **known == name).map(|(_, found)| found)

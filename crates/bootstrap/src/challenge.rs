@@ -11,12 +11,12 @@ use core::fmt;
 pub struct Challenge(String);
 
 impl Challenge {
-    /// Creates the word from random bytes. It has letters and digits only, so that no shell changes it.
+    /// Creates the challenge from random bytes, as hexadecimal digits. No shell changes such a word.
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(format!("{:032x}", u128::from_be_bytes(bytes)))
     }
 
-    /// Returns the rest of a line after `marker`, a space and this word. `None` for lines that do not begin with these.
+    /// Returns the rest of a line that begins with `marker`, a space and this challenge. `None` for other lines.
     pub fn answer<'a>(&self, marker: &str, line: &'a str) -> Option<&'a str> {
         line.strip_prefix(marker)?.strip_prefix(' ')?.strip_prefix(&self.0)
     }

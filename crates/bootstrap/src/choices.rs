@@ -9,7 +9,7 @@ pub struct Choices {
     /// When the client shows predicted effects of keys.
     #[serde(with = "PreferenceName")]
     pub predict: Preference,
-    /// Whether predicted characters overwrite the line, rather than shift the rest of the line to the right.
+    /// Whether a predicted character replaces the one at the cursor, rather than shift the rest of the line.
     pub predict_overwrite: bool,
     /// Whether the session uses the terminal's alternate screen.
     pub init: bool,

@@ -77,7 +77,7 @@ fn fields(text: &str) -> Option<Vec<String>> {
     Some(fields)
 }
 
-/// Parses the place to listen at and the place to connect to.
+/// Parses a forward's words: the address to listen at, and then the address to connect to.
 fn both(words: &[&str]) -> Option<(Place, Place)> {
     let is_path = |word: &str| word.starts_with('/');
     let target_len = if is_path(words.last()?) { 1 } else { 2 };
@@ -90,7 +90,7 @@ fn both(words: &[&str]) -> Option<(Place, Place)> {
     (target != Place::Port(None, 0)).then_some((listen(first)?, target))
 }
 
-/// Parses a place to listen at.
+/// Parses the address to listen at: a port, a host and a port, or the path of a socket.
 fn listen(words: &[&str]) -> Option<Place> {
     match *words {
         [path] if path.starts_with('/') => Some(Place::Socket(path.to_owned())),
@@ -102,7 +102,7 @@ fn listen(words: &[&str]) -> Option<Place> {
     }
 }
 
-/// Parses a port to connect to.
+/// Parses a port to connect to, which is not 0.
 fn port_of(text: &str) -> Option<u16> {
     text.parse().ok().filter(|port| *port != 0)
 }

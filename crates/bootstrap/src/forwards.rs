@@ -1,4 +1,4 @@
-//! Port forwards (`-L`, `-D`, `-R`), read from `ssh -G`: client or host listens, and the other end connects onward.
+//! Port forwards (`-L`, `-D`, `-R`) in the output of `ssh -G`: one end listens, the other connects to the target.
 
 use std::fmt::{self, Display};
 
@@ -10,11 +10,11 @@ const MASK: u32 = 0o177;
 /// The user's port forwards, and the settings that apply to all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forwards {
-    /// The listeners of the client.
+    /// The forwards for which the client listens.
     pub all: Vec<Forward>,
-    /// The listeners that the host opens for the client.
+    /// The forwards for which the host listens.
     pub remote: Vec<RemoteForward>,
-    /// The lines about listeners that could not be read. None of these listeners is opened.
+    /// The lines of the configuration about listeners that could not be parsed. No end opens these listeners.
     #[serde(default)]
     pub unread: Vec<String>,
     /// The destinations that the SOCKS clients of [`Self::remote`] may name (`PermitRemoteOpen`).
@@ -67,8 +67,8 @@ pub enum Place {
 }
 
 impl Place {
-    /// Returns whether a user who names a listener at `other` means the listener at this place, as in ssh's `-KL`
-    /// (OpenSSH 9.2 as observed). The loopback and all interfaces count as the same place.
+    /// Returns whether a user who names the address `other` means this listener, as in ssh's `-KL` (OpenSSH 9.2 as
+    /// observed). The loopback and all interfaces count as the same address.
     pub fn is_listener(&self, other: &Self) -> bool {
         let is_usual =
             |host: &Option<String>| matches!(host.as_deref(), None | Some("" | "*" | "localhost"));
@@ -126,8 +126,8 @@ impl Forwards {
         }
     }
 
-    /// Removes repeated forwards. OpenSSH 9.2 prints a local forward to a Unix socket also as a dynamic forward. It
-    /// does so even if the line about the local forward in `answer` cannot be read.
+    /// Removes the dynamic forwards that repeat local forwards to Unix sockets, because OpenSSH 9.2 prints these in
+    /// both forms. It also removes them if a `localforward` line of `answer` could not be parsed.
     pub(crate) fn drop_repeated(&mut self, answer: &str) {
         let lines = answer.lines().filter_map(|line| line.strip_prefix("localforward "));
         let listeners = lines.flat_map(|line| line.match_indices(' ').map(|(at, _)| &line[..at]));
@@ -137,7 +137,7 @@ impl Forwards {
 }
 
 impl RemoteForward {
-    /// Parses a remote forward. The word `socks` in place of the destination means that connections name their own.
+    /// Parses a remote forward. If `socks` replaces the destination, each connection names its own destination.
     fn parse(value: &str) -> Option<Self> {
         let (listen, target) = pair(value)?;
         let is_socks = target == Place::Port(Some("socks".to_owned()), 0);
@@ -192,8 +192,8 @@ impl Place {
     }
 }
 
-/// Splits the two addresses of a forward, of which the second is never a port alone. Paths may contain blanks. So it
-/// splits at the last blank between two addresses, preferably one in front of `[` or a usual beginning of a path.
+/// Splits a forward's value into the address to listen at and the destination, which is never a port alone. Paths may
+/// contain blanks. So the last blank between two addresses counts, preferably one before `[` or a path.
 fn pair(value: &str) -> Option<(Place, Place)> {
     let split = |beginnings: &[char]| {
         value.rmatch_indices(' ').find_map(|(at, _)| {
@@ -288,7 +288,7 @@ mod tests {
             "localforward [h]:x [h]:1",
             "dynamicforward x",
             "dynamicforward \u{9b}/",
-            // No SOCKS proxy takes the place of a forward that cannot be read.
+            // An unreadable local forward must not turn into a SOCKS proxy.
             "dynamicforward 8080\nlocalforward 8080 /\u{9b}",
         ] {
             assert_eq!(written(line), "", "{line}");

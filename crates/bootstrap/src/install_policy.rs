@@ -13,10 +13,10 @@ pub enum InstallPolicy {
 }
 
 impl InstallPolicy {
-    /// The names of the policies in the configuration, in the order of their declaration.
+    /// The names of the variants in the setting `install`, in the order of the variants.
     pub const NAMES: &'static [&'static str] = &["ask", "always", "never"];
 
-    /// Returns the policy with this name. `None` for another word.
+    /// Returns the variant with this name in [`Self::NAMES`]. `None` for another word.
     pub fn from_name(name: &str) -> Option<Self> {
         let mut known = [Self::Ask, Self::Always, Self::Never].into_iter().zip(Self::NAMES);
         known.find(|(_, word)| **word == name).map(|(policy, _)| policy)

@@ -1,16 +1,16 @@
 //! Explains why ssh could not reach a host, with one sentence that replaces the lines of ssh's own message.
 //!
-//! [`LastWords`] holds back the lines that the sentence may replace. If ssh succeeds, the user sees these lines.
+//! [`LastWords`] holds back the lines that the sentence may replace. If ssh succeeds, the user sees the held lines.
 
 use std::ffi::OsStr;
 
 use crate::line::LINE_BYTES_MAX;
 use crate::ssh_config::SshConfig;
 
-/// Most bytes that are held back; with more, all are shown. Chosen: several times OpenSSH's warning of a changed key.
+/// Most bytes of ssh's error output held back, to be replaced by a sentence. Chosen: several changed-key warnings.
 const HELD_BYTES_MAX: usize = 4096;
 
-/// The frame around ssh's warnings about host keys.
+/// The beginning of the lines of `@` above and below ssh's warnings about keys.
 const FRAME: &str = "@@@@@@@@";
 const UNKNOWN_NAME: &str = "ssh: Could not resolve hostname ";
 const NO_CONNECTION: &str = "ssh: connect to host ";
@@ -50,7 +50,7 @@ const BEGINNINGS: [&str; 12] = [
     NOT_FORWARDED[1],
     NOT_GREETED,
 ];
-/// How many of the first entries of [`BEGINNINGS`] are about host keys.
+/// Number of entries about host keys, which come first in [`BEGINNINGS`].
 const ABOUT_KEYS: usize = 3;
 
 /// Why ssh could not reach a host.
@@ -105,17 +105,17 @@ fn changed(host: &str, new: &str, old: &str, name: &str) -> String {
     )
 }
 
-/// A filter for ssh's error output, which holds back the lines that a [`Refusal`] replaces.
+/// A filter for ssh's error output. It holds back the lines that a [`Refusal`] may replace.
 #[derive(Debug, Default)]
 pub struct LastWords {
     host: String,
     /// Whether the filter shows all output and holds nothing back.
     is_open: bool,
-    /// Whether lines about host keys are shown. With a jump host or proxy command, ssh may still log in after them.
+    /// Whether lines about host keys are shown at once. With a jump host or proxy command, they need not end the login.
     shows_keys: bool,
     /// Whether ssh's configuration makes ssh ask the user about unknown keys.
     asks: bool,
-    /// The bytes of the current line, while it may still become a line to hold back.
+    /// The bytes of the current line, while the filter may still hold back the whole line.
     line: Vec<u8>,
     /// Whether the filter shows the rest of the current line.
     is_text: bool,
@@ -123,13 +123,13 @@ pub struct LastWords {
     held: Vec<u8>,
     /// The bytes of the current line, whether shown or not, up to [`LINE_BYTES_MAX`].
     whole: Vec<u8>,
-    /// The refusal that ssh printed only because of an option of rove: not to ask about an unknown host key, or to ask
-    /// for a pseudo-terminal.
+    /// The latest failure that only an option of rove has caused. The option forbids the question about a host key, or
+    /// requests a pseudo-terminal.
     caused: Option<Refusal>,
 }
 
 impl LastWords {
-    /// Creates a filter. It holds nothing back if ssh may log in despite a changed host key, or if `verbose` is true.
+    /// Creates a filter. It holds nothing back if ssh may accept a changed host key, or if `verbose` is true.
     pub fn new(host: &OsStr, config: &SshConfig, verbose: bool) -> Self {
         let host = rove_terminal::plain(&host.to_string_lossy());
         let refuses_other_key =
@@ -139,7 +139,7 @@ impl LastWords {
         Self { host, is_open, shows_keys, asks: config.asks_about_keys(), ..Self::default() }
     }
 
-    /// Returns the held bytes and `bytes`, without ssh's closing line and lines that a [`Refusal`] may still replace.
+    /// Reads the next `bytes` of ssh's error output. Returns the bytes to show to the user now.
     pub fn filter(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut shown = Vec::new();
         for &byte in bytes {
@@ -151,7 +151,7 @@ impl LastWords {
             }
             self.line.push(byte);
             if byte == b'\n' && self.is_other_warning() {
-                // The end of this frame is shown, too. After warnings about host keys, so is everything else.
+                // After a warning about a key file, only the frame's end is shown. After others, everything is.
                 self.is_text = String::from_utf8_lossy(&self.line).contains(UNPROTECTED);
                 self.is_open = !self.is_text;
                 self.release(&mut shown);
@@ -171,8 +171,8 @@ impl LastWords {
         shown
     }
 
-    /// Returns why ssh has failed, if it has and the reason is known. Also returns the held bytes for the user, unless
-    /// the reason replaces them.
+    /// Ends the filter after ssh. Returns the reason if ssh has failed and the reason is known. Also returns the held
+    /// bytes for the user, which are empty if the reason replaces them.
     pub fn conclude(&mut self, has_failed: bool) -> (Option<Refusal>, Vec<u8>) {
         let mut text = Vec::new();
         self.release(&mut text);
@@ -185,8 +185,8 @@ impl LastWords {
         }
     }
 
-    /// Adds a byte of ssh's messages to the current line. At the line's end, records a refusal for `caused`. This
-    /// applies to shown lines as well.
+    /// Adds a byte of ssh's errors, shown or not, to `whole`. At a line's end, sets `caused` if the line reports a
+    /// failure that only an option of rove has caused.
     fn note(&mut self, byte: u8) {
         if byte != b'\n' {
             self.whole.extend((self.whole.len() < LINE_BYTES_MAX).then_some(byte));
@@ -206,7 +206,7 @@ impl LastWords {
         shown.append(&mut self.line);
     }
 
-    /// Returns whether the current line may still become a line to hold back.
+    /// Returns whether the filter may have to hold back the current line, judged by its first bytes.
     fn may_be_held(&self) -> bool {
         let begins =
             |it: &str| self.line.iter().zip(it.as_bytes()).all(|(have, want)| have == want);
@@ -217,20 +217,20 @@ impl LastWords {
         BEGINNINGS.into_iter().skip(if self.shows_keys { ABOUT_KEYS } else { 0 })
     }
 
-    /// Returns whether the current line only reports the end of the connection.
+    /// Returns whether the current line is the message of ssh at the end of a session with a terminal.
     fn is_goodbye(&self) -> bool {
         let line = self.line.trim_ascii_end();
         line.starts_with(GOODBYE[0].as_bytes()) && line.ends_with(GOODBYE[1].as_bytes())
     }
 
-    /// Returns whether the current line, which is complete, begins a framed warning after which ssh may still log in.
+    /// Returns whether the complete current line is the title of a warning after which ssh may still log in.
     fn is_other_warning(&self) -> bool {
         let is_second = self.held.starts_with(FRAME.as_bytes())
             && self.held.iter().filter(|&&byte| byte == b'\n').count() == 1;
         is_second && !String::from_utf8_lossy(&self.line).contains(CHANGED)
     }
 
-    /// Returns whether the current line, which is complete, is to be held back.
+    /// Returns whether the filter must hold back the complete current line.
     fn is_held(&self) -> bool {
         let line = String::from_utf8_lossy(&self.line);
         let begins = |it: &str| line.starts_with(it) && ![UNKNOWN_KEY[0], GOODBYE[0]].contains(&it);
@@ -240,7 +240,7 @@ impl LastWords {
     }
 }
 
-/// Returns whether this message of ssh says that the host's key is unknown, and that ssh must not ask about it.
+/// Returns whether a line of ssh reports an unknown host key that ssh must not ask the user about.
 pub fn is_unknown_key(line: &str) -> bool {
     let [beginning, middle, end] = UNKNOWN_KEY;
     line.starts_with(beginning) && line.contains(middle) && line.ends_with(end)
@@ -279,7 +279,7 @@ fn refusal(host: &str, lines: &[String]) -> Option<Refusal> {
         let hung_up = lines.iter().filter_map(|line| {
             HUNG_UP.into_iter().find_map(|beginning| line.strip_prefix(beginning))
         });
-        // If the connection to a jump host breaks, ssh also reports a break to the host after it, without an address.
+        // If a jump host's connection breaks, ssh reports this break, and that of the next host without an address.
         let (unnamed, named): (Vec<_>, Vec<_>) =
             hung_up.partition(|address| address.starts_with(NO_ADDRESS));
         let Some(address) = named.first() else {
@@ -439,7 +439,7 @@ Host key verification failed.\r
             b"No more\nConnection to far closed by it.\n"
         );
         assert_eq!(words.filter(b"Connection to far closed.\r\nx"), b"x");
-        // Another framed warning comes at once, because a login may follow it.
+        // Another framed warning is shown at once, because a login may follow it.
         let frame = "@".repeat(59);
         let warning =
             format!("{frame}\r\n@         WARNING: UNPROTECTED PRIVATE KEY FILE!          @\r\n");
@@ -447,14 +447,14 @@ Host key verification failed.\r
         assert_eq!(words.filter(warning.as_bytes()), warning.as_bytes());
         let rest = format!("{frame}\r\nPermissions 0644 for '/k' are too open.\r\n");
         assert_eq!(words.filter(rest.as_bytes()), rest.as_bytes());
-        // After a warning about a key file, the filter goes on.
+        // After a warning about a key file, the filter still holds back ssh's closing line.
         assert_eq!(words.filter(b"Connection to far closed.\r\n"), b"");
         assert_eq!(words.filter(format!("{warning}{frame}\r\n").as_bytes()).len(), 183);
         let said = "kex_exchange_identification: Connection closed by remote host\r\n\
                     Connection closed by 127.0.0.1 port 9\r\n";
         assert_eq!(words.filter(said.as_bytes()), b"");
         assert!(matches!(words.conclude(true).0, Some(Refusal::HungUp { .. })));
-        // No refusal replaces another framed warning.
+        // If another framed warning comes first, no refusal replaces the warning about the changed key.
         for warning in ["POSSIBLE DNS SPOOFING DETECTED!", "REVOKED HOST KEY DETECTED!"] {
             let frame = "@".repeat(59);
             let said = format!("{frame}\r\n@ WARNING: {warning} @\r\n{frame}\r\n{CHANGED_KEY}");

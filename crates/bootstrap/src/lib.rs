@@ -5,18 +5,18 @@
 //!
 //! # Modules, from the bottom up
 //!
-//! - `program_name`, `install_policy`, `platform`, `account` and `session_ref` are small values. `options` holds the
-//!   user's options, and `choices` those for the client.
+//! - `program_name`, `install_policy`, `platform`, `account` and `session_ref` each define a small value. `options`
+//!   holds the user's options for a login, and `choices` those for the client.
 //! - `quote` quotes words for a shell, and `remote` makes the command that ssh runs on the host.
-//! - `challenge` recognises rove's lines, and `line` reads them. `startup` reads both streams of ssh. `printable`
-//!   removes control sequences from all other output.
-//! - `ssh_config` parses the output of `ssh -G`, `forwards` its port forwards, and `agent` its agent. `forward_line`
-//!   parses a port forward that the user adds to a session. `sharing` decides whether to use an open ssh connection.
+//! - `line` splits output into lines, and `challenge` recognises the lines of rove's commands. `startup` reads both
+//!   output streams of ssh. `printable` removes control sequences from the text for the user.
+//! - `ssh_config` parses the output of `ssh -G`, `forwards` its port forwards, and `agent` its ssh agent.
+//!   `forward_line` parses a forward that the user adds later. `sharing` decides whether ssh shares a connection.
 //! - `last_words` explains why ssh has failed, and `no_session` why ssh has started no session.
 //! - `plan` decides what ssh runs, and where the session's server is.
-//! - `tunnel` carries datagrams through ssh: `banner` skips earlier output, `frame` has the format, `carrier` is either
-//!   end. `retry` decides when to start another ssh, `standby` when ssh logs in while UDP is silent, and `connection`
-//!   whether ssh shares an open connection. `forwarder` is a relay on a jump host, if its `sshd_config` permits.
+//! - `tunnel` carries datagrams through ssh. `banner` skips earlier output, `frame` defines the format, and `carrier`
+//!   is one end. `retry` decides when another ssh starts, `standby` when ssh logs in while UDP is silent, and
+//!   `connection` whether ssh shares an open connection. `forwarder` relays on a jump host.
 
 #![forbid(unsafe_code)]
 

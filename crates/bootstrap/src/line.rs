@@ -1,7 +1,7 @@
-//! Reads lines as they arrive. Once a line cannot be rove's own, its bytes go to the user before the line is complete.
+//! Reads output by lines. Passes bytes on to the user as soon as their line cannot be rove's own.
 
-/// Longest line of rove's own, in bytes. Longer lines are text for the user. Chosen: several times a line with two IPv6
-/// addresses, their zones and their ports.
+/// Longest line of output that rove reads as its own message, in bytes. Longer lines are text for the user. Chosen:
+/// several times a line with two IPv6 addresses, their zones and their ports.
 pub const LINE_BYTES_MAX: usize = 1024;
 
 /// The words at the start of rove's own lines.
@@ -12,7 +12,7 @@ const MARKERS: [&[u8]; 2] = [b"MOSH ", b"ROVE "];
 pub struct Ended {
     /// The line without its line end, up to [`LINE_BYTES_MAX`].
     pub bytes: Vec<u8>,
-    /// Whether the line is text for the user. [`LineReader::push`] has then already passed it on.
+    /// Whether the line is text for the user, which [`LineReader::push`] has already passed on.
     pub is_text: bool,
 }
 
@@ -26,7 +26,7 @@ pub struct LineReader {
 }
 
 impl LineReader {
-    /// Adds a byte that is not a line end. Once the line cannot be rove's, appends its bytes to `text`.
+    /// Adds a byte other than a line end to the line. Appends the line to `text` as soon as it cannot be rove's own.
     pub fn push(&mut self, byte: u8, text: &mut Vec<u8>) {
         let fits = self.line.len() < LINE_BYTES_MAX;
         if fits {

@@ -8,7 +8,7 @@ use crate::session_ref::attach_command;
 use crate::ssh_config::{self, SshConfig};
 use crate::startup::{Announced, EarlyOutput, ProxyFailure, RunningSession};
 
-/// Exit code of OpenSSH's sshd if `/etc/nologin` forbids logins. sshd has then printed that file on the error stream.
+/// Exit code of OpenSSH's sshd if `/etc/nologin` forbids logins. sshd prints that file on the error output first.
 /// Source: OpenSSH 9.2 as observed.
 const NO_LOGINS: i32 = 254;
 
@@ -16,8 +16,8 @@ const NO_LOGINS: i32 = 254;
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "each sentence names its fields")]
 pub enum NoSession {
-    /// ssh failed before a command ran on the host. `hush` is the letter of the user's option, such as `-q`, that keeps
-    /// ssh's own explanation from the terminal. `is_silent` is true if the configured `LogLevel` does.
+    /// ssh failed before a command ran on the host. `hush` is the letter of the user's option, such as `-q`, that hides
+    /// ssh's own explanation. `is_silent` is true if the configured `LogLevel` hides it.
     #[error("ssh did not get through to {}; {}", host.display(), match hush {
         Some(letter) => format!("leave out -{letter}, and it says why"),
         None if *is_silent => "its LogLevel (QUIET or FATAL) hides why, which -o LogLevel=ERROR shows".to_owned(),
@@ -27,13 +27,13 @@ pub enum NoSession {
     /// Rove's proxy command could not open the connection for ssh.
     #[error("{}", failure.sentence)]
     NotConnected { failure: ProxyFailure },
-    /// No output stated the server's address.
+    /// Neither ssh nor the host printed the server's address.
     #[error(
         "Did not find the remote IP address (is ssh's ProxyCommand disabled?); \
          try --tunnel, or --experimental-remote-ip=remote"
     )]
     NoAddress,
-    /// The server's address is known, but no server was announced.
+    /// The server's address is known, but the host announced no server.
     #[error(
         "Did not find the startup message of a server on {} (ssh: {status}). Is mosh or rove \
          installed there?", host.display()
@@ -42,7 +42,7 @@ pub enum NoSession {
     /// Rove's command ran, but its server ended during its start, after it printed the reason.
     #[error("no server could be started on {} ({status}); what it said stands above", host.display())]
     ServerFailed { host: OsString, status: ExitStatus },
-    /// The user named no session, and chose none of those that would fit.
+    /// The user named no session, and chose none of the offered sessions.
     #[error(
         "no session on {} was chosen: name one of them, as in `rove attach {} {}`",
         host.display(), host.display(), sessions[0].port
@@ -85,7 +85,7 @@ pub enum NoSession {
     /// ssh logged in, but the host printed other text and ended the login, as it does for an account without a shell.
     #[error("{} did not run rove's command (ssh: {status}); what it said stands above", host.display())]
     TurnedAway { host: OsString, status: ExitStatus },
-    /// The server, which is old, accepts no range of ports.
+    /// The server is too old to accept a range of UDP ports.
     #[error("the server does not take a range of UDP ports; give -p a single one")]
     NoPortRange,
 }
@@ -148,7 +148,7 @@ impl NoSession {
     }
 }
 
-/// Returns the feature that the host's rove must have for this session.
+/// Returns the option or command of rove that the host's rove must know for this session.
 const fn feature(options: &HostOptions) -> &'static str {
     match &options.session {
         WantedSession::New if options.no_program => "rove -N",

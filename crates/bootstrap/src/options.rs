@@ -29,7 +29,7 @@ pub struct HostOptions {
     pub port: Option<String>,
     /// The address that the server binds.
     pub bind_server: BindServer,
-    /// The words of the ssh command. There is at least one.
+    /// The words of the ssh command, at least one.
     pub ssh: Vec<String>,
     /// Whether ssh requests a pseudo-terminal.
     pub ssh_pty: bool,
@@ -82,10 +82,10 @@ pub enum DetachedUse {
 }
 
 impl DetachedUse {
-    /// The values of the setting.
+    /// The names of the variants in the setting `attach`, in the order of the variants.
     pub const NAMES: &'static [&'static str] = &["hint", "ask", "newest", "never"];
 
-    /// Returns the variant with this name. `None` for another word.
+    /// Returns the variant with this name in [`Self::NAMES`]. `None` for another word.
     pub fn from_name(name: &str) -> Option<Self> {
         let all = [Self::Hint, Self::Ask, Self::Newest, Self::Never];
         Self::NAMES.iter().zip(all).find(|(known, _)| **known == name).map(|(_, found)| found)
@@ -106,7 +106,7 @@ pub enum WantedSession {
     /// The login attaches to the session with this name, or starts one and gives it the name.
     Named(SessionLabel),
     /// The login attaches to a running session, in this mode. Without a mode, the client takes the session over. If no
-    /// session is named, exactly one session must fit: one without a client or, with a mode, one with a client.
+    /// session is named, exactly one must fit. With a mode, it must have a client. Without a mode, it must have none.
     Attached(Option<SessionRef>, Option<JoinMode>),
     /// The login starts a session without a program, only for a forwarded connection, remote command or file copy.
     Streams(Passage),

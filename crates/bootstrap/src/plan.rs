@@ -98,7 +98,7 @@ impl Plan {
     ) -> Self {
         let Way { route, destination, config, own } = way;
         let waits = own.as_ref().is_some_and(|own| !own.is_open);
-        // If the run's own connection is already open, it ends with the run. So it cannot carry the session.
+        // An open connection of this run ends with the run. So it cannot carry the session.
         let is_lasting = own.as_ref().is_none_or(|own| !own.is_open);
         let may_carry = options.carries_beside() && preamble.is_empty() && is_lasting;
         let carries = route == Route::Tunnel || may_carry;
@@ -137,9 +137,9 @@ impl Plan {
         Self { carries, name, route, destination, remote, challenge, config, own, refuses_new_key }
     }
 
-    /// Returns a plan with which ssh refuses an unknown host key. The plan changes only if ssh would ask the user, and
-    /// connects through rove's proxy command. The question would then lack the host's address. The plan also stays if
-    /// rove cannot read ssh's messages.
+    /// Returns this plan, with which ssh refuses an unknown host key if its question would lack the host's address. The
+    /// address is missing if ssh connects through rove's proxy command. Nothing changes if rove cannot read ssh's
+    /// messages.
     pub fn without_key_question(self, options: &HostOptions) -> Self {
         let is_hidden = matches!(self.route, Route::Proxy(_));
         let is_read = ssh_config::without_hush(&options.ssh).1.is_none();
@@ -158,8 +158,8 @@ impl Plan {
         })
     }
 
-    /// Returns a plan with which ssh carries the whole session if the host's address is unknown. It requires a running
-    /// ssh and a rove server.
+    /// Returns this plan if the server's address is known. Otherwise returns a plan with which ssh carries the whole
+    /// session. This requires a running ssh and a rove server.
     pub fn or_tunnel(self, options: &HostOptions, announced: &Announced) -> Self {
         debug_assert!(self.carries && !announced.is_stock);
         match self.address(options, announced) {
@@ -226,7 +226,7 @@ impl Plan {
         })
     }
 
-    /// Returns the server's address and announcement. If ssh has failed, this is an error: their origin is unknown.
+    /// Returns the server's address and announcement. If ssh has failed, their origin is unknown, which is an error.
     ///
     /// # Errors
     ///
@@ -342,8 +342,8 @@ impl Plan {
         command.args(args);
         match (self.carries, options.ssh_pty) {
             (true, false) if self.is_tunnel() => &mut command,
-            // sshd may refuse a pseudo-terminal, and it may change bytes. A server that the user named may leave it in a
-            // mode that does.
+            // sshd may refuse a pseudo-terminal. A pseudo-terminal may also change bytes, because a server that the
+            // user named may leave it in such a mode.
             (true, true) if self.is_tunnel() || !options.has_program() => command.arg("-T"),
             // A stock server needs a terminal as usual. The tunnel's end on the host then makes the terminal raw.
             (true, true) => command.args(["-tt", "-e", "none"]),

@@ -9,11 +9,11 @@ pub struct Platform {
     processor: String,
 }
 
-/// The names of processors in `uname` and in Rust, where they differ.
+/// The names of processors that differ between `uname` and Rust, in this order.
 const PROCESSORS: [(&str, &str); 5] =
     [("amd64", "x86_64"), ("arm64", "aarch64"), ("i386", "x86"), ("i586", "x86"), ("i686", "x86")];
 
-/// Longest name accepted from a host, in characters. Chosen: twice the longest known.
+/// Longest name of a system or processor that rove accepts from a host, in characters. Chosen: twice the longest known.
 const NAME_CHARS_MAX: usize = 32;
 
 impl Platform {
@@ -99,8 +99,8 @@ fn elf(file: &[u8]) -> Option<(&'static str, &'static str)> {
     Some((system, processor))
 }
 
-/// Returns macOS and the processor (`cputype`) of a 64-bit Mach-O program. `None` unless `filetype` says that the file
-/// is an executable. The header does not name the system. Source: Apple, mach-o/loader.h and mach/machine.h.
+/// Returns macOS and the processor (`cputype`) of a 64-bit Mach-O executable (`filetype`). `None` for other files. The
+/// header names no system. Source: Apple, mach-o/loader.h and mach/machine.h.
 fn mach_o(file: &[u8]) -> Option<(&'static str, &'static str)> {
     const EXECUTE: u64 = 2;
     if number(file, 0, 4)? != 0xfeed_facf || number(file, 12, 4)? != EXECUTE {
@@ -142,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    /// Makes an ELF file of 64 bits with these kinds of program headers.
+    /// Makes a 64-bit ELF file whose program headers have these kinds.
     fn elf(machine: u8, kinds: &[u8]) -> Vec<u8> {
         let mut file = vec![0; 64];
         file[..6].copy_from_slice(b"\x7fELF\x02\x01");

@@ -5,7 +5,7 @@ use core::mem;
 
 use rove_terminal::Plain;
 
-/// Most blank lines shown in a row. Chosen: the space between paragraphs.
+/// Most blank lines in a row that are shown of a host's text before the login. Chosen: the space between paragraphs.
 const BLANK_LINES_MAX: u8 = 2;
 
 /// The character that replaces malformed UTF-8.
@@ -18,7 +18,7 @@ pub struct Printable {
     state: State,
     /// The bytes of a UTF-8 character that is not complete yet.
     partial: Partial,
-    /// Number of blank lines to show if text follows. So a blank line ahead of a server's announcement stays hidden.
+    /// Number of blank lines that wait for text after them. Blank lines before a server's announcement stay hidden.
     blank_lines: u8,
     /// Whether the current line contains text already.
     in_line: bool,

@@ -12,8 +12,8 @@ pub fn bourne(word: &OsStr) -> OsString {
 /// Quotes a word for any login shell: sh, fish or csh.
 ///
 /// Within single quotes, fish reads a backslash as an escape, and csh an exclamation mark as a history reference. So
-/// these two are written outside of the quotes, like a single quote. Line breaks have no form that works in csh and in
-/// the other shells. Words with line breaks reach sh and fish unchanged.
+/// both characters stand outside of the quotes, like a single quote. No form of a line break works in csh and in the
+/// other shells. Words with line breaks reach sh and fish unchanged.
 pub fn any_shell(word: &OsStr) -> OsString {
     quote(word, b"'\\!")
 }

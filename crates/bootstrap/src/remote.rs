@@ -1,5 +1,5 @@
 //! The commands that ssh runs on the host. The output of rove's own commands begins with a line that contains the
-//! [`Challenge`], a random word of this run of rove. By this line rove tells their output from that of start-up files.
+//! [`Challenge`], a random word of this run of rove. By this line, rove ignores the output of start-up files.
 
 use std::ffi::{OsStr, OsString};
 use std::iter;
@@ -24,7 +24,7 @@ pub const NO_ROVE: &str = "ROVE NO ROVE";
 /// The beginning of the line that [`searching`] prints before it starts a stock Mosh server. The challenge follows.
 pub const STOCK_SERVER: &str = "ROVE STOCK";
 
-/// The beginning of the first line of rove's own commands. Start-up files may print earlier. The challenge follows.
+/// The beginning of the first line of rove's own commands. The challenge follows. Start-up files may print earlier.
 pub const START: &str = "ROVE START";
 
 /// The beginning of the line with the path of an agent's socket on the host. The challenge follows.
@@ -47,8 +47,8 @@ pub const DETACHED_VARIABLE: &str = "ROVE_ATTACH";
 /// server can start the login shell before its client connects. Older servers and stock Mosh ignore it.
 pub const WINDOW_VARIABLE: &str = "ROVE_WINDOW";
 
-/// Variable by which the user tells rove that an emulator runs it. `-l` sets it for a server. Older servers and stock
-/// Mosh ignore it.
+/// Environment variable by which the user tells rove that an emulator runs rove. A server gets it by `-l`. Older
+/// servers and stock Mosh ignore it.
 pub const ALLOW_EMULATOR_VARIABLE: &str = "ROVE_ALLOW_EMULATOR";
 
 /// Variable, passed to the server by `-l`, that requests a socket on the host that leads to the user's ssh agent. Older
@@ -59,7 +59,7 @@ pub const AGENT_VARIABLE: &str = "ROVE_AGENT";
 /// Source: Mosh 1.4.0 as observed.
 const MOSH_TELLS_ADDRESS: &str = r#"sh -c '[ -n "$SSH_CONNECTION" ] && printf "\nMOSH SSH_CONNECTION %s\n" "$SSH_CONNECTION"' ; "#;
 
-/// Shell text that prints the address of the host's sshd after [`START`]. Has no backslash, which fish would interpret.
+/// Shell text that prints the address of the host's sshd after [`START`]. It has no backslash, because of fish.
 const TELLS_ADDRESS: &str =
     r#"if [ -n "$SSH_CONNECTION" ]; then echo "MOSH SSH_CONNECTION $SSH_CONNECTION"; fi; "#;
 
@@ -67,7 +67,7 @@ const TELLS_ADDRESS: &str =
 /// second. Once that rove has ended, for any reason, ssh and then this text fail to write the line.
 const WAITS: &str = "while sleep 1; do echo; done; ";
 
-/// Shell text in a loop on the host: continues when the user's rove sends a line. At the end of input, rove has ended.
+/// Shell text in a loop: waits for a line of the user's rove to search again, and exits at the end of the input.
 const SEARCHES_AGAIN: &str = "read -r line || exit 127; continue; ";
 
 /// Directories searched for programs besides `PATH`, which is short in a login without a terminal: those of users,
@@ -99,7 +99,7 @@ pub fn server_arguments(
         let told = told.flat_map(|(name, value)| ["-l".to_owned(), format!("{name}={value}")]);
         return words.chain(told).chain(session).map(OsString::from).collect();
     }
-    // Older versions of rove refuse these words, and start no shell.
+    // Older versions of rove refuse `streams` and `forwards`, so that they start no unwanted shell.
     let has_program = options.has_program();
     let mut args: Vec<OsString> = match options.session {
         _ if has_program => vec!["new".into(), "-c".into(), colors.to_string().into()],
@@ -142,8 +142,8 @@ pub fn server_arguments(
     args
 }
 
-/// Returns the command of `mosh`, equal to stock Mosh's byte for byte. It has the server as shell text, and quoted
-/// arguments.
+/// Returns the command that `mosh` runs on the host, equal to stock Mosh's byte for byte. The server is shell text, and
+/// the arguments are quoted.
 pub fn stock(server: &OsStr, args: &[OsString], tell_address: bool) -> OsString {
     let mut command = OsString::from(if tell_address { MOSH_TELLS_ADDRESS } else { "" });
     command.push(server);
@@ -151,7 +151,7 @@ pub fn stock(server: &OsStr, args: &[OsString], tell_address: bool) -> OsString 
     command
 }
 
-/// Returns the command of `rove` for a server that the user named, for any login shell. The text `preamble` runs first.
+/// Returns the command that starts the user's own `server`, for any login shell. The shell text `preamble` runs first.
 pub fn named(server: &OsStr, preamble: &str, challenge: &Challenge, args: &[OsString]) -> OsString {
     let mut command = OsString::from("sh -c ");
     let script = format!("{preamble}{}", starts(challenge));
@@ -162,11 +162,11 @@ pub fn named(server: &OsStr, preamble: &str, challenge: &Challenge, args: &[OsSt
     command
 }
 
-/// Returns the usual command of `rove`, for any login shell. It runs the first server program that it finds, and
-/// prefers rove to stock Mosh. The shell text `preamble` runs first. A stock server gets the option `bind`, unless
-/// `bind` is empty. If `bind` is `None`, the command does not use a stock server. If the command finds no server and
-/// `waits` is true, it keeps the connection open. If `carries` is true, the command becomes the tunnel's end after it
-/// has started a rove server. If both are true and there is no server, it searches again after each input line.
+/// Returns the usual command of `rove`, for any login shell. After the shell text `preamble`, it runs the first server
+/// program that it finds, and prefers rove to stock Mosh. A stock server gets the option `bind`, unless `bind` is
+/// empty. If `bind` is `None`, the command uses no stock server. If the host has no server and `waits` is true, the
+/// command keeps the connection open. If `carries` is true, it starts a rove server and becomes the tunnel's end. If
+/// both are true and there is no server, it searches again after each input line.
 pub fn searching(
     preamble: &str,
     challenge: &Challenge,
@@ -200,8 +200,8 @@ pub fn searching(
 /// named another) and prints the server's output. Then it becomes the tunnel's end on the host. If the host has no rove
 /// and `waits` is true, it searches for rove again after each line that the client sends.
 ///
-/// Unlike [`named`], it lets sh interpret a server that the user named. The login shell may be unable to process the
-/// server's output.
+/// Unlike [`named`], this command lets sh interpret a server that the user named, because the login shell may be unable
+/// to process the server's output.
 pub fn tunnel(
     server: Option<&OsStr>,
     challenge: &Challenge,
@@ -222,7 +222,7 @@ pub fn tunnel(
 }
 
 /// Returns the sh text that runs a server, and prints all of its output. The text then runs a program as the tunnel's
-/// end on the host. `rove` is the name of the shell variable with that program's path.
+/// end on the host. The shell variable with the name `rove` holds the program's path.
 ///
 /// The output may hold a session's title, which any program of the session sets. Most shells' `echo` would turn a `\n`
 /// in the title into a line end, and the next line could announce a false server. So the text uses `printf`, or `print`

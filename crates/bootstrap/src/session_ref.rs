@@ -58,7 +58,7 @@ impl Display for SessionLabel {
     }
 }
 
-/// Returns the command that attaches in this mode. `None` stands for taking the session over.
+/// Returns the command that attaches in this mode. Without a mode, the client takes the session over.
 pub const fn attach_command(mode: Option<JoinMode>) -> &'static str {
     match mode {
         None => "rove attach",
@@ -72,7 +72,7 @@ pub const fn attach_command(mode: Option<JoinMode>) -> &'static str {
 pub enum SessionRef {
     /// The session with this name.
     Named(SessionLabel),
-    /// The session with this UDP port, or whose server has this process number.
+    /// The session whose server has this UDP port or this process number.
     Number(u32),
 }
 

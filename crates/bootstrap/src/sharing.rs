@@ -18,7 +18,7 @@ pub enum Sharing {
         /// Whether the control socket exists.
         is_open: bool,
     },
-    /// Another user controls the control socket, or could. The sentence says why.
+    /// Another user controls the control socket, or could control it. The text is a warning for the user.
     Refused(String),
 }
 
@@ -65,7 +65,7 @@ impl Shared {
         match self.is_open {
             // If the open connection has ended, this ssh makes one of its own and does not share it.
             true => vec!["-o", "ControlMaster=no"],
-            // A master that goes to the background (`ControlPersist`) would never end.
+            // Without `ControlPersist=no`, a configured master could go to the background, and would never end.
             false => vec!["-o", "ControlMaster=yes", "-o", "ControlPersist=no"],
         }
     }

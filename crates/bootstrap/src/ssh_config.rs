@@ -8,10 +8,10 @@ use crate::agent::LentAgent;
 use crate::forwards::Forwards;
 use crate::sharing::Sharing;
 
-/// Longest `ProxyCommand` or `ProxyJump` that is shown, in characters. Chosen: four lines of a terminal.
+/// Most characters shown of a `ProxyCommand` or `ProxyJump`. Chosen: four lines of a terminal.
 pub const DETOUR_CHARS_MAX: usize = 320;
 
-/// Settings for a host that a session may not apply, in the order in which notes for the user name them.
+/// Settings of ssh that a session possibly does not apply, in the order in which notes for the user name them.
 const NOT_CARRIED: [&str; 6] = [
     "RemoteCommand",
     "ForwardAgent",
@@ -25,7 +25,7 @@ const NOT_CARRIED: [&str; 6] = [
 const CARRIED: [&str; 4] = ["ForwardAgent", "LocalForward", "RemoteForward", "DynamicForward"];
 
 /// Settings that would keep rove's commands from running: the keyword, the harmless value, and the option that
-/// overrides it. The option is passed only if the keyword is set, because older versions of ssh do not know it.
+/// overrides the setting. rove passes the option only if ssh knows the keyword and its value is not harmless.
 const OVERRIDDEN: [(&str, &str, &str); 4] = [
     ("remotecommand", "", "RemoteCommand=none"),
     ("sessiontype", "default", "SessionType=default"),
@@ -33,7 +33,7 @@ const OVERRIDDEN: [(&str, &str, &str); 4] = [
     ("stdinnull", "no", "StdinNull=no"),
 ];
 
-/// Most key files that are kept. Chosen: several times the number of ssh's default files.
+/// Most key files that are read from `ssh -G`. Chosen: several times the number of ssh's default files.
 const KEY_FILES_MAX: usize = 32;
 
 /// The values of `LogLevel` with which ssh does not report an unknown host key.
@@ -47,14 +47,14 @@ const VALUED: &str = "BbcDEeFIiJLlmOoPpQRSWw";
 pub struct SshConfig {
     /// The configured `ProxyCommand` or `ProxyJump`. `None` if ssh connects directly.
     pub detour: Option<String>,
-    /// The last host that ssh jumps through.
+    /// The last jump host, which connects to the host itself.
     pub jump: Option<JumpHost>,
     /// The name of the host after aliases are resolved.
     pub host_name: Option<String>,
     user: Option<String>,
     /// The TCP port of the host's ssh server.
     pub port: Option<u16>,
-    /// Settings for the host that a session may not apply, by their names in `NOT_CARRIED`.
+    /// The configured settings for the host that a session possibly does not apply, by their names in `NOT_CARRIED`.
     pub not_carried: Vec<&'static str>,
     /// The configured port forwards.
     pub forwards: Forwards,
@@ -67,7 +67,7 @@ pub struct SshConfig {
     /// Whether ssh may use an open connection to the host.
     pub sharing: Sharing,
     pub(crate) key_checking: KeyChecking,
-    /// How ssh connects by itself.
+    /// The settings that ssh obeys only without a proxy command.
     pub connecting: Connecting,
     /// The keys that ssh offers.
     pub keys: OfferedKeys,
@@ -93,7 +93,7 @@ pub struct Connecting {
     pub(crate) completes_name: bool,
     /// Whether ssh connects from a chosen address or interface (`BindAddress`, `BindInterface`).
     pub is_bound: bool,
-    /// The longest time of a connection attempt, in seconds (`ConnectTimeout`). `None` if the system limits it alone.
+    /// The longest time of a connection attempt, in seconds (`ConnectTimeout`). `None` if only the system limits it.
     pub(crate) seconds_max: Option<u32>,
     /// The only address family to connect over (`AddressFamily`), in rove's words. `None` if both are allowed.
     family: Option<&'static str>,
@@ -104,7 +104,7 @@ pub struct Connecting {
 pub(crate) struct KeyChecking {
     /// The value of `StrictHostKeyChecking`. Empty if the configuration could not be read.
     pub(crate) value: String,
-    /// Whether `LogLevel` keeps ssh from reporting the key.
+    /// Whether `LogLevel` keeps ssh from reporting an unknown key.
     is_silent: bool,
 }
 
@@ -127,7 +127,7 @@ impl OfferedKeys {
 /// A jump host, in the form for ssh's command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JumpHost {
-    /// The jump hosts on the way to this one, for `-J`.
+    /// The earlier jump hosts on the way to this one, for `-J`.
     before: Option<String>,
     /// The destination, as a URI.
     pub destination: String,
@@ -171,7 +171,7 @@ impl SshConfig {
         self.key_checking.is_silent
     }
 
-    /// Returns the address family to connect over: that of the configuration, unless the user `asked` for one alone.
+    /// Returns the address family to connect over: as configured, unless the user `asked` for IPv4 or IPv6 only.
     pub fn family<'a>(&self, asked: &'a str) -> &'a str {
         self.connecting.family.filter(|_| !["inet", "inet6"].contains(&asked)).unwrap_or(asked)
     }
@@ -191,13 +191,13 @@ impl SshConfig {
         Account::new(self.user.as_ref()?, self.host_name.as_ref()?, self.port?)
     }
 
-    /// Returns whether ssh asks the user about an unknown host key, and reports the key if ssh is told not to ask.
+    /// Returns whether ssh asks the user about an unknown host key, and would report the key if it must not ask.
     pub fn asks_about_keys(&self) -> bool {
         self.key_checking.value == "ask" && !self.key_checking.is_silent
     }
 
-    /// Returns notes for the user on the configuration, one per line. `forwards`: the session forwards connections.
-    /// `has_program`: the session runs a program, but not `RemoteCommand`.
+    /// Returns notes for the user on the configuration, one per line. `forwards` is true if the session forwards
+    /// connections. `has_program` is true if the session runs a program other than `RemoteCommand`.
     pub fn notes(&self, host: &OsStr, forwards: bool, has_program: bool) -> Vec<String> {
         let refused = self.sharing.note().map(str::to_owned);
         self.note(host, forwards, has_program).into_iter().chain(refused).collect()
@@ -297,8 +297,8 @@ pub fn without_uri(destination: &str) -> String {
     format!("{user}{}", name.unwrap_or_default())
 }
 
-/// Returns the index after ssh's name in a command. If several words could be the name, the last one is used, although
-/// it may be the value of an option.
+/// Returns the index after ssh's name in a command. If several words could be ssh's name, the last word counts,
+/// although it may be the value of an option.
 fn behind_name(ssh: &[String]) -> Option<usize> {
     let is_name = |word: &String| {
         let name = Path::new(word).file_name().and_then(OsStr::to_str).unwrap_or_default();

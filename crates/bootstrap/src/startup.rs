@@ -43,7 +43,7 @@ pub const UNKNOWN: &str = "ROVE UNKNOWN";
 /// The beginning of the line in which a proxy command reports another reason why it could not connect.
 pub const FAILED: &str = "ROVE FAILED";
 
-/// Most further addresses of a host that are kept. Chosen: more than a client tries.
+/// Most addresses of a host that are kept besides the connected one. Chosen: more than a client tries.
 const OTHER_ADDRESSES_MAX: usize = 16;
 
 /// Length of a session key in text form, in characters. Source: docs/wire.md.
@@ -55,7 +55,7 @@ const PORT_REFUSED: &[u8] = b"Bad UDP port";
 /// The beginning of a line with a session that `rove attach` could choose. The port and a description follow.
 pub const CHOICE: &str = "ROVE SESSION";
 
-/// Most sessions to choose from. Chosen: the user types a single digit.
+/// Most running sessions that a login offers to the user. Chosen: the user types a single digit.
 pub const CHOICES_MAX: usize = 9;
 
 /// Parts of the error messages of a rove server that does not know the command `server attach`, or an option of it.
@@ -131,7 +131,7 @@ pub struct Announced {
     pub no_tunnel_program: bool,
     /// The host's system and processor, which the host states if it lacks a program for the server or tunnel.
     pub platform: Option<Platform>,
-    /// Whether a line of output complained about the UDP port.
+    /// Whether the server complained about the UDP port, as servers do that know no port ranges.
     pub port_refused: bool,
     /// The running sessions from which the user must choose, at most [`CHOICES_MAX`].
     pub sessions: Vec<RunningSession>,

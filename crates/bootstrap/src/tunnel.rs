@@ -9,10 +9,10 @@ pub mod retry;
 pub mod sshd_config;
 pub mod standby;
 
-/// The first line of the tunnel's end on the host, perhaps after start-up files' text, with the protocol's version.
+/// The first line of the tunnel's end on the host, with the protocol's version. Start-up files may print earlier lines.
 pub const MARK: &str = "ROVE TUNNEL 1";
 
-/// The address at which a server listens if its session always uses ssh. Only the tunnel's end on the host sends there.
+/// The address of a server whose session always uses ssh. Only the tunnel's end on the host sends there.
 pub const SERVER: &str = "127.0.0.1";
 
 /// The argument, in place of a port, that makes `rove tunnel` a forwarder. Older versions of rove refuse it.

@@ -7,7 +7,7 @@ use super::*;
 use crate::options::{Joined, Passage};
 use crate::program_name::ProgramName;
 
-/// A host: its own home directory, with programs that print how they were called.
+/// A simulated host: a home directory with programs that print how they were called.
 struct Host {
     home: Scratch,
 }
@@ -158,7 +158,7 @@ fn no_shell_interprets_a_backslash_in_a_servers_output() {
 
 #[test]
 fn a_shell_without_its_own_printf_gives_the_key_to_no_program() {
-    // The functions are those of a shell whose `printf` is a program, whose arguments all users see.
+    // The functions imitate a shell whose `printf` is a program. All users see a program's arguments.
     let script = format!(
         "command() {{ echo /usr/bin/printf; }}; printf() {{ echo shown; }}; print() {{ echo \"$3\"; }}; \
          serve() {{ echo 'MOSH CONNECT 60001 key'; return 1; }}; {}",

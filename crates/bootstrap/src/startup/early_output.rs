@@ -1,4 +1,4 @@
-//! The host's output before rove's command has started, or if it never starts.
+//! The host's output before rove's command starts, or all of its output if the command never starts.
 
 /// The kind of the most important line that the host printed before rove's command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,7 +13,7 @@ pub enum EarlyOutput {
 }
 
 impl EarlyOutput {
-    /// Adds a line for the user.
+    /// Records a line that the host printed for the user.
     pub(super) fn add(&mut self, line: &[u8]) {
         if !line.trim_ascii().is_empty() {
             *self = Self::Text.max(*self);

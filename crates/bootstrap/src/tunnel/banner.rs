@@ -2,17 +2,17 @@
 
 use crate::tunnel::{MARK, NO_TUNNEL_PROGRAM};
 
-/// Most bytes before the first line of the tunnel's end. Chosen: several times the longest greeting with ASCII art.
-/// Endless output must not be read for ever.
+/// Most bytes that a host may print before the first line of its tunnel's end. Chosen: several times the longest
+/// greeting with ASCII art. The limit also ends endless output.
 const PREFACE_BYTES_MAX: usize = 1024 * 1024;
 
-/// Most bytes of a line that are kept. Chosen: rove's own lines fit.
+/// Most bytes kept of a line that the host prints before the tunnel's frames. Chosen: rove's own lines fit.
 const LINE_BYTES_MAX: usize = 64;
 
 /// Skips output up to [`MARK`], the first line of the tunnel's end on the host.
 #[derive(Debug, Default)]
 pub struct Banner {
-    /// The first line of rove's command, with the challenge; earlier lines are ignored. Empty once it has arrived.
+    /// The first line of rove's command, with the challenge. Empty after its arrival. Earlier lines are ignored.
     first: String,
     line: Vec<u8>,
     read: usize,
@@ -38,7 +38,7 @@ impl Banner {
         Self { first, ..Self::default() }
     }
 
-    /// Consumes bytes from the front of `bytes`, up to the end of a line that decides the result.
+    /// Removes bytes from the front of `bytes`, up to the end of the line that decides the result.
     pub fn read(&mut self, bytes: &mut &[u8]) -> Found {
         while let Some((&byte, rest)) = bytes.split_first() {
             *bytes = rest;

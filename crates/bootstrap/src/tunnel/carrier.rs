@@ -2,18 +2,18 @@
 //!
 //! A stalled stream must not build up a long queue, because old screens would then arrive first. So at most a window of
 //! bytes is in flight, although pipes, ssh and TCP could hold more. The other end acknowledges arrived bytes by
-//! *credit*. A short queue of datagrams waits for room in the window. If the queue is full, this end drops the oldest.
+//! *credit*. While the window is full, a short queue holds datagrams. A full queue drops the oldest.
 
 use std::collections::VecDeque;
 
 use crate::tunnel::frame::{Decoder, Frame, FrameError, HEADER_LEN};
 
-/// Most bytes of datagram frames in flight without credit. Chosen: nearly all of one large instruction (32 KiB in 27
-/// fragments), which takes a quarter of a second at 1 Mbit/s. The window must fit a pipe (64 KiB).
+/// Most bytes of datagram frames in flight, for which an end has no credit yet. Chosen: nearly all of one large
+/// instruction (32 KiB in 27 fragments), a quarter of a second at 1 Mbit/s. A pipe (64 KiB) must hold the window.
 pub const WINDOW_BYTES_MAX: usize = 32 * 1024;
 
-/// Most bytes of datagrams that wait for credit. Chosen: two instructions of full size, so that a full window does not
-/// cause the retransmission of a large change.
+/// Most bytes of datagrams that wait at an end for credit. Chosen: two instructions of full size, so that a full window
+/// does not cause the retransmission of a large change.
 const QUEUE_BYTES_MAX: usize = 64 * 1024;
 
 /// Number of arrived bytes after which this end sends credit. Chosen: a quarter of the window, so that typing causes
@@ -77,7 +77,7 @@ impl Carrier {
     ///
     /// # Errors
     ///
-    /// Returns why the stream is malformed. Nothing after the fault can be read.
+    /// Returns an error if the stream is malformed. The bytes after the fault cannot be read.
     pub fn handle_bytes(&mut self, bytes: &mut &[u8]) -> Result<Option<Arrival>, FrameError> {
         while let Some(frame) = self.decoder.next(bytes)? {
             match frame {
@@ -96,8 +96,8 @@ impl Carrier {
         Ok(None)
     }
 
-    /// Returns whether no datagram waits and half of the window is free. The caller sends less urgent datagrams only
-    /// then, so that urgent ones never queue after them.
+    /// Returns whether no datagram waits and half of the window is free. The caller sends less urgent datagrams only in
+    /// this case, so that urgent datagrams never wait for them.
     pub const fn has_room(&self) -> bool {
         self.queue_bytes == 0 && self.in_flight <= WINDOW_BYTES_MAX / 2
     }

@@ -1,7 +1,7 @@
 //! Decides whether the next ssh for a session shares an open connection (`ControlMaster`) or makes its own, sans I/O.
 //!
-//! A shared connection may be dead, and then every ssh that shares it waits in vain. So after a login over it without
-//! an answer, the next ssh makes its own connection. If the user must answer for that, only the shared one is left.
+//! A shared connection may be dead, and then every ssh that shares it waits in vain. So after an unanswered login over
+//! it, the next ssh makes its own connection. If that needs the user, later logins share again.
 
 /// The connection for the next login.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +53,8 @@ impl Connection {
         }
     }
 
-    /// Records that the host has refused the newest login, which needs an answer of the user. Returns whether to try
-    /// the shared connection next.
+    /// Records that the newest login failed because it needs an answer of the user. Returns whether to try the shared
+    /// connection next.
     pub(super) fn handle_refusal(&mut self) -> bool {
         if self.is_own {
             self.next = Next::SharedOnly;

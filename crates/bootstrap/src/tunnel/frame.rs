@@ -78,7 +78,7 @@ impl Decoder {
     ///
     /// # Errors
     ///
-    /// Returns why the stream is malformed. Its later frames cannot be read.
+    /// Returns an error if the stream is malformed. Its later frames cannot be read.
     pub fn next(&mut self, bytes: &mut &[u8]) -> Result<Option<Frame>, FrameError> {
         loop {
             self.fill(bytes, HEADER_LEN);

@@ -6,21 +6,21 @@ use crate::tunnel::connection::Connection;
 
 /// Shortest wait between two starts of ssh. Chosen: the time that a laptop needs to find its network again.
 const WAIT_MIN: Duration = Duration::from_secs(1);
-/// Longest wait between two starts of ssh, if the network fails. Chosen: as long as anybody watches a notice before
-/// giving up, and no burden for a host that is down.
+/// Longest wait between two starts of ssh for a tunnel while the network fails. Chosen: a user watches a notice for
+/// about this time. A host that is down bears such a rate.
 const WAIT_MAX: Duration = Duration::from_secs(60);
-/// Wait after the host has refused a login, which needs an answer of the user. Chosen: programs that lock out password
-/// guessers count several failures within ten minutes, and this wait allows two.
+/// Wait after a login failed because it needs an answer of the user. Chosen: programs that lock out password guessers
+/// count several failures within ten minutes, and this wait allows two.
 const WAIT_REFUSED: Duration = Duration::from_secs(300);
 /// How long a tunnel may be silent before another ssh is started beside it. Chosen: five heartbeats of 3 s.
 const SILENCE_MAX: Duration = Duration::from_secs(15);
-/// How long a tunnel may be silent after this computer's network has changed. Most connections do not survive a change.
+/// How long a tunnel may be silent after this computer's network has changed. Most connections do not survive that.
 /// Chosen: two heartbeats.
 const SILENCE_MAX_CHANGED: Duration = Duration::from_secs(6);
-/// Shortest wait between two starts of ssh because of network changes. Chosen: an ssh that was started slightly too
+/// Shortest time from a start of ssh to one that a network change causes. Chosen: an ssh that was started slightly too
 /// early has failed by then. Even if the network changes all day, ssh starts only once in this time.
 const CHANGED_WAIT: Duration = Duration::from_secs(5);
-/// How long the start of an ssh may take. Chosen: twice the usual time of a TCP connection's five tries.
+/// How long an ssh may take to start its tunnel. Chosen: twice the usual time of a TCP connection's five tries.
 const START_MAX: Duration = Duration::from_secs(60);
 const _: () = assert!(WAIT_MIN.as_millis() < WAIT_MAX.as_millis());
 
@@ -93,7 +93,7 @@ impl Retry {
 
     /// Records that an ssh has ended, or could not be started.
     pub fn handle_end(&mut self, now: Instant, end: End) {
-        // A login that the user cancelled was not refused. Its connection may have been dead, as after a late start.
+        // Nobody refused a login that the user cancelled. Its connection may have been dead, as after a late start.
         if matches!(end, End::Late | End::BrokenOff) {
             self.connection.handle_silence();
         }
@@ -134,7 +134,7 @@ mod tests {
         Instant::from_millis(seconds * 1000)
     }
 
-    /// Starts an ssh whenever one is due, and lets each end at once by `end`. Returns the seconds of the starts.
+    /// Starts an ssh whenever a start is due, and ends each at once with `end`. Returns the starts' times in seconds.
     fn starts(end: End, count: usize) -> Vec<u64> {
         let mut retry = Retry::new(at(100), false);
         retry.handle_end(at(100), end);

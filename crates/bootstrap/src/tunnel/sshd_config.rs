@@ -6,11 +6,11 @@
 
 use core::net::SocketAddr;
 
-/// Most bytes of a file. Chosen: twenty times the size of a distribution's file.
+/// Largest file of sshd's configuration that is read, in bytes. Chosen: twenty times a distribution's file.
 pub const FILE_BYTES_MAX: usize = 64 * 1024;
-/// Most files that are read. Chosen: several times as many as a distribution has.
+/// Most files of sshd's configuration that are read. Chosen: several times as many as a distribution has.
 const FILES_MAX: usize = 64;
-/// Deepest nesting of included files. Source: OpenSSH 9.2 (`SERVCONF_MAX_DEPTH`).
+/// Deepest nesting of files that sshd's configuration includes. Source: OpenSSH 9.2 (`SERVCONF_MAX_DEPTH`).
 const DEPTH_MAX: usize = 16;
 
 /// The keywords that are evaluated.
@@ -19,7 +19,7 @@ const KEYWORDS: [&str; 3] = ["disableforwarding", "allowtcpforwarding", "permito
 /// The settings about forwarding in a configuration.
 #[derive(Debug, Default)]
 pub struct Forwarding {
-    /// For each of [`KEYWORDS`], the words after its first occurrence outside of `Match`.
+    /// For each of [`KEYWORDS`], the words after its first occurrence outside of `Match` blocks.
     general: [Option<Vec<String>>; 3],
     /// For each of [`KEYWORDS`], the words under `Match all`. They override `general`.
     matched: [Option<Vec<String>>; 3],
@@ -94,7 +94,7 @@ impl Forwarding {
         };
     }
 
-    /// Returns why datagrams must not be relayed to this server, as a sentence. `None` if they may.
+    /// Returns why the forwarder must not relay datagrams to this server, as a sentence. `None` if it may relay.
     pub fn refusal(&self, server: SocketAddr) -> Option<String> {
         if self.unread.is_some() {
             return self.unread.clone();

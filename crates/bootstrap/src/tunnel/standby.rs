@@ -10,15 +10,15 @@ use rove_units::{Duration, Instant};
 use crate::quote;
 use crate::tunnel::connection::Connection;
 
-/// Least time between two automatic logins. Chosen: a host's defences (fail2ban, `MaxStartups`) count several in a
-/// minute.
+/// Shortest time between the starts of two automatic logins. Chosen: a host's defences (fail2ban, `MaxStartups`) count
+/// several in a minute.
 const PAUSE: Duration = Duration::from_secs(60);
-/// How long an automatic login may take. Chosen: ten times the usual. An ssh agent that waits for the user's consent
-/// shows only by this duration.
+/// How long an automatic login of ssh may take. Chosen: ten times the usual time. A longer login may wait for the user:
+/// an ssh agent may ask for consent.
 pub const LOGIN_MAX: Duration = Duration::from_secs(5);
 
-/// Shell text that fails if ssh might offer a key of a security token, which would wait for a touch. Otherwise it runs
-/// the command in its arguments.
+/// Shell text that fails if ssh might offer a key of a security token, which would wait for a touch. Otherwise the text
+/// runs the command in its arguments.
 const WITHOUT_TOUCH: &str = "if { SSH_AUTH_SOCK=AGENT ssh-add -L </dev/null | grep '^sk-'; \
                              grep '^sk-' /dev/null FILES; } 2>/dev/null | grep -q .; then echo 'REASON' >&2; exit 255; fi; exec \"$@\"";
 /// The reason that the command of [`touch_guard`] prints if it does not run ssh.
@@ -66,8 +66,8 @@ impl Standby {
         }
     }
 
-    /// Returns when to log in, if a login is needed from `wanted_at` on. `None` if a login is under way, or only the
-    /// user may log in.
+    /// Returns when ssh may log in automatically, if a login is wanted from `wanted_at` on. `None` if a login is under
+    /// way, or only the user may log in.
     pub fn start_at(&self, wanted_at: Instant) -> Option<Instant> {
         if self.needs_user() || self.is_logging_in {
             return None;
@@ -120,8 +120,8 @@ impl Standby {
 }
 
 /// Returns words to put in front of an ssh command. They run it, unless ssh might offer the key of a security token.
-/// The keys are those of the agent with the socket `agent` (empty for no agent), and those in `key_files`. The guard
-/// does not know what ssh puts in the place of a `%` or `$` in a file's name.
+/// They search the agent with the socket `agent` (empty for no agent), and `key_files`. A file's name with `%` or `$`
+/// counts as a token's key. Only ssh knows the real name.
 pub fn touch_guard(agent: &Path, key_files: &[String]) -> Vec<String> {
     let text = |file: &String| match file.contains(['%', '$']) {
         true => UNKNOWN_KEY.to_owned(),
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_silent_network_and_a_dead_shared_connection_need_no_user() {
-        // (whether a connection is shared, the ends of logins, and whether each login made a connection of its own)
+        // (whether ssh shares a connection, the ends of its logins, and whether each login made its own connection)
         let (silent, refused) = (End::Unanswered, End::Refused);
         for (shares, ends, own) in [
             (false, &[silent, silent, silent][..], &[false, false, false][..]),
