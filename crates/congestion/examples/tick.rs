@@ -1,6 +1,6 @@
 //! Measures the cost of Sprout's inference: `cargo run --release -p rove-congestion --example tick`.
 //!
-//! Printed are the time to make the tables, and medians of a tick with its forecast, in microseconds, at several rates.
+//! It prints the time to make the tables, and medians of a tick with its forecast at several rates, in microseconds.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -2,14 +2,14 @@
 
 use rove_units::{Duration, Instant};
 
-/// How long a sample counts as the least. Source: BBR (Cardwell et al., ACM Queue 2016), `RTpropFilterLen`.
+/// Time after which the least sample expires. Source: BBR (Cardwell et al., ACM Queue 2016), `RTpropFilterLen`.
 const LIFETIME: Duration = Duration::from_secs(10);
 
-/// Least time for which the window shrinks to empty the queue. Source: BBR, `ProbeRTTDuration`.
+/// Shortest time for which the window shrinks to empty the queue. Source: BBR, `ProbeRTTDuration`.
 const PROBE: Duration = Duration::from_millis(200);
 
-/// The least round-trip time that a flow measured recently. A flow with a permanent queue would count the queue's delay
-/// as the path's. So after 10 s without a sample as low, the window must shrink for a moment ([`BaseRtt::is_probing`]).
+/// The least round-trip time that a flow has measured recently. With a permanent queue, each sample has the queue's
+/// delay. So after 10 s without an equally low sample, the window must shrink for a moment ([`BaseRtt::is_probing`]).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BaseRtt {
     least: Option<Duration>,

@@ -1,5 +1,5 @@
-//! Compound TCP: the sum of a window that follows losses and a window that follows delays (Tan, Song, Zhang, Sridharan:
-//! *A Compound TCP Approach for High-Speed and Long Distance Networks*, IEEE INFOCOM 2006).
+//! Compound TCP: the sum of a loss-based window and a delay-based window (Tan, Song, Zhang, Sridharan: *A Compound TCP
+//! Approach for High-Speed and Long Distance Networks*, IEEE INFOCOM 2006).
 
 use rove_units::{Bytes, Duration, Instant};
 
@@ -15,21 +15,21 @@ const K: f64 = 0.75;
 /// Share of the whole window (both windows together) that a loss removes. Source: the paper, section III.
 const BETA: f64 = 0.5;
 
-/// Share of the window that follows losses that remains after a loss. Source: RFC 5681, section 3.1.
+/// The share of the loss-based window that remains after a loss. Source: RFC 5681, section 3.1.
 const BY_LOSSES_LEFT: f64 = 0.5;
 
-/// Packets in the queue at which the window that follows delays begins to shrink. Source: the paper, section III.
+/// Packets in the queue at which the delay-based window begins to shrink. Source: the paper, section III.
 const GAMMA: f64 = 30.0;
 
-/// Packets by which the window that follows delays shrinks for each packet in the queue. Chosen: the paper gives no
-/// value; with 1, the queue empties within a round trip.
+/// Packets by which the delay-based window shrinks for each packet in the queue. Chosen: the paper gives no value; with
+/// 1, the queue empties within a round trip.
 const ZETA: f64 = 1.0;
 
 /// The congestion controller of Compound TCP. HyStart++ (RFC 9406) ends its slow start.
 #[derive(Clone, Debug)]
 pub struct Compound {
     by_losses: PacketWindow,
-    /// The window that follows delays, in packets.
+    /// The delay-based window, in packets.
     by_delays: f64,
     slow_start: SlowStart,
     base: Option<Duration>,
@@ -58,7 +58,7 @@ impl Compound {
         self.by_losses.packets + self.by_delays
     }
 
-    /// Adjusts the window that follows delays. Call this once each round trip.
+    /// Adjusts the delay-based window. Call this once each round trip.
     fn adjust(&mut self, rtt: Duration, base: Duration) {
         let window = self.in_all();
         let queued = window * (1.0 - base.as_secs_f64() / rtt.as_secs_f64().max(1e-9));
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_queue_of_thirty_packets_ends_the_window_by_delays() {
-        // 200 packets in a round trip of 100 ms.
+        // The path carries 200 packets in a round trip of 100 ms.
         let mut path = Path::with_rate(Compound::new(PACKET), 100, 2_000);
         path.lose();
         path.windows(100);

@@ -17,8 +17,8 @@ use rove_units::{Bytes, Duration, Instant};
 pub struct Ack {
     /// When the packet was sent.
     pub sent: Instant,
-    /// When the packet arrived, by a clock with a constant and unknown offset, so that only differences have a meaning.
-    /// If the receiver does not tell it, this is the time of the acknowledgment.
+    /// When the packet arrived, by a clock with a constant and unknown offset. Only differences have a meaning. If the
+    /// receiver does not report the time, this is the time of the acknowledgment.
     pub received: Instant,
     /// The size of the packet.
     pub size: Bytes,
@@ -58,11 +58,11 @@ pub trait Controller: Debug + Send {
     /// Called after all packets that one datagram acknowledges were passed to [`Controller::on_ack`].
     fn on_end_acks(&mut self, _now: Instant, _in_flight: Bytes, _is_app_limited: bool) {}
 
-    /// Called when packets are declared lost, once for all that are found lost at one time.
+    /// Called when packets are declared lost. A single call reports all losses that are found at the same time.
     fn on_loss(&mut self, now: Instant, loss: &Loss);
 
-    /// Called when a packet has arrived that was declared lost, sent at `sent`, and no other packet is missing. If this
-    /// packet was sent before the last reaction to a loss, the controller may take the reaction back.
+    /// Called when a packet that was declared lost has arrived, and no other packet is missing. It was sent at `sent`.
+    /// If the last reaction to a loss came later, the controller may undo this reaction.
     fn on_spurious_loss(&mut self, _sent: Instant) {}
 
     /// Called when a queue on the path does harm. A person waits for an echo over this path, or the peer also sends
@@ -90,8 +90,8 @@ pub trait Controller: Debug + Send {
         Duration::ZERO
     }
 
-    /// Returns the longest silence of a flow with packets in flight. After it, the flow sends a small packet even
-    /// beyond the window (a QUIC PING), whose acknowledgment shows that a stalled link works again. `None` for never.
+    /// Returns the longest silence of a flow with packets in flight. Then it sends a small packet (a QUIC PING) even
+    /// beyond the window. Its acknowledgment shows that a stalled link works again. `None` for never.
     fn heartbeat(&self) -> Option<Duration> {
         None
     }

@@ -121,7 +121,7 @@ impl Controller for Cubic {
         }
         if loss.is_persistent {
             self.slow_start.restart();
-            // The function then begins flat, at the end of slow start. Source: RFC 9438, section 4.8.
+            // After slow start, the cubic function then begins at its plateau. Source: RFC 9438, section 4.8.
             (self.window_before, self.epoch) = (0.0, None);
         }
     }
@@ -152,7 +152,7 @@ mod tests {
         (path.controller.window.packets, path.controller.window_before) = (50.0, 50.0);
         path.controller.window.end_slow_start();
         let windows = path.windows(80);
-        // A packet each round trip, and from 5 s on the cubic function: 50 + 0.4 t^3.
+        // The window grows by a packet each round trip, and from 5 s on as 50 + 0.4 t^3.
         for (rounds, expected) in [(25, 75), (50, 100), (79, 250)] {
             let found = windows[rounds];
             assert!(found.abs_diff(expected) * 10 <= expected, "{rounds}: {found}");
@@ -190,7 +190,7 @@ mod tests {
         path.controller.on_loss(path.now, &loss);
         let windows = path.windows(40);
         let start = windows.iter().position(|it| *it >= 280).expect("slow start ends at 0.7 W");
-        // Two seconds later: 280 + 0.4 * 2^3 = 283 by the function, and 290 by Reno's growth of 0.53 in each round.
+        // After two seconds, the function gives 280 + 0.4 * 2^3 = 283. Reno's growth of 0.53 in each round gives 290.
         let grown = windows[start + 20];
         assert!(grown.abs_diff(290) <= 4, "{grown} after {}: {windows:?}", windows[start]);
     }

@@ -6,8 +6,8 @@ use rove_units::{Duration, Instant, push_newest};
 
 use crate::controller::Ack;
 
-/// Most delay samples whose minimum is the current delay. Source: RFC 6817, section 2.5: `CURRENT_FILTER`, at least 1;
-/// four are BitTorrent's.
+/// Number of newest samples whose least delay is the current delay. Source: RFC 6817, section 2.5: `CURRENT_FILTER`, at
+/// least 1; BitTorrent has four.
 pub(crate) const CURRENT: usize = 4;
 
 /// Delays in one direction, in ns. Only differences have a meaning, because the clocks' offset is unknown.
@@ -17,9 +17,9 @@ pub(crate) struct Delays {
     current: VecDeque<i128>,
     /// The least delay of this round trip.
     round: Option<i128>,
-    /// The least delay of each of the last entries, oldest first.
+    /// The least delay of each of the last periods (entries), oldest first.
     base: VecDeque<i128>,
-    /// How many entries are kept, and how long each is measured.
+    /// The number of entries that are kept, and the length of an entry's period.
     entries: (usize, Duration),
     /// When the newest entry began.
     entry_at: Option<Instant>,
@@ -37,7 +37,7 @@ impl Delays {
         }
     }
 
-    /// Adds a sample. If an entry ended, returns the least queueing delay that a packet found in it, in seconds.
+    /// Adds a sample. If it ends an entry's period, returns the period's least queueing delay, in seconds.
     pub(crate) fn update(&mut self, now: Instant, ack: &Ack) -> Option<f64> {
         let delay = i128::from(ack.received.as_nanos()) - i128::from(ack.sent.as_nanos());
         push_newest(&mut self.current, delay, CURRENT);

@@ -101,7 +101,7 @@ mod tests {
     /// Source: RFC 6817, section 2.4.2: the window settles where the queueing delay is the target.
     #[test]
     fn the_queueing_delay_settles_at_the_target() {
-        // 25 packets in a round trip of 50 ms, and 50 in 100 ms of queue.
+        // The path carries 25 packets in a round trip of 50 ms, and 50 in 100 ms of queue.
         let mut path = Path::with_rate(Ledbat::new(PACKET), 50, 500);
         path.windows(600);
         for window in path.windows(100) {

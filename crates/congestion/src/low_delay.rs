@@ -18,7 +18,7 @@ use crate::packet_window::PacketWindow;
 use crate::rounds::Rounds;
 
 /// The queueing delay at which the window aims while a user types. Chosen: keys may wait 10 ms more during a file copy.
-/// It is for the least queueing delay within a round trip. Most packets wait longer.
+/// The least queueing delay of a round trip is compared with it. Most packets wait longer.
 const TARGET: Duration = Duration::from_millis(5);
 
 /// The multiple of the target above which the current queueing delay shrinks the window at once. Up to it, the window
@@ -27,7 +27,7 @@ const TARGET: Duration = Duration::from_millis(5);
 /// varies by 5 ms had two thirds of the rate.
 const URGENT: f64 = 2.0;
 
-/// The longest queueing delay at which the window aims while nobody types. A path whose round trip is shorter has a
+/// The longest queueing delay at which the window aims while nobody types. If the round trip is shorter, the aim is a
 /// queue of one round trip. Chosen: a copy over each of four recorded cellular links is then faster than by Sprout-ACK.
 /// RFC 6817 allows 100 ms.
 const IDLE_TARGET: Duration = Duration::from_millis(25);
@@ -46,8 +46,8 @@ const ENTRY: Duration = Duration::from_secs(15);
 /// Chosen: clocks drift less in the time of an entry.
 const PERMANENT: Duration = Duration::from_millis(1);
 
-/// Time at the least window after which the base delay is forgotten. So small a window causes no queue. Therefore the
-/// path has become longer, or the queue is another flow's. Chosen: as long as BBR's filter of the round-trip time
+/// Time with a queue at the least window, after which the base delay is forgotten. So small a window causes no queue.
+/// Therefore the path has become longer, or another flow queues. Chosen: as long as BBR's filter of the round-trip time
 /// (Cardwell et al., ACM Queue 2016).
 const STUCK: Duration = Duration::from_secs(10);
 
@@ -109,8 +109,8 @@ impl LowDelay {
         (self.rtt - self.queueing()).clamp(least, IDLE_TARGET.as_secs_f64())
     }
 
-    /// Returns the current queueing delay, in seconds. A small window uses half as many samples as it has packets, as
-    /// more would last a round trip.
+    /// Returns the current queueing delay, in seconds. A small window uses half as many samples as it has packets. More
+    /// samples would span a round trip.
     fn queueing(&self) -> f64 {
         self.delays.current(whole(self.window.packets / 2.0).max(1))
     }
@@ -121,7 +121,7 @@ impl LowDelay {
         let excess = queueing - self.target(now);
         let too_many = self.window.packets * excess / self.rtt.max(excess);
         self.window.packets = (self.window.packets - too_many).max(LEAST);
-        // From here the window grows by itself again. Slow start would overshoot.
+        // The window now grows by `grow`, because slow start would overshoot.
         self.window.end_slow_start();
         let since = *self.stuck_since.get_or_insert(now);
         if self.window.packets > LEAST {
@@ -144,7 +144,7 @@ impl LowDelay {
         let target = self.target(now);
         self.stuck_since = None;
         self.calm = if queueing < target / 2.0 { self.calm.saturating_add(1) } else { 0 };
-        // A larger window shows in the queue only a round trip later. So it grows by at most the target queue.
+        // A larger window shows in the queue only a round trip later. So the growth is at most the target queue.
         let most = self.window.packets * target / self.rtt.max(target);
         let faster = (2.0 * self.velocity).min(most).max(1.0);
         self.velocity = if self.calm > CALM { faster } else { 1.0 };
@@ -223,7 +223,7 @@ impl Controller for LowDelay {
 /// Source: the periodic slowdown of LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus).
 #[derive(Clone, Copy, Debug)]
 struct Drain {
-    /// The window, in packets, that is restored.
+    /// The window that is restored after the pause, in packets.
     packets: f64,
     /// When packets begin to find no queue: one round trip after the drain began.
     until: Instant,
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn slow_start_ends_with_the_queue_and_the_window_stays_at_its_target() {
-        // 50 packets in a round trip of 100 ms, and 2.5 in 5 ms of queue.
+        // The path carries 50 packets in a round trip of 100 ms, and 2.5 in 5 ms of queue.
         let mut path = Path::with_rate(typing(), 100, 500);
         let windows = path.windows(40);
         assert_eq!(windows[..5], [2, 4, 8, 16, 32]);
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_slow_link_has_no_more_than_two_packets_in_its_queue() {
-        // 4 packets in a round trip of 40 ms.
+        // The path carries 4 packets in a round trip of 40 ms.
         let mut path = Path::with_rate(typing(), 40, 100);
         path.windows(40);
         for window in path.windows(100) {
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn packets_that_are_late_by_chance_shrink_no_window_and_a_late_round_trip_does() {
-        // A packet of each round trip is on time in one case. All but the very first are late by 8 ms in the other.
+        // First, a packet of each round trip is on time. Second, all but the very first packet are late by 8 ms.
         for (second, shrinks) in [(0, false), (8, true)] {
             let mut controller = typing();
             controller.window.packets = 40.0;
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn the_queue_of_an_hour_is_no_longer_than_that_of_a_minute() {
-        // 50 packets in a round trip of 100 ms, 2.5 in 5 ms of queue, and 12.5 in 25 ms.
+        // The path carries 50 packets in a round trip of 100 ms, 2.5 in 5 ms of queue, and 12.5 in 25 ms.
         for (controller, most) in [(typing(), 55), (LowDelay::new(PACKET), 66)] {
             let mut path = Path::with_rate(controller, 100, 500);
             path.windows(40);
@@ -376,7 +376,7 @@ mod tests {
 
     #[test]
     fn the_queue_is_short_within_two_round_trips_of_a_key_and_longer_after_five_seconds_without() {
-        // 50 packets in a round trip of 100 ms, 12 in 25 ms of queue, and 2.5 in 5 ms.
+        // The path carries 50 packets in a round trip of 100 ms, 12 in 25 ms of queue, and 2.5 in 5 ms.
         let mut path = Path::with_rate(LowDelay::new(PACKET), 100, 500);
         let idle = path.windows(100)[99];
         assert!((60..=64).contains(&idle), "{idle}");

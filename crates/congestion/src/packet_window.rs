@@ -42,7 +42,7 @@ impl PacketWindow {
 
     pub(crate) fn bytes(&self) -> Bytes {
         let packet = f64::from(u32::try_from(self.packet.get()).unwrap_or(u32::MAX));
-        // Rounded, because a product that is slightly too small would never permit the last packet of the window.
+        // A product that is slightly too small would never permit the last packet of the window. So it is rounded.
         Bytes::from(whole((self.packets * packet).round()))
     }
 
@@ -82,8 +82,8 @@ impl PacketWindow {
         is_new
     }
 
-    /// Undoes the last congestion event if a packet that was sent at `sent` belongs to it. Source: RFC 4015, section 3.
-    /// Returns whether it did.
+    /// Undoes the last congestion event if a packet that was sent at `sent` belongs to the event. Returns whether the
+    /// event was undone. Source: RFC 4015, section 3.
     pub(crate) fn undo(&mut self, sent: Instant) -> bool {
         let before = self.before.take_if(|_| self.recovery.covers(sent));
         if let Some([packets, threshold]) = before {

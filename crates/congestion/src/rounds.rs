@@ -18,8 +18,8 @@ pub(crate) struct Round {
 }
 
 impl Rounds {
-    /// Counts the acknowledgment of a packet that was sent at `sent`. Returns the round trip that ends with it, or
-    /// `None` if none ends. The acknowledgment's own sample belongs to the next round trip.
+    /// Counts the acknowledgment of a packet that was sent at `sent`. Returns the round trip that this acknowledgment
+    /// ends. `None` if none ends. The acknowledgment's own sample belongs to the next round trip.
     pub(crate) fn update(&mut self, now: Instant, sent: Instant, rtt: Duration) -> Option<Round> {
         let ended = self.began.is_none_or(|began| sent >= began).then_some(self.current);
         if ended.is_some() {

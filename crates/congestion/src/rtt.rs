@@ -2,7 +2,7 @@
 
 use rove_units::Duration;
 
-/// Divisor of a sample's weight in the average: a sample counts 1/8. Source: RFC 6298, section 2.3.
+/// Divisor for the weight of a sample in the average, which is 1/8. Source: RFC 6298, section 2.3.
 const SHARE: u32 = 8;
 
 /// The smoothed round-trip time (SRTT) of a flow.

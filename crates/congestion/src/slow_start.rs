@@ -12,7 +12,7 @@ const GROWTH: [Duration; 2] = [Duration::from_millis(4), Duration::from_millis(1
 /// The growth that shows a queue is the RTT divided by this, within [`GROWTH`]. Source: RFC 9406, `MIN_RTT_DIVISOR`.
 const RTT_DIVISOR: u32 = 8;
 
-/// Number of samples in a round trip from which on its delay is judged. Source: RFC 9406, `N_RTT_SAMPLE`.
+/// Least number of samples in a round trip whose delay can show a queue. Source: RFC 9406, `N_RTT_SAMPLE`.
 const SAMPLES: u32 = 8;
 
 /// Divisor of the window's growth during conservative slow start (CSS). Source: RFC 9406, `CSS_GROWTH_DIVISOR`.
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn slow_start_ends_when_the_round_trip_time_grows_although_nothing_is_lost() {
-        // 100 packets in a round trip of 100 ms: the window of 160 is the first to queue.
+        // The path carries 100 packets in a round trip of 100 ms. The window of 160 is the first to queue.
         let mut path = Path::with_rate(NewReno::new(PACKET), 100, 1_000);
         let windows = path.windows(30);
         assert_eq!(windows[..5], [10, 20, 40, 80, 160]);

@@ -36,8 +36,8 @@ const QUEUE: Duration = Duration::from_millis(30);
 /// link could carry. Chosen: nearly the whole tick. If the queue runs dry, the link may be faster.
 const BUSY_SHARE: f64 = 0.9;
 
-/// The window shrinks to its minimum when the oldest packet in flight is unacknowledged for a round trip and this time.
-/// Chosen: the look-ahead, and a tick for the age of the forecast. A packet that is later shows a wrong forecast.
+/// Time beyond a round trip after which an unacknowledged packet shrinks the window to its minimum. Chosen: the
+/// look-ahead, and a tick for the age of the forecast. A later packet shows a wrong forecast.
 const LATE: Duration = Duration::from_millis(40);
 
 /// Least window, in packets. Source: RFC 9002, section 7.2.
@@ -51,7 +51,7 @@ const HEARTBEAT_ROOM: u64 = 80;
 /// The round-trip time assumed before the first sample. Source: RFC 9002, section 6.2.2.
 const INITIAL_RTT: Duration = Duration::from_millis(333);
 
-/// Most ticks followed one by one after a silence. Chosen: 20 s, after which nothing is left of the old belief.
+/// Most ticks of a silence that update the belief. Chosen: 20 s, after which nothing is left of the old belief.
 const SILENT_TICKS_MAX: u64 = 1_000;
 
 /// A congestion controller that forecasts the acknowledgments of its flow.
@@ -94,7 +94,7 @@ impl SproutAck {
         controller
     }
 
-    /// Returns the time until an acknowledgment if no queue delays it, with the receiver's longest delay.
+    /// Returns the longest time to an acknowledgment without a queue. It includes the receiver's longest delay.
     fn round_trip(&self) -> Duration {
         self.base.least().unwrap_or(INITIAL_RTT) + self.ack_delay
     }
@@ -231,7 +231,7 @@ mod tests {
     fn the_first_window_is_that_of_the_prior() {
         let ack_delay = Duration::ZERO;
         let window = |scale| SproutAck::new(scale, PACKET, ack_delay).window().get() / 1_400;
-        // The forecast is for 353 ms without observation. The linear grid has no rate below 4 packets/s but the outage.
+        // The forecast is for 353 ms without observation. Only the wide grid has rates from 2 to 4 packets/s.
         assert!((10..40).contains(&window(Scale::Linear)), "{}", window(Scale::Linear));
         assert_eq!(window(Scale::Wide), 2);
     }

@@ -98,7 +98,7 @@ mod tests {
     /// Source: the paper, section 3.2: the flow settles with alpha to beta packets in the queue, and stays there.
     #[test]
     fn the_queue_settles_between_alpha_and_beta_packets() {
-        // 50 packets in a round trip of 100 ms.
+        // The path carries 50 packets in a round trip of 100 ms.
         let mut path = Path::with_rate(Vegas::new(PACKET), 100, 500);
         path.windows(200);
         for window in path.windows(100) {

@@ -12,11 +12,11 @@ use crate::remy::error::TableError;
 use crate::remy::memory::{AXES, Axis};
 use crate::remy::table::{RULES_MAX, Rule, Table};
 
-/// Largest `.dna` file, in bytes. Chosen: ten times the file of a table with the most rules, of which each takes 180
-/// bytes, and as many again in the nodes above it.
+/// Largest `.dna` file that is read, in bytes. Chosen: ten times the file of a table with the most rules. Each rule
+/// takes 180 bytes, and as many again in the nodes above it.
 const FILE_BYTES_MAX: usize = 16_777_216;
 
-/// Most levels of a tree. Chosen: a bisection adds a level, and a box halved 64 times has no width left.
+/// Most levels of the tree in a `.dna` file. Chosen: a bisection adds a level, and a box halved 64 times has no width.
 const LEVELS_MAX: usize = 64;
 
 /// A node of the tree. Source of all field numbers: fact sheet of the published files.
@@ -45,7 +45,7 @@ struct Sides {
     lower: Option<Corner>,
     #[prost(message, optional, tag = "12")]
     upper: Option<Corner>,
-    /// The signals by which the table divides.
+    /// The numbers of the signals whose axes the table divides.
     #[prost(uint64, repeated, packed = "false", tag = "13")]
     axes: Vec<u64>,
 }
@@ -138,7 +138,7 @@ fn read_node(
 }
 
 impl Leaf {
-    /// Returns the rule. The box of the node counts before that of the rule itself.
+    /// Returns the rule, with the node's box. If the node has no box, the rule's own box counts.
     fn rule(self, node: Option<Domain>) -> Result<Rule, TableError> {
         let own = self.domain.map(Sides::domain).transpose()?;
         let action = Action {

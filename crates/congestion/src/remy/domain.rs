@@ -12,7 +12,7 @@ pub struct Domain {
 }
 
 impl Domain {
-    /// Upper bound of a signal for which a table names none. Source: tables of the learnability paper (SIGCOMM 2014).
+    /// Upper bound of a signal if the table names no bound. Source: tables of the learnability paper (SIGCOMM 2014).
     pub const UPPER_BOUND: f64 = 163_840.0;
 
     /// The box with all memories from 0 to [`Self::UPPER_BOUND`].

@@ -8,7 +8,7 @@ use crate::remy::domain::Domain;
 use crate::remy::error::TableError;
 use crate::remy::memory::{AXES, Axis, Memory};
 
-/// Most nodes of a lookup tree. Chosen: sixteen for each rule of the largest table; bisected boxes need two.
+/// Most nodes of a table's lookup tree. Chosen: sixteen for each rule of the largest table; bisected boxes need two.
 const NODES_MAX: usize = 65_536;
 
 /// A node of the lookup tree.

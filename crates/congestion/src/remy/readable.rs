@@ -1,6 +1,6 @@
 //! The readable form of a RemyCC table: TOML, made for people and for version control.
 //!
-//! A side of a box that equals that of the whole table is left out. Written numbers are read back unchanged.
+//! The file leaves out each side of a box that equals the whole table's side. Numbers survive writing and reading.
 
 use core::fmt::Write as _;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use crate::remy::table::{Rule, Table};
 /// The name and version of this form, which a file states as `form`.
 const FORM: &str = "rove-remy-1";
 
-/// Largest readable file, in bytes. Chosen: the same as for a `.dna` file.
+/// Largest file in the readable form, in bytes. Chosen: the same as for a `.dna` file.
 const FILE_BYTES_MAX: usize = 16_777_216;
 
 /// The contents of a file in the readable form.

@@ -15,7 +15,7 @@ pub struct RemySender {
 }
 
 impl RemySender {
-    /// Creates the state at the start of a flow: memory and window are zero, and the rule for this memory is applied.
+    /// Creates the state at the start of a flow. Its window results from the rule for a memory of zeros.
     pub fn new(table: &Table) -> Self {
         let mut sender = Self::default();
         sender.decide(table);

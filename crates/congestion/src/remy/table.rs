@@ -6,7 +6,7 @@ use crate::remy::error::TableError;
 use crate::remy::lookup::Lookup;
 use crate::remy::memory::{Axis, Memory};
 
-/// Most rules of a table. Chosen: twenty times the largest published table.
+/// Most rules of a RemyCC's table. Chosen: twenty times the largest published table.
 pub(super) const RULES_MAX: usize = 4_096;
 
 /// Longest time between two packets that an action may ask for, in ms. Chosen: an hour; published tables have 30 ms.

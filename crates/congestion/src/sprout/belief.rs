@@ -50,7 +50,7 @@ impl Belief {
         &self.shares
     }
 
-    /// Advances by a tick in which `count` was observed. A `count` of `None` tells nothing about the link.
+    /// Advances by a tick in which `count` was observed. `None` for a tick that shows nothing about the link.
     pub(crate) fn tick(&mut self, count: Option<Count>) {
         self.model.evolve(&self.shares, &mut self.next, &mut self.work);
         core::mem::swap(&mut self.shares, &mut self.next);

@@ -1,4 +1,4 @@
-//! The details in which the paper differs from its published program, or which the paper leaves open.
+//! Settings in which the Sprout paper and its published program differ, or which the paper leaves open.
 
 use rove_units::Bytes;
 
@@ -7,7 +7,7 @@ use crate::sprout::packet::{FEEDBACK, HEADER, Packet};
 /// Length of the field with a payload's length, which counts as a part of the payload. Source: the published program.
 const PAYLOAD_LENGTH: Bytes = Bytes::new(2);
 
-/// How a Sprout end counts packets and empties its queue.
+/// How a Sprout end counts packets, and how its estimate of the queue falls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
     /// The size of a full datagram, which is as much as a delivery opportunity carries.
@@ -78,7 +78,7 @@ pub enum Drain {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
     /// The payload, the two bytes of its length and a forecast count, as in the published program. Headers do not. A
-    /// full packet counts as 1.03 packets in a tick: it has 1440 bytes there, and 1400 bytes count as a packet.
+    /// full packet of 1440 bytes counts as 1.03 packets in a tick, because 1400 bytes count as a packet.
     Payload,
     /// The packet counts with its header. A full packet counts as one at most. Slow links then carry more, because a
     /// flow of few packets less often mistakes its own rate for the link's.

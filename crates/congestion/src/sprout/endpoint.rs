@@ -34,7 +34,7 @@ pub enum Waiting {
     Nothing,
     /// This many bytes of a stream wait. The stream may be cut anywhere.
     Stream(Bytes),
-    /// Packets wait that must not be cut: the sizes of the first and, if there is one, of the second.
+    /// Packets wait that must not be cut. The fields are the sizes of the first and, if any, of the second.
     Packets(Bytes, Option<Bytes>),
 }
 

@@ -15,7 +15,7 @@ const FIRST_RATE: f64 = 1.0;
 
 /// Infers the rate of a link from the number of packets in each tick.
 pub trait Estimator: Debug + Send {
-    /// Advances by a tick in which `count` packets arrived. A `count` of `None` tells nothing about the link.
+    /// Advances by a tick in which `count` packets arrived. `None` for a tick that shows nothing about the link.
     fn tick(&mut self, count: Option<f64>);
 
     /// Returns how many packets are forecast to arrive within the next 1, 2, ... ticks.
@@ -82,7 +82,7 @@ pub struct MovingAverage {
 
 impl MovingAverage {
     /// The weight of a tick in the moving average. Chosen: neither the paper nor the published program gives it;
-    /// `rove-lab figures sprout-gain` compares others.
+    /// `rove-lab figures sprout-gain` compares other weights.
     pub const GAIN: f64 = 0.125;
 
     /// Creates a moving average in which each tick has the weight `gain`.

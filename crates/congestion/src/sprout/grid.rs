@@ -17,11 +17,11 @@ const WIDE_BINS: usize = 256;
 /// Lowest and highest rate of the wide grid, in packets/s. Chosen: 24 kbit/s to 2.4 Gbit/s.
 const WIDE_RATES: [f64; 2] = [2.0, 200_000.0];
 
-/// Standard deviation of a rate after a second, in packets/s. Source: Sprout paper, section 3.1.
+/// Standard deviation of a rate's change in a second, in packets/s. Source: Sprout paper, section 3.1.
 const VOLATILITY: f64 = 200.0;
 
-/// Least standard deviation of a rate of the wide grid after a tick, as a share of the rate. Chosen: that of the linear
-/// grid at 190 packets/s.
+/// Least standard deviation of a rate's change in a tick on the wide grid, as a share of the rate. Chosen: the linear
+/// grid has this share at 190 packets/s.
 const RELATIVE_STEP: f64 = 0.15;
 
 /// How often an outage ends, in outages per second. Source: Sprout paper, section 3.1.
@@ -115,9 +115,9 @@ fn bounded(bins: impl Iterator<Item = Bin>) -> Vec<Bin> {
     all
 }
 
-/// Returns a bin's row. In that of an outage, the probabilities of staying and of leaving are each multiplied with that
-/// of the random walk. So they do not sum to 1: an outage loses 45 % of its weight with each tick. Source: the
-/// published program.
+/// Returns a bin's row. In an outage's row, the probabilities of staying and of leaving are multiplied by those of the
+/// random walk. So the row does not sum to 1: an outage loses 45 % of its weight with each tick. Source: the published
+/// program.
 fn row(bins: &[Bin], from: usize, deviation: f64) -> Row {
     let rate = bins[from].rate;
     let (least, most) = (rate - REACH * deviation, rate + REACH * deviation);

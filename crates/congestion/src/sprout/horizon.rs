@@ -8,7 +8,7 @@ use crate::sprout::grid::Grid;
 use crate::sprout::terms::{COUNT_MAX, FORECAST_TICKS, TICK_SECONDS};
 use crate::sprout::{lanes, quantile};
 
-/// Bins of no higher probability at an end of the grid are left out. Chosen: 257 of them are 1/5000 of the quantile.
+/// Probability up to which bins at the grid's ends are left out. Chosen: 257 such bins are 1/5000 of the quantile.
 const NEGLIGIBLE: f32 = 4e-8;
 
 /// Distributions of the number of packets that arrive within 1, 2, ... ticks.
@@ -57,13 +57,13 @@ impl Horizons {
         Self { bins, tables }
     }
 
-    /// Returns for 1, 2, ... ticks the least count that is not exceeded with at least the probability `quantile`.
+    /// Returns for 1, 2, ... ticks the least count that suffices for all arrivals with the probability `quantile`.
     pub(crate) fn quantiles(&self, shares: &[f32], quantile: f64) -> [u32; FORECAST_TICKS] {
         let shares = weighty(shares);
         let mut quantiles = [0; FORECAST_TICKS];
         let (mut before, mut last, mut most) = (0, 0, 0);
         for (result, table) in quantiles.iter_mut().zip(&self.tables) {
-            // A longer time brings no fewer packets, and the increase is about that of the last tick.
+            // A longer time brings no fewer packets. The increase is about the same as in the last tick.
             most += u64::from(COUNT_MAX);
             let guess = 2 * last - before;
             let is_enough = |count| self.cumulative(table, count, shares) >= single(quantile);
@@ -73,8 +73,8 @@ impl Horizons {
         quantiles
     }
 
-    /// Returns the least count of packets that `ticks` ticks do not exceed with at least the probability `quantile`.
-    /// The search is short if `guess` is near the result.
+    /// Returns the least count that suffices for all packets of `ticks` ticks with the probability `quantile`. The
+    /// search is short if `guess` is near the result.
     pub(crate) fn quantile(&self, shares: &[f32], ticks: usize, quantile: f64, guess: u64) -> u64 {
         let Some(table) = ticks.checked_sub(1).and_then(|place| self.tables.get(place)) else {
             return 0;

@@ -100,8 +100,8 @@ impl Model {
         }
     }
 
-    /// Returns the least count of packets that `ticks` ticks do not exceed with at least the probability `quantile`.
-    /// The search is short if `guess` is near the result.
+    /// Returns the least count that suffices for all packets of `ticks` ticks with the probability `quantile`. The
+    /// search is short if `guess` is near the result.
     pub(crate) fn quantile(&self, shares: &[f32], ticks: usize, quantile: f64, guess: u64) -> u64 {
         if self.has_tables && (1..=FORECAST_TICKS).contains(&ticks) {
             self.horizons().quantile(shares, ticks, quantile, guess)
@@ -135,7 +135,7 @@ impl Model {
         shares.iter_mut().zip(likelihoods).for_each(|(share, likely)| *share *= likely);
     }
 
-    /// Returns the likelihood of a large count in each bin, scaled to at most 1. Unscaled, all may be too small.
+    /// Returns the likelihood of a large count in each bin, scaled to at most 1. Unscaled, all could round to zero.
     fn likelihood(&self, count: u32) -> Vec<f32> {
         let count = f64::from(count);
         let of = |(log, rate): (&f64, &f64)| count * log - rate * TICK_SECONDS;

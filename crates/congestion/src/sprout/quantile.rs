@@ -1,8 +1,8 @@
 //! The search for a quantile: the least count that is large enough.
 
-/// Returns the least count from `low` to `high` for which `is_enough` is true; `high` if there is none below. Once
-/// true, `is_enough` must stay true for larger counts. With a `guess` that is near, few calls are needed; with a wrong
-/// guess, twice as many as with bisection.
+/// Returns the least count from `low` to `high` for which `is_enough` is true; `high` if no lower count is enough.
+/// Above a count that is enough, all counts must be enough. A near `guess` needs few calls. A wrong guess needs twice
+/// as many calls as bisection.
 pub(crate) fn least(guess: u64, [low, high]: [u64; 2], is_enough: impl Fn(u64) -> bool) -> u64 {
     debug_assert!(low <= high, "there is a number");
     let [mut low, mut high] = bracket(guess.clamp(low, high), [low, high], &is_enough);

@@ -11,11 +11,11 @@ use crate::sprout::packet::{Feedback, Packet};
 use crate::sprout::terms::{Forecast, TICK};
 
 /// Most ticks of a silence that are passed to the estimator. Further ticks are skipped. Chosen: 20 s, after which the
-/// estimate no longer depends on what arrived sooner.
+/// estimate no longer depends on earlier arrivals.
 const SILENT_TICKS_MAX: u64 = 1_000;
 
-/// Most arrived packets held while earlier bytes may still arrive. With more, the bytes before the lowest count as
-/// lost. Chosen: 10 ms of 2 Gbit/s.
+/// Most arrived packets that a receiver holds while earlier bytes may still arrive. With more, the bytes missing before
+/// the first of them count as lost. Chosen: 10 ms of 2 Gbit/s.
 const HELD_MAX: usize = 2_048;
 
 /// The receiving half of a Sprout end, which counts arrivals.

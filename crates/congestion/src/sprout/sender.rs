@@ -8,10 +8,10 @@ use crate::sprout::config::{Config, Drain};
 use crate::sprout::packet::{Feedback, SEQUENCE_OVERHEAD};
 use crate::sprout::terms::{FORECAST_TICKS, Forecast, LOOK_AHEAD_TICKS, TICK};
 
-/// Least time between two sent packets that no network reorders. Source: Sprout paper, section 3.4.
+/// Shortest time between the sendings of two packets that no network reorders. Source: Sprout paper, section 3.4.
 const REORDERING: Duration = Duration::from_millis(10);
 
-/// Most packets whose send times are kept. With more, the throwaway window is too short. Chosen: 10 ms of 5 Gbit/s.
+/// Most sent packets whose times are kept. With more, the throwaway window is too short. Chosen: 10 ms of 5 Gbit/s.
 const RECENT_MAX: usize = 4_096;
 
 /// The sending half of a Sprout end, which decides how much is sent.

@@ -7,7 +7,7 @@ use crate::sprout::normal::Table;
 use crate::sprout::quantile;
 use crate::sprout::terms::TICK_SECONDS;
 
-/// Longest time of a forecast, in ticks. Chosen: 20 s, after which a random walk of the rate predicts nothing.
+/// Longest forecast by the normal approximation, in ticks. Chosen: 20 s, after which a random walk predicts nothing.
 const TICKS_MAX: usize = 1_000;
 
 /// Bins of at most this probability are left out. Chosen: all of them together are at most a thousandth of a quantile.
@@ -42,7 +42,7 @@ impl Spread {
         }
     }
 
-    /// Returns the least count of packets that `ticks` ticks do not exceed with `probability`. A near `guess` helps.
+    /// Returns the least count that suffices for the packets of `ticks` ticks with `probability`. A near `guess` helps.
     pub(crate) fn quantile(
         &self,
         shares: &[f32],
@@ -95,7 +95,7 @@ mod tests {
             for ticks in [6, 7, 8] {
                 let exact = tables.quantile(&shares, ticks, 0.05, 0);
                 let near = spread.quantile(&shares, ticks, 0.05, 0);
-                // The tables leave the walk's correlation from tick to tick out: they are less cautious.
+                // The tables ignore the walk's correlation from tick to tick. So they are less cautious.
                 assert!(
                     near <= exact + 1 && near * 10 >= exact * 8,
                     "{bin} {ticks}: {near} {exact}"

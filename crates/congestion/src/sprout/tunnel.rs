@@ -1,7 +1,7 @@
 //! The queues of a Sprout tunnel: one for each flow, from which packets are sent in turn.
 //!
-//! At most as many bytes wait as the link carries within the forecast's time, or ten packets. More are dropped from the
-//! head of the longest queue: the flow that queues most loses packets first, its oldest before newer ones.
+//! At most as many bytes wait as the link carries within the forecast's time, or ten packets' bytes. Beyond this limit,
+//! the longest queue loses its oldest packets.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rove_units::{Duration, Instant};
 
-/// Most milliseconds of sending that have their own entry. Chosen: 16 s; further bytes are added to the last one.
+/// Most entries of a backlog, each for a millisecond. Chosen: 16 s; further bytes are added to the last entry.
 const BINS_MAX: usize = 16_384;
 
 /// The bytes in flight, by the millisecond of their sending, and a stopwatch that runs while the oldest are late.
@@ -58,7 +58,7 @@ impl Backlog {
         self.late_from(age).is_some_and(|from| from <= now)
     }
 
-    /// Advances the stopwatch to `now`. Bytes are late once they are `age` old. Call this before bytes are removed.
+    /// Advances the stopwatch to `now`. Bytes that are `age` old are late. Call this before bytes are removed.
     pub(super) fn watch(&mut self, now: Instant, age: Duration) {
         if let Some(from) = self.late_from(age) {
             self.late += now.saturating_since(from.max(self.watched));

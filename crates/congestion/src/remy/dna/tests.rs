@@ -1,4 +1,4 @@
-//! `.dna` files: valid ones, which are also written by hand here, and damaged ones.
+//! Tests of valid `.dna` files, which are also written by hand here, and of damaged files.
 
 use proptest::prelude::*;
 use prost::encoding::{WireType, encode_key, encode_varint};

@@ -11,7 +11,7 @@ fn rule(domain: Domain) -> Rule {
     Rule { domain, action: ACTION }
 }
 
-/// Splits the whole domain at each of `cuts`: the index of a box, the index of an axis, and the place (0 to 1).
+/// Splits the whole domain at each of `cuts`: a box's index, an axis's index, and the cut's position (0 to 1).
 fn split_at(cuts: &[(usize, usize, f64)]) -> Vec<Rule> {
     let mut boxes = vec![Domain::WHOLE];
     for (which, axis, share) in cuts {
