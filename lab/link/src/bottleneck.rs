@@ -15,8 +15,8 @@ use crate::tally::Tally;
 pub(crate) struct Bottleneck<P> {
     queue: Queue<P>,
     server: Server,
-    /// The packet that has left the queue but not the bottleneck, and how many of its bytes are still to be sent.
-    /// Always `None` with a serialiser, which computes the end of a transmission at its start.
+    /// The packet that has left the queue but not the bottleneck, and the number of its bytes that are still to be
+    /// sent. Always `None` with a serialiser, which computes the end of a transmission at its start.
     in_service: Option<(Item<P>, Bytes)>,
 }
 
@@ -35,8 +35,8 @@ impl<P> Bottleneck<P> {
     }
 
     /// Sends a packet past the empty queue if the serialiser has no rate, or is idle and the queue's discipline allows
-    /// it. So even a queue with a limit of 0 passes traffic. Returns when the transmission ends, or `None` if the
-    /// caller must queue the packet. Before that, [`Self::serve`] must have taken out all packets due before `now`.
+    /// this. So even a queue with a limit of 0 passes traffic. Returns when the transmission ends, or `None` if the
+    /// caller must queue the packet. The caller must first take out all packets due before `now` by [`Self::serve`].
     pub(crate) fn bypass(&mut self, now: Instant, size: Bytes) -> Option<Instant> {
         let Server::Serialiser(serialiser) = &mut self.server else { return None };
         let is_wire = serialiser.rate.is_none() && self.queue.is_empty();
@@ -145,7 +145,7 @@ impl<P> Bottleneck<P> {
 }
 
 impl Server {
-    /// Returns the server that `config` describes. It keeps the state of `self` if kind and schedule are the same.
+    /// Returns the server that `config` describes. If kind and schedule stay the same, it keeps the state of `self`.
     fn reconfigured(&self, now: Instant, config: &LinkConfig) -> Self {
         if let Some(schedule) = &config.schedule {
             return Self::Opportunities(match self {
@@ -172,7 +172,7 @@ impl Server {
     }
 }
 
-/// Returns a packet of which all bytes are still to be sent, with their number.
+/// Returns a packet with the number of its bytes, which are all still to be sent.
 fn whole<P>(item: Item<P>) -> (Item<P>, Bytes) {
     let size = item.size;
     (item, size)

@@ -7,7 +7,7 @@ use core::f64::consts::TAU;
 
 use rove_units::Draw;
 
-/// 2^32: the number of values of half a draw, which has 64 bits.
+/// Number of values of half a draw: 2^32, because a draw has 64 bits.
 const STEPS: f64 = 4_294_967_296.0;
 
 /// Returns a standard normal number, by the Box-Muller transform of the two halves of a draw. The result's magnitude is

@@ -1,4 +1,4 @@
-//! Controlled Delay (CoDel): drops packets at the queue's head once waits exceed a target for an interval (RFC 8289).
+//! Controlled Delay (CoDel): drops packets at the queue's head if waits exceed a target for an interval (RFC 8289).
 
 use rove_units::{Bytes, Duration, Instant};
 
@@ -8,8 +8,8 @@ use crate::item::Item;
 /// Largest queue that CoDel leaves alone: a full packet. Source: RFC 8289, section 5 (`maxpacket`: the MTU).
 const FULL_PACKET: Bytes = Bytes::new(1500);
 
-/// Number of intervals after the end of dropping. If CoDel begins to drop again in this time, it continues at its
-/// former rate. Source: RFC 8289, section 5 (the dequeue routine).
+/// Number of intervals for which CoDel remembers its rate after the end of dropping. If it drops again in this time, it
+/// continues at this rate. Source: RFC 8289, section 5 (the dequeue routine).
 const MEMORY_INTERVALS: u32 = 16;
 
 /// Parameters of the CoDel queue discipline.
@@ -146,11 +146,11 @@ mod tests {
     fn the_first_drop_comes_an_interval_after_the_target_is_exceeded_and_others_by_the_control_law()
     {
         let [sent, dropped] = run(CoDelConfig::default(), 600, 2);
-        // At 110 ms packet 55 is at the head: it is dropped, and the next one sent.
+        // At 110 ms packet 55 is at the head. It is dropped, and packet 56 is sent.
         assert_eq!((dropped[0], sent[55]), ((110, 55), (110, 56)));
         // The packet sent at 10 ms is the first to have waited 5 ms.
         let times: Vec<u64> = dropped.iter().map(|(now, _)| *now).collect();
-        // 110, then the next even millisecond after 110 + 100/1, + 100/sqrt(2), + 100/sqrt(3) ...
+        // The drops are at 110, and at the next even number after 110 + 100/1, + 100/sqrt(2), + 100/sqrt(3) ...
         assert_eq!(times, [110, 210, 282, 340, 390, 434, 474, 512, 548, 582]);
     }
 

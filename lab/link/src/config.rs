@@ -55,7 +55,7 @@ pub struct Drops {
     pub mtu: Option<Bytes>,
     /// Losses in bursts, in addition to those of [`LinkConfig::loss`].
     pub gilbert_elliott: Option<GilbertElliott>,
-    /// The time from which outages and periods count.
+    /// The time at which the time scale of `outages` and `on_off` starts.
     pub start: Instant,
     /// Outages, in which every packet that arrives is lost.
     pub outages: Outages,
@@ -111,7 +111,7 @@ pub enum Distribution {
     Normal,
 }
 
-/// The queue discipline: the rule by which a queue drops packets. [`LinkConfig`] has its limits in bytes and packets.
+/// The queue discipline: the rule by which a queue drops packets. [`LinkConfig`] has the queue's limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Discipline {
     /// A packet that does not fit is dropped on arrival (at the tail). If no limits are set, nothing is dropped.

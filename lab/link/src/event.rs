@@ -66,8 +66,8 @@ pub enum EventKind {
 
 impl Event {
     /// Returns the event as a line of Mahimahi's log. After the milliseconds since `base` comes `+ size` for an arrival
-    /// at the queue, `# size` for an opportunity, or `- size delay` for a departure. `d 1 size` stands for a drop by a
-    /// full queue, by PIE or for its size. `None` for events that Mahimahi does not log, such as CoDel's drops.
+    /// at the queue, `# size` for an opportunity, or `- size delay` for a departure. `d 1 size` is a drop by a full
+    /// queue, by PIE or because of its size. `None` for events that Mahimahi does not log, such as CoDel's drops.
     ///
     /// The delay is the difference of two times, each rounded down to milliseconds as by Mahimahi's clock.
     pub fn mahimahi_line(&self, base: Instant) -> Option<String> {

@@ -26,7 +26,7 @@ pub struct FairConfig {
 /// The bytes of a packet that identify its flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlowKey {
-    /// Addresses, protocol and, for unfragmented TCP and UDP, ports. Packets cut short or not IP form one flow.
+    /// Addresses, protocol and, for unfragmented TCP and UDP, ports. All truncated or non-IP packets form one flow.
     #[default]
     Ip,
     /// Two bytes of the packet, from this offset on. Packets too short for this form one flow.
@@ -150,7 +150,7 @@ impl<P> Fair<P> {
             self.len -= len - bin.fifo.len();
             self.size -= size - bin.fifo.size();
             let Some(item) = next else {
-                // An emptied new bin joins the old bins first. Otherwise it could be new again before they have sent.
+                // An emptied new bin joins the old bins first. Otherwise it could be new again before they send.
                 if is_new {
                     self.old.push_back(place);
                 } else {
@@ -265,7 +265,7 @@ mod tests {
         let first = fair.pop(&config, Instant::ZERO, |_| ()).map(|item| item.flow);
         assert_eq!(first, Some(1));
         fair.push(item(9, 3, 100, Instant::ZERO));
-        // 14 bytes are left of the first flow's turn, so that it sends once more.
+        // The first flow has 14 bytes left in its turn, so it sends once more.
         assert_eq!(flows(&mut fair), [1, 2, 2, 2, 3, 1, 2]);
         for number in 0..3 {
             fair.push(item(number, 1, 1_500, Instant::ZERO));

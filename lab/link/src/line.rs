@@ -10,7 +10,7 @@ use crate::config::{Distribution, LinkConfig};
 /// Items ordered by release time. Items with equal times keep the order in which they entered.
 #[derive(Clone, Debug)]
 pub(crate) struct DelayLine<T> {
-    /// Items that are released no earlier than all items that entered sooner: nearly all items.
+    /// Items that are released in the order in which they entered: nearly all items.
     ordered: VecDeque<(Instant, T)>,
     /// Items that are released before an item that entered earlier.
     overtaking: BTreeMap<(Instant, u64), T>,
@@ -68,7 +68,7 @@ impl<T> DelayLine<T> {
     fn pop_first(&mut self, now: Instant) -> Option<(Instant, T)> {
         let overtaking = self.overtaking.first_entry()?;
         let release = overtaking.key().0;
-        // At equal times, the ordered item entered first: after an overtaking item, `ordered` takes only later times.
+        // At equal times, the ordered item entered first, because later ordered items have later times.
         if self.ordered.front().is_some_and(|(ordered, _)| *ordered <= release) {
             return self.ordered.pop_front_if(|(ordered, _)| *ordered <= now);
         }
@@ -88,7 +88,7 @@ impl Propagation {
         Self { jitter, copy_jitter }
     }
 
-    /// Returns the delay of packet `number`, or that of its copy, jitter included.
+    /// Returns the delay of packet `number` or of its copy, with jitter.
     pub(crate) fn of(&self, config: &LinkConfig, number: u64, is_copy: bool) -> Duration {
         if config.jitter.is_zero() {
             return config.delay;

@@ -12,7 +12,7 @@ use crate::outage::Gate;
 use crate::steps::Steps;
 use crate::tally::{LinkStats, Tally};
 
-/// Most bytes in the delay line and among packets that the driver has not polled yet. Further packets are dropped.
+/// Most bytes in a link's delay line and in packets that the driver has not polled yet. Further packets are dropped.
 /// Chosen: two seconds of 1 Gbit/s. Beyond that the model is useless and only memory grows.
 const IN_FLIGHT_MAX: Bytes = Bytes::mib(256);
 

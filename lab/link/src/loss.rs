@@ -1,4 +1,4 @@
-//! Loss and duplication: the fate of each packet by its number.
+//! Loss and duplication: decides by a packet's number whether the packet passes, is doubled or is lost.
 
 use rove_units::Stream;
 
@@ -26,7 +26,7 @@ impl Loss {
         self.doomed = count;
     }
 
-    /// Returns the fate of packet `number`. Call this once for each packet, in order.
+    /// Returns whether packet `number` passes, is doubled or is lost. Call this once for each packet, in order.
     pub(crate) fn fate(&mut self, config: &LinkConfig, number: u64) -> Fate {
         // The Gilbert-Elliott channel changes its state at every packet, even at a packet lost for another reason.
         let bursts = config.drops.gilbert_elliott.as_ref();

@@ -19,12 +19,12 @@ pub const LEFT_ADDRESS: SocketAddr =
 pub const RIGHT_ADDRESS: SocketAddr =
     SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new(198, 51, 100, 1), 60_001));
 
-/// Bytes that a stopped end's socket buffer holds; further datagrams are dropped.
-/// Source: Linux's default `net.core.rmem_default`, socket(7).
+/// Most bytes of datagrams that wait in the socket of a stopped end. Further datagrams are dropped. Source: Linux's
+/// default `net.core.rmem_default`, socket(7).
 const SOCKET_BUFFER_MAX: Bytes = Bytes::new(212_992);
 
-/// Most wake-ups of an end at one instant. A run with more is stuck in a loop, and panics. Chosen: far above the
-/// packets that any end sends at one instant.
+/// Most wake-ups of a simulated end at one instant. A run with more is stuck in a loop, and panics. Chosen: far above
+/// the packets that any end sends at one instant.
 const TURNS_PER_INSTANT_MAX: u32 = 100_000;
 
 /// An end of the network: any state machine that does no I/O.

@@ -67,7 +67,7 @@ impl Outages {
     }
 }
 
-/// Alternating periods in which the link works or carries nothing. The first one, at the start of the run, works.
+/// Alternating periods in which the link works or carries nothing. In the first period, the link works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OnOff {
     on: Duration,

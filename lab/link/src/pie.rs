@@ -7,8 +7,8 @@ use crate::fifo::Fifo;
 /// How often the drop probability is updated. Source: RFC 8033, section 4.2 (`T_UPDATE`).
 const UPDATE_PERIOD: Duration = Duration::from_millis(15);
 
-/// Gains of the delay's distance from the target and of the delay's change, per second.
-/// Source: RFC 8033, section 4.2 (`ALPHA` and `BETA`).
+/// Gains, per second, for the delay's distance from the target, and for the change of the delay. Source: RFC 8033,
+/// section 4.2 (`ALPHA` and `BETA`).
 const GAINS: [f64; 2] = [0.125, 1.25];
 
 /// Largest queue for which PIE drops nothing: two packets. Source: RFC 8033, section 4.1 (`MEAN_PKTSIZE`).
@@ -18,7 +18,7 @@ const SHORT_QUEUE: Bytes = Bytes::new(2 * 1500);
 /// packet. From the second value on, it must drop the arriving packet. Source: RFC 8033, section 5.4 (derandomization).
 const ACCUMULATED: [f64; 2] = [0.85, 8.5];
 
-/// Most updates to catch up on after a time without packets. Chosen: they lower the probability by a factor of 10^8.
+/// Most updates of PIE's drop probability after a time without packets. Chosen: they lower it by a factor of 10^8.
 const UPDATES_MAX: u32 = 1_000;
 
 /// Parameters of the PIE queue discipline.

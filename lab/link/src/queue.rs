@@ -125,7 +125,7 @@ impl<P> Queue<P> {
         self.is_passive() && self.fifo.is_empty()
     }
 
-    /// Returns whether the discipline decides by the queue's size alone. Then it need not see packets that do not wait.
+    /// Returns whether the discipline decides only by the queue's size. Then packets may bypass the queue unseen.
     const fn is_passive(&self) -> bool {
         matches!(self.discipline, Discipline::DropTail | Discipline::DropHead)
     }

@@ -16,7 +16,7 @@ const NETEM_PACKETS_MAX: usize = 1_000;
 /// Smallest token bucket, in bytes. Chosen: a full packet with its header, and some room.
 const BURST_MIN: Bytes = Bytes::new(1_600);
 
-/// Smallest token bucket, as a time at its rate. Chosen: a timer tick of the slowest kernels.
+/// Size of the smallest token bucket, as a time at its rate. Chosen: a timer tick of the slowest kernels.
 const BURST_TIME: Duration = Duration::from_millis(10);
 
 /// Longest wait of a packet for tokens. The queue holds as many bytes as pass in this time. Chosen: the `latency` of

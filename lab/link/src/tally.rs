@@ -1,4 +1,4 @@
-//! Counts the packets of a link by their fates, and records the link's events.
+//! Counts the packets of a link by their outcomes, and records the link's events.
 
 use rove_units::{Bytes, Instant};
 
@@ -6,8 +6,8 @@ use crate::event::{Event, EventKind};
 use crate::item::{DROP_CAUSES, DropCause, Item};
 use crate::line::DelayLine;
 
-/// Most events that wait to be read. Beyond this number, newer events are not recorded. Chosen: a second of 100 000
-/// packets, each with its few events.
+/// Most recorded events of a link that wait to be read. Beyond this number, newer events are not recorded. Chosen: a
+/// second of 100 000 packets, each with its few events.
 const EVENTS_MAX: usize = 1 << 19;
 
 /// Counters of the packets of a link so far.

@@ -10,7 +10,7 @@ use rove_units::{Bytes, Duration, Instant};
 /// manual, mm-link(1).
 pub const OPPORTUNITY: Bytes = Bytes::new(1500);
 
-/// Most opportunities of a trace. Chosen: 16 MiB of memory, and an hour of 12 Mbit/s.
+/// Most delivery opportunities of a trace. Chosen: 16 MiB of memory, and an hour of 12 Mbit/s.
 pub(crate) const OPPORTUNITIES_MAX: usize = 4 << 20;
 
 /// Times at which a link can carry [`OPPORTUNITY`] bytes, or as many as [`Schedule::opportunity`] states. The last time
@@ -85,7 +85,7 @@ impl Trace {
         u64::try_from(self.millis.len()).unwrap_or(u64::MAX)
     }
 
-    /// Returns when opportunity `number` is, from the start of the trace. Numbers continue over repetitions.
+    /// Returns the time of opportunity `number`, from the start of the trace. Numbers continue over repetitions.
     pub(crate) fn time(&self, number: u64) -> Duration {
         let len = self.len();
         let index = usize::try_from(number % len).unwrap_or_default();

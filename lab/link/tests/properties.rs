@@ -1,4 +1,4 @@
-//! Properties of every link: conservation, order, and that the pattern of polling does not matter.
+//! Properties of every link: packets are conserved and keep their order, whenever the link is polled.
 
 use proptest::prelude::*;
 use rove_link::{
@@ -15,14 +15,14 @@ fn at(millis: u64) -> Instant {
     Instant::from_millis(millis)
 }
 
-/// Arrivals: times in microseconds, in order, and sizes.
+/// The packets that arrive: their times in microseconds, in ascending order, and their sizes in bytes.
 type Arrivals = Vec<(u64, usize)>;
 
 fn arrivals() -> impl Strategy<Value = Arrivals> {
     prop::collection::vec((0..6_000_u64, 0..1_600_usize), 1..150).prop_map(|gaps| {
         let mut time = 0;
         let entry = |(gap, size): (u64, usize)| {
-            // Bursts: a third of the packets come with the one before them.
+            // As in bursts, a third of the packets come together with the packet before them.
             time += if gap % 3 == 0 { 0 } else { gap };
             (time, size)
         };
@@ -143,7 +143,7 @@ fn steps() -> impl Strategy<Value = Steps> {
     })
 }
 
-/// Packets that came out, with nominal times, and the log.
+/// The packets that left the link, each with its nominal time, and the event log.
 type Outcome = (Vec<(Instant, Vec<u8>)>, Vec<Event>);
 
 /// Runs arrivals through a link that is polled every `period`, before and after each arrival, and checks that every
@@ -217,7 +217,7 @@ proptest! {
         fast in arrivals(),
         slow in arrivals(),
     ) {
-        // An outage loses packets by their times. All other losses go by their numbers.
+        // An outage loses packets by their times. All other losses depend on the packets' numbers.
         let drops = Drops { outages: Outages::default(), on_off: None, ..losses.drops };
         let steps = Steps::from(LinkConfig { drops, ..losses });
         let count = fast.len().min(slow.len());

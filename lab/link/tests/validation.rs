@@ -1,5 +1,5 @@
-//! The model against what links and emulators are known to do: traces to the millisecond, jitter and loss to the
-//! statistics of their distributions, token buckets to the byte.
+//! Compares the model with known links and emulators: traces to the millisecond, jitter and loss to the statistics of
+//! their distributions, token buckets to the byte.
 
 use rove_link::{
     CoDelConfig, Discipline, Distribution, DropCause, EventKind, Link, LinkConfig, Netem, Order,
@@ -58,7 +58,7 @@ fn a_packet_departs_each_millisecond_and_waits_for_those_before_it() {
     let times = departures(&mut link, at(10_000));
     assert_eq!(times, (1..=2_000).map(at).collect::<Vec<_>>());
     for (number, (time, entry)) in (0_u64..).zip(times.iter().zip(&entries)) {
-        // Half a millisecond more for each packet, after the first millisecond.
+        // The first packet waits a millisecond, and each later packet half a millisecond longer.
         let waited = time.saturating_since(*entry);
         assert_eq!(waited, ms(1) + Duration::from_micros(500) * u32::try_from(number).unwrap());
     }
@@ -86,7 +86,7 @@ fn an_opportunity_with_packet_information_carries_one_full_packet_and_one_withou
     };
     assert_eq!(saturate(&with, at(1_000)).len(), 1_000);
     let without = LinkConfig { overhead: Bytes::new(4), ..scheduled(trace("1")) };
-    // 1500 of 1504 bytes each time: 997 packets of 1000.
+    // An opportunity carries 1500 of a packet's 1504 bytes. So 1000 opportunities carry 997 packets.
     assert_eq!(saturate(&without, at(1_000)).len(), 997);
 }
 
@@ -183,13 +183,13 @@ fn a_step_holds_for_packets_after_it_and_caps_the_tokens() {
     let out: Vec<(u64, u8)> = core::iter::from_fn(|| link.poll_packet(at(9_999)))
         .map(|(time, packet)| (time.as_millis(), packet[0]))
         .collect();
-    // Order is kept in the line, so all wait for 149 ms; two pass with the 200 tokens, then one byte each millisecond.
+    // All packets wait until 149 ms. The 200 tokens let two pass. The others wait for a byte's token each millisecond.
     assert_eq!(out, [(149, 1), (149, 2), (249, 3), (349, 3)]);
 }
 
 #[test]
 fn codel_holds_a_standing_queue_near_its_target() {
-    // A flow that answers drops as TCP does: it halves its window, and adds a packet a round trip.
+    // The flow reacts like TCP: it halves its window after a drop, and adds a packet each round trip.
     let standing = |queue| {
         let config = LinkConfig {
             queue,

@@ -1,17 +1,17 @@
-//! The addresses of the two sides: a block that nothing here uses, with room for an emulator inside this one.
+//! Chooses the addresses of the two sides: an unused block, with room for an emulator inside this one.
 
 use std::net::Ipv4Addr;
 
 use crate::netlink::InterfaceAddress;
 use anyhow::{Result, bail};
 
-/// The addresses from which blocks are chosen, as no network of ours has them. Source: RFC 6598, for networks inside
-/// providers; Mahimahi's shells use them too.
+/// The space of the blocks, which local networks do not use. Source: RFC 6598, for networks inside providers;
+/// Mahimahi's shells use them too.
 const SPACE: InterfaceAddress =
     InterfaceAddress { address: Ipv4Addr::new(100, 64, 0, 0), prefix: 10 };
 
-/// Lengths of the prefixes of blocks, from an outermost emulator to the innermost one. Chosen: four emulators inside
-/// each other, and sixteen beside each other.
+/// Prefix lengths of the blocks, from the outermost emulator to the innermost one. Chosen: four nested emulators, and
+/// sixteen beside each other.
 const PREFIXES: [u8; 4] = [16, 20, 24, 28];
 
 /// The prefix of a block around an address that the user named: two addresses (RFC 3021).
@@ -29,8 +29,8 @@ pub struct Addresses {
 }
 
 impl Addresses {
-    /// Chooses a free block, given the addresses in the namespace, or returns `None` if there is none left. In the near
-    /// side of another emulator it is a part of the other's block, so that the other's far side has a route to it.
+    /// Chooses a free block, given the addresses in the namespace. `None` if no block is free. Inside another emulator,
+    /// the block is a part of that emulator's block, so that its far side has a route to the new block.
     pub(super) fn choose(taken: &[InterfaceAddress]) -> Option<Self> {
         let parent = taken.iter().rev().find(|address| is_near(address)).copied();
         let (within, prefix) = match parent {
@@ -58,7 +58,7 @@ impl Addresses {
         PREFIXES[1..].contains(&self.prefix)
     }
 
-    /// Returns the pair of addresses of which the far side's is `far`.
+    /// Returns a pair of addresses with `far` as the far side's address.
     ///
     /// # Errors
     ///
@@ -82,7 +82,7 @@ impl Addresses {
     }
 }
 
-/// Returns whether an address is that of an emulator's near side.
+/// Returns whether an address belongs to the near side of an emulator.
 fn is_near(address: &InterfaceAddress) -> bool {
     PREFIXES.contains(&address.prefix)
         && overlap(*address, SPACE)

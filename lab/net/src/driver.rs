@@ -16,10 +16,10 @@ use crate::log::Log;
 use crate::meter::Meters;
 use crate::watch::Watch;
 
-/// Largest IP packet with an Ethernet header, so that no read is cut off.
+/// Size of a read buffer that holds the largest IP packet with its Ethernet header, so that no read is cut off.
 const PACKET_MAX: usize = 65_535 + 14;
-/// Packets that are read from one interface before departures are looked at again.
-/// Chosen: reading as many takes a tenth of a millisecond.
+/// Most packets that are read from an interface before due packets are sent. Chosen: reading as many takes a tenth of a
+/// millisecond.
 const BATCH: usize = 32;
 /// How often the driver shares its state, and writes events to a log. Chosen: a few times for each line of a view.
 const TOLD_EVERY: Duration = Duration::from_millis(100);
@@ -51,7 +51,7 @@ pub(super) struct Direction {
 /// The counts of a direction so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Flow {
-    /// Counts of packets that entered the link, and of what became of them.
+    /// Counts of packets that entered the link, left it or were dropped.
     pub stats: LinkStats,
     /// Bytes that came out.
     pub delivered: Bytes,
@@ -77,13 +77,13 @@ pub(super) struct Ended {
     pub(super) log: Option<Log>,
 }
 
-/// The counts of both directions, which others read while the driver runs.
+/// The counts of both directions, which other threads read while the driver runs.
 pub(super) type Shared = Arc<Mutex<[Flow; 2]>>;
 
-/// New links for a driver, uplink and downlink. It takes them when it gets the order.
+/// The new uplink and downlink for a driver, which takes them at the order [`RECONFIGURE`].
 pub(super) type Mailbox = Arc<Mutex<Option<[Steps; 2]>>>;
 
-/// Orders to a driver, as bytes on its socket. With any other byte it ends, as with [`END`].
+/// Orders to a driver, each a byte on its socket. Any byte but [`RECONFIGURE`] ends the driver.
 pub(super) const RECONFIGURE: u8 = b'r';
 pub(super) const END: u8 = b'x';
 
@@ -117,7 +117,7 @@ impl Direction {
     /// Sends all packets whose time in the link is over.
     fn depart(&mut self, clock: Clock, to: &Tap, meters: &Meters) {
         while let Some((nominal, packet)) = self.link.poll_packet(clock.now()) {
-            // The meter counts first: whoever has read the packet must find it counted.
+            // The meter counts first, because a program that has read the packet must find it counted.
             meters.deliver(self.number, &packet.bytes, clock.now());
             match to.send(&packet.bytes) {
                 Ok(()) => {}
@@ -201,8 +201,8 @@ impl Driver {
         })
     }
 
-    /// Sends packets that are due, then reads packets that have come, then sends those of them that are due at once.
-    /// Returns whether there may be more to read.
+    /// Sends due packets, then reads packets that have come, then sends the read packets that are due at once. Returns
+    /// whether there may be more to read.
     fn turn(&mut self, readable: [bool; 2], buffer: &mut [u8]) -> io::Result<bool> {
         let (clock, taps, meters) = (self.clock, &self.taps, &*self.meters);
         let mut has_more = false;
@@ -240,7 +240,7 @@ impl Driver {
     fn next_wake(&self, now: Instant) -> Instant {
         let due = self.directions.iter().filter_map(|direction| direction.link.poll_timeout());
         let due = due.min().unwrap_or(Instant::FAR_FUTURE);
-        // Without packets, only a look at the link makes its events.
+        // Without packets, the link makes its events only when it is polled.
         if self.log.is_some() { due.min(now + TOLD_EVERY) } else { due }
     }
 
@@ -253,7 +253,7 @@ impl Driver {
             }
         }
         let flows = self.flows();
-        // If a view reads at this moment, the counts are not shared until the next time: the driver never waits.
+        // The driver never waits. If a view reads at this moment, the counts are shared the next time.
         if let Ok(mut shared) = self.shared.try_lock() {
             *shared = flows;
         }

@@ -9,11 +9,10 @@ const SUB_BITS: u32 = SUB_BUCKETS.trailing_zeros();
 /// Buckets for all 64 bits of nanoseconds.
 const BUCKETS: usize = 64 * 32;
 
-/// Most lateness that 99 % of a run's packets may have in a valid run. Chosen: twice what a computer with two busy
+/// Largest lateness that 99 % of the packets of a valid run do not exceed. Chosen: twice what a computer with two busy
 /// cores had (1.2 ms).
 pub(super) const P99_MAX: Duration = Duration::from_millis(2);
-/// Most lateness that any packet of a valid run may have. Chosen: six times what a computer with two busy cores had
-/// (3.6 ms).
+/// Largest lateness of any packet of a valid run. Chosen: six times what a computer with two busy cores had (3.6 ms).
 pub(super) const LATEST_MAX: Duration = Duration::from_millis(20);
 
 /// Counts of durations by their size.
@@ -51,7 +50,7 @@ impl Histogram {
         self.max
     }
 
-    /// Returns the duration that `percent` of all do not exceed, rounded up by 3 % at most; zero if there are none.
+    /// Returns the duration that `percent` % of all do not exceed, rounded up by at most 3 %; zero if there are none.
     pub fn percentile(&self, percent: u64) -> Duration {
         let wanted = (self.total * percent).div_ceil(100);
         let mut seen = 0;
@@ -94,7 +93,7 @@ pub struct Summary {
     pub max_us: f64,
 }
 
-/// Returns the bucket of a number: exact below 32, then 32 for each doubling.
+/// Returns the bucket of a number. Each number below 32 has a bucket, and each doubling from 32 on has 32.
 fn bucket(nanos: u64) -> usize {
     let doublings = (u64::BITS - nanos.leading_zeros()).saturating_sub(SUB_BITS + 1);
     let index = u64::from(doublings) * SUB_BUCKETS + (nanos >> doublings);

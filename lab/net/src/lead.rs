@@ -2,12 +2,12 @@
 
 use rove_units::Duration;
 
-/// The longest lead. Chosen: what idle processors of a virtual machine need to wake (0.03 to 0.05 ms), and no more of
-/// a processor than waking itself costs.
+/// Longest time before a departure at which the link's thread wakes up. Chosen: what idle processors of a virtual
+/// machine need to wake (0.03 to 0.05 ms), and no more of a processor than waking itself costs.
 const LEAD_MAX: Duration = Duration::from_micros(50);
-/// How far the lead moves after a wake-up that came later than the lead, and after an earlier one. It settles where
-/// three of four come later. Chosen: the median departure is then 4 us late, and hardly any time is spent spinning. If
-/// three of four came earlier it would be 3 us late, for a percent more of a processor at 4000 packets per second.
+/// How far the lead grows if the thread woke up later than it, and shrinks otherwise. So three of four wake-ups are
+/// later. Chosen: the median departure is then 4 us late, and the thread hardly spins. If three of four came earlier,
+/// it would be 3 us late, for a percent more of a processor at 4000 packets per second.
 const LATER: Duration = Duration::from_nanos(100);
 const EARLIER: Duration = Duration::from_nanos(300);
 

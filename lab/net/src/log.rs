@@ -1,4 +1,4 @@
-//! The logs of a run: each direction in Mahimahi's form and in ours. A thread writes them, so that no link waits.
+//! The logs of a run: each direction in Mahimahi's form and in rove's. A thread writes them, so that no link waits.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use rove_link::{Event, mahimahi_header};
 use rove_units::Instant;
 
-/// Batches of events that wait to be written. Chosen: six seconds of a stalled disk.
+/// Most batches of events that wait for the log's writer. Chosen: six seconds of a stalled disk.
 const BATCHES_MAX: usize = 128;
 
 /// The names of the two directions, as files and tables have them.
@@ -27,7 +27,7 @@ pub(super) struct Log {
 
 impl Log {
     /// Creates `NAME.uplink.log` and `NAME.downlink.log` in Mahimahi's form, and `NAME.uplink.events` and
-    /// `NAME.downlink.events` in ours. `links` describes each direction.
+    /// `NAME.downlink.events` in rove's. `links` describes each direction.
     ///
     /// # Errors
     ///
@@ -63,11 +63,11 @@ impl Log {
         }
     }
 
-    /// Waits until all is written.
+    /// Waits until all events are written.
     ///
     /// # Errors
     ///
-    /// Returns an error if something could not be written.
+    /// Returns an error if an event is missing or could not be written.
     pub(super) fn finish(self) -> Result<()> {
         let Self { batches, writer, missed, name } = self;
         drop(batches);

@@ -34,7 +34,7 @@ pub struct Offered {
 }
 
 impl Offered {
-    /// Returns what has been offered since `before`.
+    /// Returns the packets and bytes offered since `before`.
     #[must_use]
     pub fn since(self, before: Self) -> Self {
         Self {
@@ -99,7 +99,7 @@ fn tcp_ports(packet: &[u8]) -> Option<[u16; 2]> {
 mod tests {
     use super::*;
 
-    /// An IPv4 packet with these ports.
+    /// Returns an IPv4 packet with these ports.
     fn packet(protocol: u8, source: u16, destination: u16) -> Vec<u8> {
         let mut packet = vec![0; 40];
         (packet[0], packet[9]) = (0x45, protocol);

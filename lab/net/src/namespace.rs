@@ -21,9 +21,9 @@ use rustix::thread::{
 
 use crate::sys;
 
-/// Most rounds of killing processes that others start meanwhile. Chosen: enough for anything but a fork bomb.
+/// Most rounds in which the processes left in a namespace are killed. Chosen: enough for anything but a fork bomb.
 const KILLS_MAX: u32 = 20;
-/// Most tries to enter a user namespace while a thread is ending. Chosen: some milliseconds. The end takes
+/// Most tries to enter a user namespace while a thread is ending. Chosen: some milliseconds; a thread's end takes
 /// microseconds.
 const UNSHARE_TRIES: u32 = 10_000;
 /// How long a killed process may take to end. Chosen: far longer than the kernel needs.
@@ -40,7 +40,7 @@ pub(crate) const KINDS: [&str; 2] = ["net", "time"];
 #[derive(Debug)]
 pub struct Namespace {
     file: File,
-    /// The time namespace that marks processes. `None` if the kernel has none, or if the network was there before.
+    /// The time namespace that marks processes. `None` if the kernel has none, or if the network is not a new one.
     mark: Option<File>,
     /// Device and inode of each namespace file, which identify the namespaces.
     identities: Vec<(u64, u64)>,
@@ -99,7 +99,7 @@ impl Namespace {
         Ok(())
     }
 
-    /// Lets a command enter the namespace before it is executed. It is killed when the thread that started it ends.
+    /// Lets a command enter the namespace before it is executed. The command is killed when its starter thread ends.
     ///
     /// # Errors
     ///
@@ -222,14 +222,14 @@ fn unshare_users() -> io::Result<()> {
 ///
 /// Returns the error of the system call: `EPERM` without rights over mounts.
 pub fn cover_file(file: &Path, copy: &Path) -> io::Result<()> {
-    // Without `/proc` the path is not known later either, and whoever asks for it then gets the error.
+    // `own_file` stores the program's path before the mount changes it. An error shows at the next call.
     let _ = own_file();
     sys::unshare(UnshareFlags::NEWNS)?;
     Ok(rustix::mount::mount_bind(copy, file)?)
 }
 
-/// Asks that this thread is woken on time: with real-time priority and no timer slack. Returns whether it has the
-/// former.
+/// Requests real-time priority and the least timer slack, so that this thread wakes up on time. Returns whether it has
+/// real-time priority.
 pub fn hurry() -> bool {
     // A nanosecond is the least slack. Zero would mean the default.
     if current_timer_slack().is_ok_and(|slack| slack != 1) {

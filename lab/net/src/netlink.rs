@@ -21,7 +21,7 @@ const VETH_INFO_PEER: u16 = 1;
 const AF_INET: u8 = 2;
 const AF_INET6: u16 = 10;
 
-/// Flags of a request for something that is not there yet.
+/// Flags of a request that creates something, and fails if it exists already.
 const NLM_F_CREATE_NEW: c_int = NLM_F_CREATE | NLM_F_EXCL;
 
 /// Bytes of the message header, and of the headers of link and address messages after it.
@@ -232,7 +232,7 @@ impl Netlink {
         Ok(self.ask(message)?.iter().filter_map(read).collect())
     }
 
-    /// Sends a message, and returns the bodies of the answers, without their headers.
+    /// Sends a message, and returns the bodies of the answers.
     fn ask(&mut self, mut message: Message) -> io::Result<Vec<Vec<u8>>> {
         self.sequence += 1;
         let is_dump = message.finish(self.sequence);
@@ -350,7 +350,7 @@ mod tests {
         assert_eq!(loopback.index, 1);
         let error = netlink.interface("no-such-if").unwrap_err();
         assert_eq!(error.raw_os_error(), Some(rustix::io::Errno::NODEV.raw_os_error()));
-        // The conversation goes on after a refusal.
+        // The socket still works after the kernel's error.
         assert_eq!(netlink.interface("lo").unwrap().index, 1);
     }
 

@@ -18,10 +18,10 @@ use crate::address::Addresses;
 
 /// The node of the TUN driver. Source: the kernel's documentation, networking/tuntap.
 const TUN: &str = "/dev/net/tun";
-/// Largest packet. Source: Ethernet's, and what a delivery opportunity carries (mm-link(1)).
+/// Largest packet of an interface, in bytes. Source: Ethernet; an opportunity carries as much (mm-link(1)).
 const MTU: u32 = 1500;
-/// Packets that wait in an interface until the emulator reads them. Chosen: what 40 000 packets per second amount to while it
-/// is as late as a run may be (20 ms), five times over.
+/// Most packets that wait in an interface for the emulator. Chosen: five times the packets of 20 ms (the most lateness
+/// of a valid run) at 40 000 packets per second.
 const QUEUE: u32 = 4_096;
 /// The name of an interface. The kernel puts the first free number in the place of `%d`.
 const NAME: &str = "rove%d";
@@ -31,9 +31,9 @@ const NAMES_MAX: u32 = 64;
 const HARDWARE: [u8; 6] = [2, 0, 0, 0, 0, 1];
 /// How long processes have to end before they are killed. Chosen: a shell that saves its history is quicker.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// Most looks at a new interface until it carries packets. Chosen: 5 s, five times the limit of the kernel for link events.
+/// Most checks, 1 ms apart, whether a new interface carries packets. Chosen: 5 s, five times the kernel's link delay.
 const LOOKS_MAX: u32 = 5_000;
-/// Most looks whether another emulator still chooses addresses. Chosen: 1 min, as long as a dozen slow ones take.
+/// Most checks, 1 ms apart, whether another emulator still chooses addresses. Chosen: a dozen slow ones take 1 min.
 const TURN_LOOKS_MAX: u32 = 60_000;
 const LOOK_AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
 
@@ -65,7 +65,7 @@ pub(super) struct Side {
     pub(super) tap: Tap,
 }
 
-/// The right, which one emulator has at a time, to choose and add addresses in a namespace. It ends with the process.
+/// The right to choose and add addresses in a namespace. Only one emulator has it at a time, until its process ends.
 struct Turn(Namespace);
 
 impl Turn {
@@ -102,7 +102,7 @@ pub(super) struct Place {
 ///
 /// # Errors
 ///
-/// Returns an error that says what to grant.
+/// Returns an error that says which right to grant.
 pub(super) fn connect(
     far: Far,
     device: &Device,
@@ -210,7 +210,7 @@ fn veth() -> Result<(Tap, String)> {
         )
     })?;
     without_offloads(&name).context("cannot switch the veth interface's offloads off")?;
-    // The cable carries nothing until both ends are up, so nothing is waited for here.
+    // The cable carries nothing until both ends are up, so this call does not wait.
     let up = Netlink::open().and_then(|mut netlink| set_up(&mut netlink, &name, 0));
     up.with_context(|| format!("cannot set the interface {name} up"))?;
     let tap = other.run(|| -> io::Result<Tap> {
@@ -246,8 +246,8 @@ fn finish(netlink: &mut Netlink, interface: &str, address: InterfaceAddress) -> 
     result.with_context(|| format!("cannot set the interface {interface} up"))
 }
 
-/// Sets an interface up, and looks at most `looks` times whether it carries packets. With a cable it does so only once
-/// both ends are up. Returns the interface's index.
+/// Sets an interface up, and checks at most `looks` times whether it carries packets. An interface with a cable carries
+/// packets only after both ends are up. Returns the interface's index.
 fn set_up(netlink: &mut Netlink, interface: &str, looks: u32) -> io::Result<i32> {
     let index = netlink.interface(interface)?.index;
     netlink.set_up(index, MTU, QUEUE, false)?;
@@ -260,8 +260,8 @@ fn set_up(netlink: &mut Netlink, interface: &str, looks: u32) -> io::Result<i32>
     Ok(index)
 }
 
-/// Lets this thread's new namespace forward the packets of nested emulators, and lets its users send pings. The system
-/// may refuse either, which only those two need.
+/// Lets this thread's new namespace forward packets, and lets its users send pings. The system may refuse both. Only
+/// nested emulators and pings need them.
 fn prepare() {
     let _ = fs::write("/proc/sys/net/ipv4/ip_forward", "1");
     let group = rustix::process::getegid().as_raw();
@@ -278,12 +278,12 @@ fn refused(error: &io::Error) -> anyhow::Error {
     )
 }
 
-/// Makes sure that this process may make namespaces, if need be in a user namespace. Returns the far side that is
-/// possible: in a user namespace only one of its own, else also this computer. To be called before there are threads.
+/// Ensures that this process may create namespaces, by a user namespace if necessary. Returns the possible far side:
+/// only [`Far::Own`] in a user namespace, else also [`Far::Here`]. Call this before the process starts threads.
 ///
 /// # Errors
 ///
-/// Returns an error that says what to grant.
+/// Returns an error that says which right to grant.
 pub fn acquire_rights() -> Result<Far> {
     match Namespace::create() {
         Ok(_) => return Ok(Far::Here),

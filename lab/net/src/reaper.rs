@@ -16,8 +16,8 @@ use rustix::thread::{Timespec, nanosleep};
 use crate::namespace::{KINDS, Namespace};
 use crate::sys;
 
-/// Number of rounds in which processes are searched for and killed, and the time between rounds: ten seconds in all.
-/// Chosen: processes that start others meanwhile are caught, and one that the kernel cannot end is given up.
+/// Most rounds in which left processes are killed, and the time between rounds: ten seconds in all. Chosen: the rounds
+/// catch processes that others start meanwhile, and give up one that the kernel cannot end.
 const ROUNDS_MAX: u32 = 1_000;
 const BETWEEN: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 
@@ -48,7 +48,7 @@ impl Reaper {
         let (end, line) = pipe_with(PipeFlags::CLOEXEC)?;
         let held: Vec<BorrowedFd<'_>> =
             namespaces.iter().flat_map(|namespace| namespace.files()).collect();
-        // The descriptors stay open in the reaper. Until then no other namespace can get the same identity.
+        // The reaper keeps these descriptors open. So no other namespace can get the same identity.
         let identities = held.iter().map(fstat).collect::<Result<Vec<Stat>, _>>()?;
         let mut kept = held;
         kept.push(end.as_fd());

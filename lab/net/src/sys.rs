@@ -20,14 +20,14 @@ const ETH_P_IP: u16 = 0x0800;
 ///
 /// # Errors
 ///
-/// Returns the system's refusal.
+/// Returns the error of the system call.
 pub(crate) fn unshare(flags: UnshareFlags) -> io::Result<()> {
     // SAFETY: no descriptors are unshared, so none that others rely on goes away.
     unsafe { rustix::thread::unshare_unsafe(flags) }.map_err(io::Error::from)
 }
 
 /// Lets a command enter this network namespace, and a time namespace if there is one, before it is executed. The kernel
-/// kills it when the thread that started it ends.
+/// kills the command when the thread that started it ends.
 pub(crate) fn enter_on_exec(
     command: &mut Command,
     network: OwnedFd,
@@ -60,7 +60,7 @@ fn enter_time_namespace() -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// Returns the system's refusal to fork.
+/// Returns the error of `fork`.
 pub(crate) fn fork_apart(kept: &[BorrowedFd<'_>], work: impl FnOnce()) -> io::Result<Pid> {
     let mut kept: Vec<RawFd> = kept.iter().map(AsRawFd::as_raw_fd).collect();
     kept.sort_unstable();
@@ -108,7 +108,7 @@ fn request_about(interface: &str) -> libc::ifreq {
 ///
 /// # Errors
 ///
-/// Returns the system's refusal.
+/// Returns the error of the system call.
 pub(crate) fn tun_attach(node: &OwnedFd, template: &str) -> io::Result<String> {
     let mut request = request_about(template);
     let flags = libc::IFF_TUN | libc::IFF_NO_PI;
@@ -127,7 +127,7 @@ pub(crate) fn tun_attach(node: &OwnedFd, template: &str) -> io::Result<String> {
 ///
 /// # Errors
 ///
-/// Returns the system's refusal.
+/// Returns the error of the system call.
 pub(crate) fn packet_bind(socket: BorrowedFd<'_>, index: i32) -> io::Result<()> {
     let address = libc::sockaddr_ll {
         sll_family: libc::sa_family_t::try_from(libc::AF_PACKET).unwrap_or_default(),
@@ -149,7 +149,7 @@ pub(crate) fn packet_bind(socket: BorrowedFd<'_>, index: i32) -> io::Result<()> 
 ///
 /// # Errors
 ///
-/// Returns the system's refusal.
+/// Returns the error of the system call.
 pub(crate) fn packet_drops(socket: BorrowedFd<'_>) -> io::Result<u32> {
     let mut stats = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
     let mut len = libc::socklen_t::try_from(mem::size_of_val(&stats)).unwrap_or_default();
@@ -166,7 +166,7 @@ pub(crate) fn packet_drops(socket: BorrowedFd<'_>) -> io::Result<u32> {
 ///
 /// # Errors
 ///
-/// Returns the system's refusal.
+/// Returns the error of the system call.
 pub(crate) fn without_offloads(socket: BorrowedFd<'_>, interface: &str) -> io::Result<()> {
     /// As in ethtool.h.
     #[repr(C)]
@@ -194,7 +194,7 @@ pub(crate) fn without_offloads(socket: BorrowedFd<'_>, interface: &str) -> io::R
 ///
 /// # Errors
 ///
-/// Returns the system's refusal.
+/// Returns the error of the system call.
 pub(crate) fn real_time() -> io::Result<()> {
     // SAFETY: all zeros are valid parameters.
     let mut parameters: libc::sched_param = unsafe { mem::zeroed() };

@@ -27,8 +27,8 @@ pub struct Tap {
 }
 
 impl Tap {
-    /// Creates a TUN device in the namespace of the calling thread by the device file `node`. Returns it and its name.
-    /// The device is removed when this value is dropped.
+    /// Creates a TUN device in the namespace of the calling thread by the device file `node`. Returns the device and
+    /// its name. The device is removed when this value is dropped.
     ///
     /// # Errors
     ///
@@ -52,7 +52,7 @@ impl Tap {
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         // Without a protocol the socket receives nothing until it is bound.
         let descriptor = socket_with(AddressFamily::PACKET, SocketType::RAW, flags, None)?;
-        // If the right to exceed the limit is missing, the size is limited.
+        // Without the right to exceed the system's limit, the buffer has the limit's size.
         if sockopt::set_socket_recv_buffer_size_force(&descriptor, SOCKET_BUFFER).is_err() {
             sockopt::set_socket_recv_buffer_size(&descriptor, SOCKET_BUFFER)?;
         }
@@ -91,8 +91,8 @@ impl Tap {
         Ok(())
     }
 
-    /// Returns how many packets were lost before they were read since the last call. The interface's own drops are
-    /// extra.
+    /// Returns how many packets were lost before they were read since the last call. The count leaves out the
+    /// interface's own drops.
     ///
     /// # Errors
     ///

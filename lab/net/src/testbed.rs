@@ -25,8 +25,8 @@ use crate::log::{DIRECTIONS, Log};
 use crate::meter::{Meters, Offered};
 use crate::plumbing::{self, Device, Far, Place};
 
-/// Most bytes that wait before a bottleneck, whatever its queue allows. Chosen: half an hour at 1 Mbit/s, and a share of
-/// a small computer's memory.
+/// Most bytes that wait before a bottleneck, even if its queue may be longer. Chosen: half an hour at 1 Mbit/s, and a
+/// share of a small computer's memory.
 pub(super) const QUEUE_MAX: Bytes = Bytes::mib(256);
 
 /// An end of the link.
@@ -53,7 +53,7 @@ pub struct TestbedOptions {
     pub device: Device,
     /// The far side's address. `None` for a free one.
     pub address: Option<Ipv4Addr>,
-    /// The path that log files begin with. `None` for no log.
+    /// The beginning of the log files' paths. `None` for no log.
     pub log: Option<PathBuf>,
 }
 
@@ -75,8 +75,8 @@ impl TestbedOptions {
 /// Two network namespaces and a link between them, in real time.
 ///
 /// The link runs in a thread of its own from [`Testbed::new`] on, and its schedules count from that instant. When the
-/// testbed is dropped, it ends every process in its namespaces, and interfaces and addresses go with these. If this
-/// process is killed, so is every process in the namespaces.
+/// testbed is dropped, it ends every process in its namespaces, and removes interfaces and addresses. If this process
+/// is killed, every process in the namespaces is killed, too.
 #[derive(Debug)]
 pub struct Testbed {
     sides: [Place; 2],
@@ -85,7 +85,7 @@ pub struct Testbed {
     shared: Shared,
     meters: Arc<Meters>,
     mailbox: Mailbox,
-    /// The link's thread. `None` once it has been waited for.
+    /// The link's thread. `None` after the thread has ended and its results were taken.
     driver: Option<JoinHandle<io::Result<Ended>>>,
     orders: UnixStream,
     _reaper: Reaper,
@@ -131,8 +131,8 @@ impl Testbed {
         Ok(Self { sides, addresses, clock, shared, meters, mailbox, driver, orders, _reaper })
     }
 
-    /// Replaces the links for packets that enter from now on. Packets in a delay line leave as they would have. Packet
-    /// numbers, by which chance decides, go on.
+    /// Replaces the links for packets that enter from now on. Packets in a delay line keep their departures. Packet
+    /// numbers, which decide the random draws, go on.
     ///
     /// # Errors
     ///
@@ -189,11 +189,11 @@ impl Testbed {
         self.clock
     }
 
-    /// Prepares a command to be run at an end. It is killed if the thread that starts it ends before it.
+    /// Prepares a command to be run at an end. The command is killed when the thread that starts it ends.
     ///
     /// # Errors
     ///
-    /// Returns an error if there are no descriptors left.
+    /// Returns an error if the process has no descriptors left.
     pub fn command(&self, end: End, program: impl AsRef<OsStr>) -> Result<Command> {
         let mut command = Command::new(program);
         self.place(end).namespace.enter_on_exec(&mut command).context("cannot run a command")?;
@@ -237,7 +237,7 @@ impl Testbed {
         Ok(report)
     }
 
-    /// Stops the link; to be called once.
+    /// Stops the link. Call this only once.
     fn stop(&mut self) -> Result<Ended> {
         let driver = self.driver.take().context("the link was stopped before")?;
         // The write fails if the driver has ended by itself.
@@ -265,7 +265,7 @@ impl Testbed {
 impl Drop for Testbed {
     fn drop(&mut self) {
         if self.driver.is_some() {
-            // In a drop nobody can be told of a failure.
+            // A drop cannot report a failure.
             let _ = self.end_processes();
             let _ = self.stop();
         }
@@ -298,7 +298,7 @@ pub struct DirectionReport {
     pub delivered: u64,
     /// Bytes that came out, IP headers included.
     pub delivered_bytes: u64,
-    /// Packets that the link dropped, as it was told to.
+    /// Packets that the link dropped, as its config demands.
     pub dropped: u64,
     /// Mean time in the link, in milliseconds.
     pub mean_delay_ms: f64,

@@ -1,4 +1,4 @@
-//! Waiting for packets, for the next departure, or for an order, so that the thread is awake at a departure.
+//! Waits for packets, the next departure or an order, so that the thread is awake at a departure.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -49,7 +49,7 @@ impl Watch {
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal of descriptors.
+    /// Returns the error of the system call for descriptors.
     pub(super) fn new(clock: Clock, taps: &[Tap; 2], orders: &UnixStream) -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let alarm = Alarm::new()?;
@@ -70,7 +70,7 @@ impl Watch {
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal.
+    /// Returns the error of the system call.
     pub(super) fn wait(&mut self, due: Instant) -> io::Result<Woken> {
         let awake_from = due - self.lead.length();
         let now = self.clock.now();
