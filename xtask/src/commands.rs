@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 ///
 /// # Errors
 ///
-/// Returns an error when it does not start, or fails.
+/// Returns an error when the command does not start, or fails.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let program = command.get_program().to_string_lossy().into_owned();
     let status = command.status().with_context(|| format!("{program} did not start"))?;
@@ -20,7 +20,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 ///
 /// # Errors
 ///
-/// Returns an error when it does not start, fails, or prints no text.
+/// Returns an error when the command does not start, fails, or prints no text.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().with_context(|| format!("{program} did not start"))?;

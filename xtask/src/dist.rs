@@ -1,8 +1,8 @@
-//! `cargo xtask dist`: a program, and files from which people install it: an archive, a Debian package, a Homebrew
+//! `cargo xtask dist`: builds a program, and files for its installation: an archive, a Debian package, a Homebrew
 //! formula, a bill of materials, checksums. `--target` and `--all` are for other systems, `--lab` for the laboratory.
 //!
-//! With the same toolchain and the same sources, every byte of them is the same wherever they are built. `--twice`
-//! builds them in a second place and compares.
+//! With the same toolchain and sources, all files have the same bytes wherever they are built. `--twice` builds the
+//! files in a second place and compares.
 
 mod archive;
 mod build;
@@ -30,17 +30,17 @@ use product::{LAB, Product, ROVE};
 use target::Target;
 pub(crate) use target::static_target;
 
-/// Programs beside cargo's, and the Debian packages that bring them.
+/// The required programs that are not cargo's, each with its Debian package.
 const PROGRAMS: [(&str, &str); 4] =
     [("git", "git"), ("tar", "tar"), ("gzip", "gzip"), ("sha256sum", "coreutils")];
 
-/// cargo's own programs, with the version that the project is packaged by.
+/// The required programs of cargo, each with the version that packages the project.
 const CARGO_PROGRAMS: [(&str, &str); 2] = [("cargo-deb", "3.8.0"), ("cargo-cyclonedx", "0.5.9")];
 
 /// Options of `cargo xtask dist`.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Install everything first that is missing: Debian packages, programs of cargo, zig, targets (also when CI=true).
+    /// First install everything that is missing: Debian packages, programs of cargo, zig, targets (also when CI=true).
     #[arg(long)]
     install: bool,
     /// Build for this system and processor, such as macos-aarch64 [default: static, for this computer].
@@ -52,10 +52,10 @@ pub(crate) struct Options {
     /// Pack rove-lab, too.
     #[arg(long, conflicts_with_all = ["targets", "all"])]
     lab: bool,
-    /// Build all of it again in another place, and compare.
+    /// Build everything again in another place, and compare the files.
     #[arg(long)]
     twice: bool,
-    /// Address of the folder that archives will be in, for a Homebrew formula.
+    /// Make a Homebrew formula, whose archives will be in the folder at this address.
     #[arg(long)]
     url: Option<String>,
     /// Print the sizes of what has been built, and build nothing.
@@ -81,10 +81,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     let targets = Target::choose(&options.targets, options.all)?;
     require(&targets, options.install)?;
-    // From here on nothing uses the network. This program itself is built from few crates of others.
+    // After this fetch, nothing uses the network.
     commands::run(Command::new("cargo").args(["fetch", "--quiet", "--locked"]).current_dir(&root))?;
     let here = Place::here(&root)?;
-    // The copy is made ahead of the first build, so that an edit meanwhile makes no difference.
+    // The copy is made before the first build, so that an edit during the build makes no difference.
     let there = options.twice.then(|| Place::copy(&here)).transpose()?;
     let products: &[Product] = if options.lab { &[ROVE, LAB] } else { &[ROVE] };
     let sums = make(&here, products, &targets, options.url.as_deref())?;
@@ -99,7 +99,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     there.remove()
 }
 
-/// Checks that all programs and targets are there. Pages and completions come from the program for this computer.
+/// Checks that all programs and targets are installed. Manual pages need a program built for this computer.
 fn require(targets: &[Target], install: bool) -> Result<()> {
     let host = Target::host();
     let triples: Vec<_> = targets.iter().chain([&host]).map(|it| it.triple.as_str()).collect();

@@ -1,4 +1,4 @@
-//! The names of the tests that failed, out of all that cargo and the test programs print.
+//! Finds the names of failed tests in the output of cargo and the test programs.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -14,7 +14,7 @@ pub(crate) struct FailedTests(Vec<String>);
 /// Returns the name of a test or a program, if a line of output says that it has failed.
 fn failure(line: &str) -> Option<String> {
     let test = line.strip_prefix("test ").and_then(|line| line.strip_suffix(" ... FAILED"));
-    // If a signal ends a program, the program's output does not name the test that ran. The line names the program.
+    // If a signal ends a program, its output does not name the running test. Cargo's line names the program.
     let program = line.contains("(signal: ").then(|| line.trim());
     let name = test.or(program)?;
     Some(name.trim_start_matches("process didn't exit successfully: ").to_owned())
@@ -27,10 +27,10 @@ impl fmt::Display for FailedTests {
 }
 
 /// Longest wait for the end of the output after the command's end. Chosen: output is read within milliseconds, but a
-/// process that a test left behind may keep it open.
+/// process that a test left running may keep it open.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Runs a command of tests, and passes its output on. Failed tests come ahead of failed programs in the result.
+/// Runs a command of tests, and passes its output on. The result lists failed tests before failed programs.
 ///
 /// # Errors
 ///

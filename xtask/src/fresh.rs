@@ -68,7 +68,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 /// Makes a root for this processor, with the sources and with the settings by which cargo fetches crates.
 fn own_root(folder: &Path, suite: &str) -> Result<()> {
     make_root(folder, suite, PACKAGES, &[], |mut command| commands::run(&mut command))?;
-    // The root gets the crates that this computer has fetched, and its settings for the registry.
+    // The root gets this computer's fetched crates, and its settings for the registry.
     let cargo_home =
         packages::cargo_home().context("HOME is not set, so cargo's folder is not known")?;
     for part in ["config.toml", "registry/index", "registry/cache"] {

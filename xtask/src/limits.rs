@@ -39,11 +39,11 @@ struct Limit {
     name: String,
     kind: String,
     expression: String,
-    /// The first sentence of its comment.
+    /// The first sentence of the constant's comment.
     meaning: String,
 }
 
-/// Writes the table anew. Rows of known limits keep their last column.
+/// Writes the table. Rows of known limits keep their last column.
 ///
 /// # Errors
 ///
@@ -69,7 +69,7 @@ pub(crate) fn check(root: &Path, findings: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the whole page. Last columns come from the old page.
+/// Returns the whole page. The last column comes from the old page.
 fn table(root: &Path, old: &str) -> Result<String> {
     let said: Vec<_> = old.lines().filter_map(beyond).collect();
     let mut sources = BTreeMap::new();
@@ -93,7 +93,7 @@ fn table(root: &Path, old: &str) -> Result<String> {
     Ok(page)
 }
 
-/// Returns the last column of a limit: of the row with its name and place, or of the only row with its name.
+/// Returns a limit's last column, from the old row with its name and place, or from the only row with its name.
 fn kept<'a>(said: &[((&str, &str), &'a str)], name: &str, place: &str) -> &'a str {
     let of_name: Vec<_> = said.iter().filter(|row| row.0.0 == name).collect();
     let here = of_name.iter().find(|row| row.0.1 == place);
@@ -165,14 +165,14 @@ fn first_sentence(comment: &str) -> String {
 }
 
 impl Limit {
-    /// Returns whether the table has this constant: a bound of something, or on how long something lasts.
+    /// Returns whether the table has this constant, because its name is that of a limit or of a timeout.
     fn is_listed(&self) -> bool {
         let is_limit = self.name.ends_with("_MAX") || self.name.ends_with("_TIMEOUT");
         let is_kind = self.name.contains("_MAX_");
         (is_limit || is_kind) && !self.kind.starts_with(['&', '[']) && self.kind != "Self"
     }
 
-    /// Computes the value. A name is a constant of the same file, or else one of other files, which must agree on it.
+    /// Computes the value. A name stands for a constant of the same file, or else of other files if they all agree.
     fn value(&self, neighbours: &[Self], all: &BTreeMap<PathBuf, Vec<Self>>) -> Option<Value> {
         let lookup = |name: &str| {
             let of_name = |limits: &[Self]| limits.iter().find(|limit| limit.name == name).cloned();

@@ -46,7 +46,7 @@ struct Cli {
 enum Command {
     /// Run everything a change must pass: fmt, clippy, tidy, docs, deny, tests, portable, simulation, systems.
     Test {
-        /// Install everything first that is missing: Debian packages, cargo-deny, targets (also when CI=true).
+        /// First install everything that is missing: Debian packages, cargo-deny, targets (also when CI=true).
         #[arg(long)]
         install: bool,
         /// Run the end-to-end tests alone, on a static release such as `cargo xtask dist` builds.
@@ -60,7 +60,7 @@ enum Command {
     Fresh(fresh::Options),
     /// Build the program for Windows, and test it on Linux under Wine.
     Wine {
-        /// Install everything first that is missing: Wine, the linker and the target (also when CI=true).
+        /// First install everything that is missing: Wine, the linker and the target (also when CI=true).
         #[arg(long)]
         install: bool,
     },
@@ -72,11 +72,11 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Write the table of all limits anew from the constants.
+    /// Write the table of all limits from the constants.
     Limits,
-    /// Write the reference of the laboratory's files anew from the types.
+    /// Write the reference of the laboratory's files from the types.
     Reference,
-    /// Measure the tables of docs/results anew: all, or those of these names.
+    /// Measure the tables of docs/results again: all tables, or those with these names.
     Results { names: Vec<String> },
     /// Build a program for this or other systems, and from it an archive, packages, a bill of materials, checksums.
     Dist(dist::Options),

@@ -41,7 +41,7 @@ enum Step {
 }
 
 impl Needs<'_> {
-    /// Checks that everything is there. If `install` is set, or `CI=true`, installs what is missing.
+    /// Checks that everything is installed. If `install` is set, or `CI=true`, installs what is missing.
     ///
     /// # Errors
     ///
@@ -86,7 +86,7 @@ impl Step {
             Self::Debian(packages) => return packages::install(packages),
             Self::Cargo(programs) => {
                 let programs = programs.iter().map(String::as_str);
-                // Without optimisation: the programs run for seconds, and would take minutes more to compile.
+                // The programs are not optimised. They run for seconds, and would take minutes more to compile.
                 ("cargo", ["install", "--locked", "--debug"].into_iter().chain(programs).collect())
             }
             Self::Python(_) => ("python3", Vec::new()),

@@ -48,7 +48,7 @@ const TYPES: [(&str, &str, &str); 26] = [
     ("`emulate --json`: each direction", "net/src/testbed.rs", "DirectionReport"),
 ];
 
-/// Writes the page anew.
+/// Writes the page.
 ///
 /// # Errors
 ///
@@ -80,7 +80,7 @@ fn page(root: &Path) -> Result<String> {
     Ok(page)
 }
 
-/// Returns a table of rows. If no row has a type, neither has the table a column of types.
+/// Returns a table of rows. Without types in its rows, the table has no column of types.
 fn table(rows: &[Row]) -> String {
     if rows.iter().all(|row| row.kind.is_empty()) {
         return "| word | meaning |\n|---|---|\n".to_owned() + &lines(rows, Row::of_word);

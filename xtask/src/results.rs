@@ -1,4 +1,4 @@
-//! `cargo xtask results [NAME...]`: the tables of docs/results, each made by the commands that stand in its file.
+//! `cargo xtask results [NAME...]`: the tables of docs/results, each made by the commands that its file names.
 
 use std::fs;
 use std::path::Path;
@@ -7,14 +7,14 @@ use std::thread::available_parallelism;
 
 use anyhow::{Context, Result, ensure};
 
-/// Stands for the directory of recordings in a command line; and the variable that names the directory.
+/// The placeholder for the folder of recordings in a command line, and the variable that names this folder.
 const TRACES: &str = "$ROVE_TRACES";
 const TRACES_VARIABLE: &str = "ROVE_TRACES";
 
-/// Where the files stand.
+/// The folder of the tables.
 const FOLDER: &str = concat!("docs", "/results");
 
-/// A table: the name, a command line, and its last words, with a run of the command for each of them.
+/// A table: its name, a command line, and endings of the line. The command runs once for each ending.
 type Table = (&'static str, &'static str, &'static [&'static str]);
 
 /// All tables, each of which takes less than six minutes on two cores, without compiling.
@@ -130,7 +130,7 @@ fn head(root: &Path) -> Result<String> {
     Ok(format!("Commit {}{changed}; {model}, {cores} cores, {kernel}.", commit.trim()))
 }
 
-/// Runs a command line, and returns its output. `rove-lab` is the release build, and `$ROVE_TRACES` the variable.
+/// Runs a command line, and returns its output. `rove-lab` is the release build, `$ROVE_TRACES` the variable's value.
 fn run(root: &Path, line: &str) -> Result<String> {
     eprintln!("xtask: {line}");
     let traces = std::env::var(TRACES_VARIABLE).unwrap_or_default();

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use crate::workspace::tracked_files;
 use crate::{house, limits, reference};
 
-/// Most lines of a file. A longer one must be split. A file's tests count only if they are in a file of their own.
+/// Most lines of a source file. A longer file must be split. Tests count only in a file of their own.
 const FILE_LINES_MAX: usize = 700;
 
 /// The crates that each crate may depend on, separated by spaces. Chosen: the map in ARCHITECTURE.md. No crate of the
@@ -60,7 +60,7 @@ const MAY_DEPEND_ON: [(&str, &str); 30] = [
         "fuzz",
         "units ssp terminal predict congestion streams session control bootstrap stock-predict link headless oracle shell",
     ),
-    // xtask depends on none, so that packaging compiles nothing twice, and the gate starts ahead of any build.
+    // xtask depends on none, so that packaging compiles nothing twice, and the gate starts before any build.
     ("xtask", ""),
 ];
 
@@ -71,7 +71,7 @@ const DEPENDENCIES: [&str; 3] =
 /// The crates whose `src/sys.rs` may hold `unsafe`. All others forbid it.
 const UNSAFE_CRATES: [&str; 4] = ["crates/host", "crates/platform", "crates/rove", "lab/net"];
 
-/// The engine's own file beside `replay.rs`. No other file of the prediction engine may import it or give it methods.
+/// The engine's own file beside `replay.rs`. No other file in `replay/` may import the engine or give it methods.
 const ENGINE_FILE: &str = "crates/predict/src/replay/judge.rs";
 
 /// The models of the prediction engine, each with its files. A model must not import another one. The numbers of
@@ -137,7 +137,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     bail!("{} findings", findings.len());
 }
 
-/// Finds paths of a developer's computer, notes of unfinished work, and ignored tests: the project has none.
+/// Finds paths of a developer's computer, notes of unfinished work, and ignored tests, which must not exist.
 fn check_words(path: &Path, text: &str, findings: &mut Vec<String>) {
     // Spelled in pieces, so that this list does not find itself.
     let banned = [

@@ -10,7 +10,7 @@ use crate::needs::Needs;
 use crate::systems::WINDOWS_TARGET;
 use crate::workspace;
 
-/// The programs that build and run the program, and their Debian packages.
+/// The programs that build and run rove for Windows, each with its Debian package.
 const PROGRAMS: [(&str, &str); 2] = [("wine", "wine"), (COMPILER, "gcc-mingw-w64-x86-64-posix")];
 /// The C compiler, which also links the program.
 const COMPILER: &str = "x86_64-w64-mingw32-gcc-posix";
@@ -30,7 +30,7 @@ pub(crate) fn run(install: bool) -> Result<()> {
     let needs = Needs { programs: &PROGRAMS, targets: &[WINDOWS_TARGET], ..Needs::default() };
     needs.require("wine", install)?;
     let root = workspace::root();
-    // Cargo locks its folder, so this build has one of its own.
+    // Cargo locks its target folder, so this build has a folder of its own.
     let target = workspace::target(&root).join("wine");
     let mut build = cargo(&root, &["build", "--package", "rove-shell", "--bin", "rove"]);
     build.args(["--target", WINDOWS_TARGET]).arg("--target-dir").arg(&target);

@@ -9,14 +9,14 @@ use super::place::Place;
 use super::product::{Product, ROVE};
 use crate::commands;
 
-/// The largest `rove`, in bytes. Chosen: a copy over a slow link takes less than half a minute at 160 kB/s.
+/// Largest accepted `rove`, in bytes. Chosen: a copy over a slow link takes less than half a minute at 160 kB/s.
 pub(super) const ROVE_BYTES_MAX: u64 = 4_500_000;
 
-/// Builds a program and returns where it lies.
+/// Builds a program, and returns its path.
 ///
 /// # Errors
 ///
-/// Returns an error when it does not build, is too large, or is for Linux and not static.
+/// Returns an error when the program does not build, is too large, or is for Linux and not static.
 pub(super) fn program(place: &Place, product: &Product) -> Result<PathBuf> {
     // Cargo splits the flags at this character, so that a flag may hold a space.
     let mut cargo = place.cargo();
@@ -28,7 +28,7 @@ pub(super) fn program(place: &Place, product: &Product) -> Result<PathBuf> {
     );
     cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
     cargo.args(["build", "--locked", "--target", &target.triple, "--bins"]);
-    // Each package is built alone: beside another one, cargo would give shared crates the features that either wants.
+    // Each package is built by itself. In a joint build, cargo would give shared crates the features of all packages.
     let (profile, package) = (product.profile, product.package);
     commands::run(cargo.args(["--profile", profile, "--package", package]))?;
     let program = place.program(product);
@@ -67,7 +67,7 @@ pub(super) fn check_for_paths(place: &Place, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns those of `folders` that these bytes name.
+/// Returns the folders of this list that the bytes name.
 fn named_folders<'a>(bytes: &[u8], folders: &'a [PathBuf]) -> Vec<&'a PathBuf> {
     let is_named = |folder: &&PathBuf| {
         let name = format!("{}/", folder.display());

@@ -45,7 +45,7 @@ pub(super) fn make(place: &Place, product: &Product, tree: &Path) -> Result<()> 
         product.package,
     ]);
     cargo.args(["--target", &place.target().triple, "--maintainer", MAINTAINER]);
-    // Without a Debian revision, because the authors of the program make the package themselves.
+    // The package has no Debian revision, because the authors of the program make the package themselves.
     commands::run(cargo.args(["--deb-revision", "", "--output"]).arg(place.dist()))?;
     fs::remove_dir_all(&stage).context("the tree of the package cannot be removed")
 }

@@ -18,7 +18,7 @@ const ARCHIVES: [(&str, &str, &str); 4] = [
     ("linux", "intel", "linux-x86_64"),
 ];
 
-/// The rest of the formula.
+/// The part of the formula after the archives.
 const INSTALL: &str = r##"
   def install
     bin.install "bin/rove"

@@ -59,7 +59,7 @@ fn head(list: &str, runtime: &str) -> String {
     format!("The program is built from these crates:\n\n{list}\n{STANDARD}{runtime}.\n")
 }
 
-/// Returns the packages of others that a package's program contains, by name.
+/// Returns the third-party packages in the program of the package `start`, by name.
 fn linked<'a>(metadata: &'a Value, start: &str) -> Result<Vec<&'a Value>> {
     let array = |value: &'_ Value| value.as_array().cloned().unwrap_or_default();
     let nodes: BTreeMap<String, Value> = array(&metadata["resolve"]["nodes"])
@@ -82,7 +82,7 @@ fn linked<'a>(metadata: &'a Value, start: &str) -> Result<Vec<&'a Value>> {
             }
         }
     }
-    // Packages of the workspace have no source.
+    // Third-party packages have a source. Packages of the workspace have none.
     let mut found: Vec<&Value> = packages
         .iter()
         .filter(|package| seen.contains(&id(package)) && !package["source"].is_null())

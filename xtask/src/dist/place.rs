@@ -1,4 +1,4 @@
-//! A place in which everything is made: the sources and cargo's folders. No result may show which place it was.
+//! A place in which programs are built: the sources and cargo's folders. No result may show the place.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::workspace::tracked_files;
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     root: PathBuf,
-    /// The files of the sources, relative to that folder.
+    /// The files of the sources, relative to `root`.
     files: Vec<PathBuf>,
     target_folder: PathBuf,
     cargo_home: PathBuf,
@@ -28,7 +28,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Returns the workspace itself.
+    /// Returns the workspace as a place.
     ///
     /// # Errors
     ///
@@ -80,7 +80,7 @@ impl Place {
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal.
+    /// Returns an error when the folder cannot be removed.
     pub(super) fn remove(&self) -> Result<()> {
         let folder = self.root.ancestors().nth(2).context("a copy has a folder of its own")?;
         fs::remove_dir_all(folder).context("the copy cannot be removed")
@@ -114,7 +114,7 @@ impl Place {
             (self.root.clone(), "/rove"),
             (self.target_folder.clone(), "/rove/target"),
         ];
-        // A user without a home folder has `/`, which every path names.
+        // Without a home folder, `HOME` is `/`, with which every path begins.
         let home = home.filter(|(home, _)| home.components().count() > 1);
         home.into_iter().chain(own).collect()
     }
@@ -134,7 +134,7 @@ impl Place {
         self.target_folder.join("dist-work")
     }
 
-    /// Returns cargo's target folder. The usual one is not used: other flags would make cargo build all anew there.
+    /// Returns cargo's target folder. These flags would make cargo build everything again in the usual one.
     pub(super) fn build_folder(&self) -> PathBuf {
         self.target_folder.join("dist-build")
     }
@@ -188,7 +188,7 @@ fn version(root: &Path) -> Result<String> {
     Ok(version.with_context(|| format!("{} has no version", file.display()))?.to_owned())
 }
 
-/// Returns the line that a command run in this folder prints.
+/// Runs a command in this folder, and returns the line that it prints.
 fn line(folder: &Path, command: &mut Command) -> Result<String> {
     Ok(commands::output(command.current_dir(folder))?.trim().to_owned())
 }

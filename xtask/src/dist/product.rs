@@ -3,7 +3,7 @@
 /// A program with an archive, a Debian package and a bill of materials of its own.
 #[derive(Debug)]
 pub(super) struct Product {
-    /// The name of the program, and of all that is made of it.
+    /// The name of the program, and of all files that are made from it.
     pub(super) program: &'static str,
     /// The package from which cargo builds the program, and the folder of that package.
     pub(super) package: &'static str,

@@ -11,7 +11,7 @@ use super::place::Place;
 use super::product::Product;
 use crate::commands;
 
-/// For each shell, the path of a program's completions: the part ahead of the program's name, and the part behind.
+/// For each shell, the path of a program's completions: the part before the program's name, and the part after it.
 const COMPLETIONS: [(&str, &str, &str); 3] = [
     ("bash", "share/bash-completion/completions/", ""),
     ("zsh", "share/zsh/vendor-completions/_", ""),

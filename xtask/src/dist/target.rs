@@ -13,8 +13,8 @@ use crate::needs::{PythonProgram, path_of};
 /// The compiler's own linker, with which the same toolchain makes the same bytes everywhere.
 const RUST_LLD: &str = "rust-lld";
 
-/// Packs the list of addresses that a static program corrects at its start, which saves 163 kB of rove. This form needs
-/// musl 1.2.4, and the compiler brings 1.2.5.
+/// The flag that packs the list of addresses that a static program corrects at its start. It saves 163 kB of rove. This
+/// form needs musl 1.2.4, and the compiler brings 1.2.5.
 const PACKED: &str = "-Clink-arg=-zpack-relative-relocs";
 
 /// The linker for FreeBSD. It brings start-up files, and the names in that system's C library.
@@ -28,7 +28,7 @@ const FREEBSD_LIBRARIES: [&str; 7] =
 /// The names of functions in macOS's C library, for the linker.
 const MACOS_LIBRARY: &str = include_str!("libSystem.tbd");
 
-/// The names under which Rust links this library.
+/// The names under which Rust links macOS's C library.
 const MACOS_LIBRARIES: [&str; 4] = ["System", "c", "m", "iconv"];
 
 /// The variable that names Android's NDK.
@@ -47,13 +47,13 @@ pub(super) struct Target {
 /// How a program is linked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Linking {
-    /// Static, with musl, which comes with the compiler.
+    /// The program is static, with the compiler's musl.
     Static,
-    /// With a list of names in place of the system's library. The program is signed ad hoc.
+    /// The linker gets a list of names in place of the system's library. The program is signed ad hoc.
     MacOs,
-    /// With zig as the linker.
+    /// zig is the linker.
     FreeBsd,
-    /// With the linker of Android's NDK.
+    /// The linker is that of Android's NDK.
     Android,
 }
 
@@ -78,7 +78,7 @@ impl Target {
         .to_vec()
     }
 
-    /// Returns the targets of these names: if `all`, those that this computer can link for; without names its own.
+    /// Returns the targets with these names; with `all` each that can be linked here; without names this computer's.
     ///
     /// # Errors
     ///
@@ -118,8 +118,8 @@ impl Target {
         self.linking == Linking::Static
     }
 
-    /// Returns the number of the system in a program's header (`EI_OSABI`), if the linker does not write it. Zig's
-    /// linker writes that of System V, so that the program would look like one for Linux.
+    /// Returns the system's number for a program's header (`EI_OSABI`), if the linker writes a wrong number. Zig's
+    /// linker writes System V's number, so that a program for FreeBSD would look like one for Linux.
     pub(super) fn elf_system(&self) -> Option<u8> {
         const FREEBSD: u8 = 9;
         (self.linking == Linking::FreeBsd).then_some(FREEBSD)

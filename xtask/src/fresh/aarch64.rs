@@ -23,11 +23,11 @@ const EMULATOR_MIN: u32 = 11;
 /// The target of static programs. Its linker comes with the compiler.
 const TARGET: &str = "aarch64-unknown-linux-musl";
 
-/// The packages that the tests call: stock Mosh, and what sessions run.
+/// The packages whose programs the tests run: stock Mosh, and programs for sessions.
 const PACKAGES: &str = "mosh,openssh-server,tmux,procps,iproute2,ncurses-term,less,vim";
 
-/// Tests: a package, what cargo builds of it, and which of that is run. The first are whole sessions, also with stock
-/// Mosh and over bad paths. The second are the rules of predictions, the third the terminal emulator's recordings.
+/// Tests: a package, cargo's options that choose its test programs, and filters for their tests. The first run whole
+/// sessions, also with stock Mosh. The second check predictions, the third the terminal emulator's recordings.
 const TESTS: [(&str, &[&str], &[&str]); 3] = [
     ("rove-shell", &["--test", "e2e"], &["interop::", "exit_status::", "predict::"]),
     ("rove-predict", &["--lib"], &[]),
@@ -35,7 +35,7 @@ const TESTS: [(&str, &[&str], &[&str]); 3] = [
 ];
 
 /// A script that runs a command in a user namespace with all users, in which an emulator is registered. `$1` is the
-/// script for the inside, `$2` the emulator. The command follows.
+/// script [`INSIDE`], `$2` the emulator. The command follows.
 const OUTSIDE: &str = r#"
 set -e
 inside=$1
@@ -49,8 +49,8 @@ echo >"$pipe"
 wait $!
 "#;
 
-/// `$0` is a pipe by which the outside tells that all users are mapped. The numbers are the head of an ELF program, and
-/// its bits that count. With `F`, every root uses this file of the emulator. Source: Linux, binfmt-misc.
+/// `$0` is a pipe by which [`OUTSIDE`] tells that all users are mapped. The numbers are the head of an ELF program, and
+/// a mask of the bits that count. With `F`, every root uses this file of the emulator. Source: Linux, binfmt-misc.
 const INSIDE: &str = r#"
 set -e
 read -r _ <"$0"
@@ -154,7 +154,7 @@ fn enter(folder: &Path, options: &Options, package: &str, program: &Path) -> Com
     command
 }
 
-/// Returns a command that runs another one in the namespace in which the emulator is registered.
+/// Returns a command that runs `command` in the namespace in which the emulator is registered.
 fn inside(emulator: &Path, command: &Command) -> Command {
     let mut outside = Command::new("sh");
     outside.args(["-c", OUTSIDE, "sh", INSIDE].map(OsStr::new)).arg(emulator);

@@ -20,7 +20,7 @@ pub(crate) struct Options {
     /// Leave `/tmp` on the root's own disk, in place of a tmpfs.
     #[arg(long)]
     pub(super) tmp_on_disk: bool,
-    /// Install everything first that this computer lacks (also when CI=true).
+    /// First install everything that this computer lacks (also when CI=true).
     #[arg(long)]
     pub(super) install: bool,
     /// Command to run there in place of the gate; with --target, words for each program of tests.

@@ -19,9 +19,9 @@ const NETWORK_FILES: [&str; 6] = [
     "etc/hosts",
 ];
 
-/// Mounts what a running system has and runs the command in the root. `$1` is the root. `$2` is a folder of this computer,
-/// and `$3` its place there. `$4` is the folder for the command, and `$5` says what `/tmp` is. The command follows. All
-/// mounts and processes end with the namespaces.
+/// A script that mounts the folders of a running system, and runs a command in the root. `$1` is the root. `$2` is a
+/// folder of this computer, and `$3` its path in the root. `$4` is the command's folder, and `$5` the kind of `/tmp`.
+/// The command follows. All mounts and processes end with the namespaces.
 pub(super) const ENTER: &str = r#"
 set -e
 root=$1 folder=$2 place=$3 directory=$4 tmp=$5
@@ -50,7 +50,7 @@ env -i HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" \
 exit 0
 "#;
 
-/// Makes a root with these packages, whole or not at all. `run` runs mmdebstrap, with these `arguments` as well.
+/// Makes a complete root with these packages, or none. `run` runs mmdebstrap, with these `arguments` as well.
 pub(super) fn make_root(
     folder: &Path,
     suite: &str,
@@ -84,7 +84,7 @@ pub(super) fn make_root(
         .inspect_err(|_| drop(fs::remove_dir_all(unfinished)))
 }
 
-/// Copies a file or folder with its attributes, links followed, if it is there.
+/// Copies a file or folder with its attributes, if it exists. Links become copies of their targets.
 pub(super) fn copy(from: &Path, to: &Path) -> Result<()> {
     if !from.exists() {
         return Ok(());
@@ -118,7 +118,7 @@ mod tests {
             })
         };
         assert!(make(false).is_err() && !folder.exists());
-        // Such a folder is left by a call that was killed.
+        // A killed call leaves such a folder behind.
         fs::create_dir_all(parent.join("root.unfinished/usr")).expect("a folder");
         fs::write(parent.join("root.unfinished/usr/false"), "").expect("a file");
         make(true).expect("a root");

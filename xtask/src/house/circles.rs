@@ -28,7 +28,7 @@ impl Modules {
         Self(modules)
     }
 
-    /// Returns the names in the largest circle. `with_parents` also counts paths from a module into its own parent.
+    /// Returns the modules of the largest circle. `with_parents` also counts paths from a module into its own parent.
     pub(super) fn largest(&self, with_parents: bool) -> Vec<String> {
         let targets = |(from, paths): (&'_ Module, &'_ Vec<Vec<String>>)| {
             let parent = from.split_last().filter(|_| !with_parents).map(|it| it.1);
@@ -50,7 +50,7 @@ impl Modules {
         self.0.keys().map(circle).max_by_key(Vec::len).unwrap_or_default()
     }
 
-    /// Returns the module to which a path in `from` leads. A re-exported name leads to the module that it is from.
+    /// Returns the module to which a path in `from` leads. A re-exported name leads to the module that defines it.
     fn resolve(&self, from: &Module, path: &[String], reexports: usize) -> Option<&Module> {
         let mut at = if path[0] == "crate" { Module::new() } else { from.clone() };
         for name in path.iter().filter(|name| !matches!(name.as_str(), "crate" | "self")) {

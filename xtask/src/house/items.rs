@@ -3,7 +3,7 @@
 /// The number of an item's first line, and the item's lines.
 type Item<'a> = (usize, &'a [&'a str]);
 
-/// Returns the items of a kind that have a body. As rustfmt has it, they end with a brace at their keyword's indent.
+/// Returns the items of a kind that have a body. In rustfmt's form, the body ends at the indent of its first line.
 pub(super) fn items<'a>(lines: &'a [&'a str], keyword: &str) -> impl Iterator<Item = Item<'a>> {
     let is_qualifier = |word: &str| {
         matches!(word, "const" | "async" | "unsafe" | "extern") || word.starts_with(['p', '"'])

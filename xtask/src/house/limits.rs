@@ -29,7 +29,7 @@ impl Limits {
         limits.collect::<Result<_>>().map(Self)
     }
 
-    /// Returns the limit of a figure, if it has one. The limit of a figure that is not in the file is 0.
+    /// Returns the limit of a figure in a row, if the row limits it. A limit that is not in the file is 0.
     pub(super) fn of(&self, row: &Row, figure: &str) -> Option<f64> {
         let is_flaw = FLAWS.iter().any(|(flaw, _)| *flaw == figure);
         let name = row.name.as_str();

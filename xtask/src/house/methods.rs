@@ -9,7 +9,7 @@ const FILES_MAX: usize = 3;
 
 /// Returns the types of a crate with inherent methods in more than [`FILES_MAX`] files, and in how many.
 ///
-/// Files that define a type of the same name and give it methods are counted as one: such types are namesakes.
+/// Files that each define a type of this name and its methods count as one file, because their types differ.
 pub(super) fn scattered(sources: &[Source]) -> Vec<String> {
     let mut homes: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
     for (file, source) in (1..).zip(sources) {
@@ -40,11 +40,11 @@ fn type_defined(line: &str) -> Option<&str> {
 pub(super) fn string_errors(code: &str) -> usize {
     let results = code.match_indices("Result<").map(|(at, word)| &code[at + word.len() - 1..]);
     let held = results.filter_map(angles).map(|held| held.trim_end_matches([' ', '\n', ',']));
-    // If the last parameter is `String` behind a comma, it is the error's whole type.
+    // If `String` follows the last comma, it is the error's whole type.
     held.filter_map(|held| held.strip_suffix("String")?.trim_end().strip_suffix(',')).count()
 }
 
-/// Returns the contents of a pair of angle brackets at the start of `text`, with the opening one only.
+/// Returns the contents of a pair of angle brackets at the start of `text`, with the opening bracket only.
 fn angles(text: &str) -> Option<&str> {
     let mut depth = 0_usize;
     let is_end = |(at, c): &(usize, char)| {

@@ -4,7 +4,7 @@
 const BANNED: [&str; 10] =
     ["What", "Who", "Those", "One", "Some", "None", "Of", "Takes", "Whoever", "Whatever"];
 
-/// Returns the words of each sentence of Markdown, the form of comments as well.
+/// Returns the words of each sentence of a Markdown text. Comments are Markdown as well.
 ///
 /// Code, tables and headings are no sentences. A sentence ends at a stop, unless a lower-case letter follows.
 pub(super) fn sentences(text: &str) -> Vec<Vec<&str>> {

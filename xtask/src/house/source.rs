@@ -1,6 +1,6 @@
 //! A source file, split into code without comments and strings, tests, and comments.
 
-/// The lines by which a file's own tests begin.
+/// The lines with which the tests in a source file begin.
 const TESTS: &str = "#[cfg(test)]\nmod tests {";
 
 /// A Rust file of the workspace.

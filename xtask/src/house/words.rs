@@ -11,7 +11,7 @@ pub(super) type Word = [String; 3];
 ///
 /// # Errors
 ///
-/// Returns an error when a line has not all three.
+/// Returns an error when a line lacks one of the three fields.
 pub(super) fn read(text: &str) -> Result<Vec<Word>> {
     let lines = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
     let read = |line: &str| {
@@ -21,7 +21,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Word>> {
     lines.map(|line| read(line).with_context(|| format!("no field's word: {line}"))).collect()
 }
 
-/// Returns a place for each identifier of a file that spells a private word, whatever its case and underscores.
+/// Returns a line for each identifier in a file that is a private word, in any case and with any underscores.
 ///
 /// The name of the file counts as an identifier.
 pub(super) fn hits([_, private, field]: &Word, source: &Source) -> Vec<String> {

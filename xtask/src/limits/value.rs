@@ -17,10 +17,10 @@ enum Unit {
 }
 
 impl Value {
-    /// Computes an expression. `lookup` returns the values of other constants. `None` if it has more than numbers,
+    /// Computes an expression. `lookup` returns the values of other constants. `None` if it has anything but numbers,
     /// names, `+`, `-`, `*`, `/`, `<<` and the constructors of bytes and durations.
     pub(super) fn read(text: &str, lookup: &dyn Fn(&str) -> Option<Self>) -> Option<Self> {
-        // Splits at the loosest operator first, and each time at the last one of its kind.
+        // Splits at the operator that binds least. If there are several, the last one counts.
         for operators in [&[" << "][..], &[" + ", " - "], &[" * ", " / "]] {
             let last = operators.iter().filter_map(|sign| Some((text.rfind(sign)?, *sign))).max();
             if let Some((at, sign)) = last {
@@ -60,7 +60,7 @@ impl Value {
         Some(Self { number, ..self })
     }
 
-    /// Returns the value with a unit. If it has none, the constant's name or comment gives it.
+    /// Returns the value with a unit. If it has no unit, the constant's name or comment gives the unit.
     pub(super) fn with_unit_of(self, name: &str, meaning: &str) -> Self {
         let counts_bytes = ["_BYTES_", "_LEN_"].iter().any(|part| name.contains(part))
             || ["Bytes ", "Most bytes", "Largest UDP payload"]
