@@ -58,7 +58,7 @@ pub(crate) struct Options {
     /// Make a Homebrew formula, whose archives will be in the folder at this address.
     #[arg(long)]
     url: Option<String>,
-    /// Print the sizes of what has been built, and build nothing.
+    /// Print the sizes of the built files, and build nothing.
     #[arg(long)]
     sizes: bool,
     /// Checkout to build from, with its own target folder [default: this workspace].

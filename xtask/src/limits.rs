@@ -1,4 +1,4 @@
-//! `cargo xtask limits`: docs/limits.md, a table of all limits, from the constants themselves.
+//! `cargo xtask limits`: makes docs/limits.md, a table of all limits, from the constants in the source.
 //!
 //! Name, value, place and meaning of a row come from the source. The last column says what happens beyond a limit:
 //! people write it in the table, and the command keeps it.

@@ -64,7 +64,7 @@ enum Command {
         #[arg(long)]
         install: bool,
     },
-    /// Check the habits that no other tool checks.
+    /// Check the house rules that no other tool checks.
     Tidy,
     /// Print the figures of code and prose beside their limits in house.toml.
     House {

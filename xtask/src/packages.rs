@@ -62,7 +62,7 @@ pub(crate) const PROGRAMS: [(&str, &str); 51] = [
     ("ruby", "ruby"),
 ];
 
-/// Folders beside PATH in which programs are looked for, because an ordinary user's PATH lacks them.
+/// Folders besides PATH in which programs are searched, because an ordinary user's PATH lacks them.
 const SBIN: [&str; 3] = ["/usr/sbin", "/usr/local/sbin", "/sbin"];
 
 /// Installs packages.

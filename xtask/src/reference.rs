@@ -1,4 +1,4 @@
-//! `cargo xtask reference`: docs/results/lab-reference.md, the keys and fields of the laboratory's files, from the types that read and write them.
+//! `cargo xtask reference`: makes docs/results/lab-reference.md, with the fields of the laboratory's files, from types.
 //!
 //! A row is a field or a variant: its name as serde has it, its type, and its comment.
 

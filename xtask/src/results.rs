@@ -78,7 +78,7 @@ const TABLES: [Table; 29] = [
     ("sizes", "cargo xtask dist --sizes", &[""]),
 ];
 
-/// Makes the tables of these names, or all.
+/// Makes the tables with these names, or all tables.
 ///
 /// # Errors
 ///

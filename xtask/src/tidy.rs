@@ -245,7 +245,7 @@ fn find_imported_models(path: &str, code: &str, findings: &mut Vec<String>) {
     }
     for line in code.lines().filter_map(|line| line.strip_prefix("use crate::replay::")) {
         let modules = line.trim_start_matches('{').split([',', ' ', ':', ';', '}']);
-        // In a single path, the first part is a module. In a list, each part is one.
+        // In a single path, the first part is a module. In a list, each part is a module.
         let count = if line.starts_with('{') { usize::MAX } else { 1 };
         for module in modules.take(count) {
             let other = MODELS.iter().find(|(_, files)| files.contains(&module));

@@ -15,7 +15,7 @@ const PROGRAMS: [(&str, &str); 2] = [("wine", "wine"), (COMPILER, "gcc-mingw-w64
 /// The C compiler, which also links the program.
 const COMPILER: &str = "x86_64-w64-mingw32-gcc-posix";
 
-/// A library of Windows that Wine 8 lacks. This command builds it and puts it beside the program.
+/// A library of Windows that Wine 8 lacks. `cargo xtask wine` builds it, and puts it beside rove.
 const LIBRARY: &str = "bcryptprimitives.dll";
 
 /// The variable that tells the tests where the program is.
@@ -46,7 +46,7 @@ pub(crate) fn run(install: bool) -> Result<()> {
     compile(LIBRARY, "bcryptprimitives.c", &["-shared", "-ladvapi32"])?;
     compile("ssh.exe", "ssh.c", &["-lws2_32"])?;
     let program = folder.join("rove.exe");
-    // The first start of any program makes Wine's folder, so one starts ahead of the tests.
+    // The first start of a program makes Wine's folder. So rove starts once before the tests.
     let mut first = Command::new("wine");
     first.arg(&program).arg("--version").env("WINEPREFIX", folder.join("wine-prefix"));
     succeed(first.env("WINEDEBUG", "-all"))?;

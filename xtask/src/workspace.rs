@@ -1,4 +1,4 @@
-//! Where the workspace is, and which files belong to it.
+//! Finds the folder of the workspace, and its files.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

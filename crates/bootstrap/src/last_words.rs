@@ -23,7 +23,7 @@ const CHANGED: &str = "REMOTE HOST IDENTIFICATION HAS CHANGED!";
 const UNPROTECTED: &str = "UNPROTECTED PRIVATE KEY FILE!";
 const NO_GREETING: &str = "kex_exchange_identification: ";
 const HUNG_UP: [&str; 2] = ["Connection closed by ", "Connection reset by "];
-/// Text that ssh prints in place of an address if a proxy command connects it.
+/// Text that ssh prints in place of an address if a proxy command makes the connection.
 const NO_ADDRESS: &str = "UNKNOWN port ";
 /// The beginning of ssh's message that its proxy command ended before client and server had exchanged greetings.
 const NOT_GREETED: &str = "banner exchange: Connection to UNKNOWN port ";

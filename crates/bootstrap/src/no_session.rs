@@ -39,7 +39,7 @@ pub enum NoSession {
          installed there?", host.display()
     )]
     NoAnnouncement { host: OsString, status: ExitStatus },
-    /// Rove's command ran, but its server ended during its start, after it printed the reason.
+    /// Rove's command ran, but the server printed an error and ended during its start.
     #[error("no server could be started on {} ({status}); what it said stands above", host.display())]
     ServerFailed { host: OsString, status: ExitStatus },
     /// The user named no session, and chose none of the offered sessions.

@@ -172,8 +172,7 @@ pub struct Resumed {
     pub taken: Option<u64>,
 }
 
-/// The first port that an ordinary user can bind. Lower ports need root, and ssh's own port is usually among them.
-/// Source: RFC 6335, section 6.
+/// Lowest port that an ordinary user can bind. Lower ports, such as ssh's, need root. Source: RFC 6335, section 6.
 const USER_PORTS_FROM: u16 = 1024;
 
 impl HostOptions {
@@ -201,8 +200,8 @@ impl HostOptions {
         !self.no_program && !matches!(self.session, WantedSession::Streams(_))
     }
 
-    /// Returns whether the login's ssh stays open, so that it can carry datagrams while UDP does not answer. It does so
-    /// only if the host's server is rove's. The server must listen on the host's loopback too.
+    /// Returns whether the login's ssh stays open, so that it can carry datagrams while UDP does not answer. This
+    /// requires a server of rove, which listens on the host's loopback, too.
     pub fn carries_beside(&self) -> bool {
         let is_ours =
             self.name == ProgramName::Rove && self.server.is_none() && self.client.is_none();
@@ -253,8 +252,8 @@ impl HostOptions {
     }
 
     /// Returns whether the login shell may start before the client has connected. This requires rove's own client,
-    /// because the server does not wait to learn the client's capabilities. A command always waits: it must not run if
-    /// its user never sees it.
+    /// because the server does not wait to learn the client's capabilities. A command always waits. It must not run
+    /// unseen.
     pub fn starts_early(&self) -> bool {
         let is_new = matches!(self.session, WantedSession::New | WantedSession::Named(_));
         let is_ours = self.name == ProgramName::Rove && self.client.is_none();
@@ -301,7 +300,7 @@ impl TunnelUse {
     /// The values of `--tunnel` and of the setting, in the order of the variants.
     pub const NAMES: &'static [&'static str] = &["true", "false", "auto"];
 
-    /// Returns the variant with this name. `None` for another word.
+    /// Returns the variant with this name in [`Self::NAMES`]. `None` for another word.
     pub fn from_name(name: &str) -> Option<Self> {
         let all = [Self::Always, Self::Never, Self::Auto];
         Self::NAMES.iter().zip(all).find(|(known, _)| **known == name).map(|(_, found)| found)
@@ -338,7 +337,7 @@ impl RemoteIp {
     /// The values of `--experimental-remote-ip`, in the order of the variants.
     pub const NAMES: &'static [&'static str] = &["proxy", "remote", "local"];
 
-    /// Returns the variant with this name. `None` for another word.
+    /// Returns the variant with this name in [`Self::NAMES`]. `None` for another word.
     pub fn from_name(name: &str) -> Option<Self> {
         let all = [Self::Proxy, Self::Remote, Self::Local];
         Self::NAMES.iter().zip(all).find(|(known, _)| **known == name).map(|(_, found)| found)

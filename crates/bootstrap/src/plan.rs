@@ -168,7 +168,7 @@ impl Plan {
         }
     }
 
-    /// Returns whether the command on the host, if it finds no server program, waits until rove has copied one there.
+    /// Returns whether the host's command waits for a copy of rove if the host has no server program.
     pub fn waits(&self) -> bool {
         self.own.as_ref().is_some_and(|own| !own.is_open)
     }
@@ -330,7 +330,7 @@ impl Plan {
             first.extend(["-o", "StrictHostKeyChecking=yes"]);
         }
         first.extend(self.config.overrides());
-        // If ssh runs a proxy command, it completes the host's name only with the value `always`. If the user's
+        // If ssh runs a proxy command, ssh completes the host's name only with the value `always`. If the user's
         // configuration has a proxy command, ssh without rove would not complete the name.
         let completes = self.config.connecting.completes_name && self.config.detour.is_none();
         if completes && matches!(self.route, Route::Proxy(_)) {
@@ -388,7 +388,7 @@ pub const SSH_FAILURE: i32 = 255;
 /// The argument that tells rove's proxy command to pass the connected socket to ssh.
 pub const HANDS_OVER: &str = "hand-over";
 
-/// Returns whether rove's proxy command passes its connected socket to ssh. Requires OpenSSH and a call as `rove`.
+/// Returns whether rove's proxy command passes its connected socket to OpenSSH. This requires a call as `rove`.
 fn hands_over(options: &HostOptions) -> bool {
     options.name == ProgramName::Rove && ssh_config::is_ssh(&options.ssh)
 }

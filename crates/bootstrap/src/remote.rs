@@ -64,7 +64,7 @@ const TELLS_ADDRESS: &str =
     r#"if [ -n "$SSH_CONNECTION" ]; then echo "MOSH SSH_CONNECTION $SSH_CONNECTION"; fi; "#;
 
 /// Shell text for the host that keeps ssh's connection open until the user's rove has ended. It prints a line each
-/// second. Once that rove has ended, for any reason, ssh and then this text fail to write the line.
+/// second. After the end of that rove, ssh and then this text fail to write the line.
 const WAITS: &str = "while sleep 1; do echo; done; ";
 
 /// Shell text in a loop: waits for a line of the user's rove to search again, and exits at the end of the input.

@@ -63,7 +63,7 @@ impl Shared {
     /// Returns the options for a new ssh, to be put before all of the user's options.
     pub fn first_words(&self) -> Vec<&'static str> {
         match self.is_open {
-            // If the open connection has ended, this ssh makes one of its own and does not share it.
+            // If the open connection has ended, this ssh makes a new connection, which it does not share.
             true => vec!["-o", "ControlMaster=no"],
             // Without `ControlPersist=no`, a configured master could go to the background, and would never end.
             false => vec!["-o", "ControlMaster=yes", "-o", "ControlPersist=no"],

@@ -111,7 +111,7 @@ pub(crate) struct KeyChecking {
 /// The keys that ssh offers to a host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OfferedKeys {
-    /// The files of the keys that ssh offers in addition to those of its agent.
+    /// The files of the keys that ssh offers in addition to its agent's keys.
     pub files: Vec<String>,
     /// The value of `IdentityAgent`.
     agent: String,
@@ -143,8 +143,8 @@ impl JumpHost {
         Self { before, destination: format!("ssh://{last}") }
     }
 
-    /// Returns an ssh command for this jump host, without its destination. Like the command that the user's `ssh` would
-    /// run, it keeps the configuration file (`-F`), but no other option. `None` for a program other than ssh.
+    /// Returns an ssh command for this jump host, without its destination. Like ssh's own command for a jump host, it
+    /// keeps the configuration file (`-F`), but no other option. `None` for a program other than ssh.
     pub fn words(&self, ssh: &[String]) -> Option<Vec<String>> {
         let (program, options) = ssh.split_at(behind_name(ssh)?);
         let mut words = program.to_vec();

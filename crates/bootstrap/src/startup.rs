@@ -353,7 +353,7 @@ impl Startup {
                 self.started = true;
                 announced.has_started = true;
             }
-            // The line is not shown, because it may come from a real server and then contains the session key.
+            // The line is not shown. It may come from a real server, and would then contain the session key.
             Line::Connect(_) if !self.started => announced.early_output = EarlyOutput::Impostor,
             Line::Connect(connect) => drop(announced.connect.get_or_insert(connect)),
             _ if !self.started => return Ok(false),

@@ -13,8 +13,8 @@ const C: f64 = 0.4;
 /// The share of the window that remains after a loss. Source: RFC 9438, section 4.6.
 const BETA: f64 = 0.7;
 
-/// Packets by which a window must grow each round trip, if losses cut it to [`BETA`], to be as large as Reno's on
-/// average. Source: RFC 9438, section 4.3.
+/// Growth, in packets a round trip, with which a window that losses cut to [`BETA`] is on average as large as Reno's.
+/// Source: RFC 9438, section 4.3.
 const RENO_GROWTH: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
 /// The congestion controller of TCP CUBIC.
@@ -22,10 +22,9 @@ const RENO_GROWTH: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 pub struct Cubic {
     window: PacketWindow,
     /// The window to which the function returns (`W_max`), in packets. It is the window before the last loss, less room
-    /// for other flows, or the window at the end of slow start. 0 if neither has happened, and after persistent
-    /// congestion.
+    /// for other flows, or the window at the end of slow start. It is 0 before both, and after persistent congestion.
     window_before: f64,
-    /// The window before the last loss (`cwnd_prior`), in packets; 0 without one.
+    /// The window before the last loss (`cwnd_prior`), in packets; 0 without a loss.
     prior: f64,
     epoch: Option<Epoch>,
     slow_start: SlowStart,

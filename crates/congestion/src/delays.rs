@@ -1,4 +1,4 @@
-//! Queueing delays: how much later than the least one-way delay packets arrive (RFC 6817).
+//! Queueing delays: by how much the one-way delays of packets exceed the least one-way delay (RFC 6817).
 
 use std::collections::VecDeque;
 
@@ -54,7 +54,7 @@ impl Delays {
         ended
     }
 
-    /// Returns the least queueing delay of the round trip that ends, in seconds, and begins another one.
+    /// Returns the least queueing delay of the round trip that ends, in seconds, and begins the next round trip.
     pub(crate) fn end_round(&mut self) -> Option<f64> {
         self.round.take().map(|delay| self.queueing(delay))
     }

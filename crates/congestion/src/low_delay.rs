@@ -1,13 +1,13 @@
 //! A controller for file copies beside a session. While the user types or the peer copies, its queue is so short that
 //! keys and acknowledgments hardly wait. Otherwise the queue is longer, so that a link of varying rate is seldom idle.
 //!
-//! Its parts are published. The signal is that of LEDBAT: how much later than the least one-way delay packets arrive
-//! (RFC 6817). Slow start ends when this signal shows a queue (RFC 9406 uses round-trip times). A window whose queue is
-//! too long shrinks by the number of packets that are too many (FAST TCP: Jin, Wei, Low, INFOCOM 2004, with a gain of
-//! one). A window without a queue grows by a packet each round trip. It grows faster the longer no queue appears (the
-//! velocity of Copa: Arun, Balakrishnan, NSDI 2018, section 2.2), but at most up to the target queue. A loss without a
-//! queue counts as random. It costs a fifth of the window (TCP Veno: Fu, Liew, IEEE JSAC 21(2), 2003). A queue that
-//! lasts is drained, so that its delay never counts as the path's own (LEDBAT++).
+//! Its parts are published. The signal is LEDBAT's queueing delay: the one-way delay beyond the least one (RFC 6817).
+//! Slow start ends when this signal shows a queue (RFC 9406 uses round-trip times). A window whose queue is too long
+//! shrinks by the excess packets (FAST TCP: Jin, Wei, Low, INFOCOM 2004, with a gain of one). A window without a queue
+//! grows by a packet each round trip. It grows faster the longer no queue appears (the velocity of Copa: Arun,
+//! Balakrishnan, NSDI 2018, section 2.2), but at most up to the target queue. A loss without a queue counts as random.
+//! It costs a fifth of the window (TCP Veno: Fu, Liew, IEEE JSAC 21(2), 2003). A lasting queue is drained, so that its
+//! delay never counts as the path's own (LEDBAT++).
 
 use rove_units::{Bytes, Duration, Instant};
 
@@ -21,10 +21,10 @@ use crate::rounds::Rounds;
 /// The least queueing delay of a round trip is compared with it. Most packets wait longer.
 const TARGET: Duration = Duration::from_millis(5);
 
-/// The multiple of the target above which the current queueing delay shrinks the window at once. Up to it, the window
-/// shrinks only if even the least delay of a round trip is above the target. On Wi-Fi some packets are late by chance.
-/// Chosen: with 3, keys beside a copy over recorded LTE waited 9 ms longer. With 1.6, a copy over a link whose delay
-/// varies by 5 ms had two thirds of the rate.
+/// The multiple of the target above which the current queueing delay shrinks the window at once. A lower delay shrinks
+/// it only if the least delay of a round trip is above the target. On Wi-Fi some packets are late by chance. Chosen:
+/// with 3, keys beside a copy over recorded LTE waited 9 ms longer. With 1.6, a copy over a link whose delay varies by
+/// 5 ms had two thirds of the rate.
 const URGENT: f64 = 2.0;
 
 /// The longest queueing delay at which the window aims while nobody types. If the round trip is shorter, the aim is a
@@ -39,7 +39,7 @@ const TYPING: Duration = Duration::from_secs(5);
 /// RFC 6817 keeps ten minutes, in which clocks that drift apart by 50 ppm differ by six times [`TARGET`].
 const BASE: usize = 4;
 
-/// Time over which one entry of the base delays is measured. Chosen: in four, clocks 50 ppm apart drift by 3 ms.
+/// Time over which an entry of the base delays is measured. Chosen: in four entries, clocks 50 ppm apart drift by 3 ms.
 const ENTRY: Duration = Duration::from_secs(15);
 
 /// Difference between an entry's least delay and the base delay above which the flow's queue counts as permanent.

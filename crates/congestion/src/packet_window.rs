@@ -66,8 +66,8 @@ impl PacketWindow {
         self.recovery.covers(ack.sent)
     }
 
-    /// Multiplies the window by `share` if the loss is a new congestion event, and returns whether it is. The cut
-    /// window is also the slow start threshold. Persistent congestion always leaves the least window, below the
+    /// Multiplies the window by `share` if the loss is a new congestion event. Returns whether the event is new. The
+    /// cut window is also the slow start threshold. Persistent congestion always leaves the least window, below the
     /// threshold.
     pub(crate) fn cut(&mut self, now: Instant, loss: &Loss, share: f64) -> bool {
         let is_new = self.recovery.begins(now, loss.sent);

@@ -2,8 +2,8 @@
 
 use rove_units::Instant;
 
-/// Distinguishes a new congestion event from further losses of the last one. Packets sent before the cut tell nothing
-/// about the new window. Source: RFC 9002, section 7.3.2; RFC 6582, `recover`, by times, not sequence numbers.
+/// Distinguishes a new congestion event from further losses of the last event. Packets sent before the cut tell nothing
+/// about the new window. Source: RFC 9002, section 7.3.2; RFC 6582, `recover`, but with times.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Recovery {
     began: Option<Instant>,

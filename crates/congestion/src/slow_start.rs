@@ -1,4 +1,4 @@
-//! Slow start, and HyStart++, which ends it before a queue has grown (RFC 9406).
+//! Slow start, and HyStart++, which ends slow start before a queue has grown (RFC 9406).
 
 use rove_units::{Bytes, Duration, Instant};
 

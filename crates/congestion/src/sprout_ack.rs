@@ -257,8 +257,8 @@ mod tests {
         }
     }
 
-    /// Feeds a controller 500 packets a second, up to 2 s. Acknowledgments are `wait` ms late, and that of the packet
-    /// sent at `missing` ms is lost.
+    /// Feeds a controller 500 packets a second, up to 2 s. Acknowledgments are `wait` ms late. The acknowledgment of
+    /// the packet sent at `missing` ms is lost.
     fn fed(wait: u64, missing: u64) -> SproutAck {
         let mut controller = SproutAck::new(Scale::Linear, PACKET, Duration::ZERO);
         let mut calls: Vec<(u64, Option<u64>)> = vec![(0, None), (40, Some(0))];

@@ -56,7 +56,7 @@ impl<C: Controller> Path<C> {
         self.now += rtt;
         let at = self.now - self.rtt / 2;
         let elapsed = at.saturating_since(Instant::ZERO).as_secs_f64();
-        // The receiver's clock began an hour ahead, so that a slow one shows no time below zero.
+        // The receiver's clock began an hour ahead, so that a slow clock shows no time below zero.
         let offset = Duration::from_secs_f64(3_600.0 + self.drift * elapsed);
         for number in 0..count {
             let in_flight = Bytes::new((count - number - 1) * PACKET.get());

@@ -26,7 +26,7 @@ pub struct Vegas {
     window: PacketWindow,
     base: Option<Duration>,
     rounds: Rounds,
-    /// Whether slow start grows the window in this round trip. In every other round trip, it only measures the queue.
+    /// Whether slow start grows the window in this round trip. In alternate round trips, it only measures the queue.
     grows: bool,
 }
 

@@ -123,7 +123,7 @@ pub enum Discipline {
     CoDel(CoDelConfig),
     /// Proportional Integral controller Enhanced (RFC 8033). Packets beyond the limits are dropped on arrival.
     Pie(PieConfig),
-    /// A queue with its own CoDel for each flow, and the flows take turns (RFC 8290). If a packet exceeds the limits,
+    /// Each flow has a queue with its own CoDel, and the flows take turns (RFC 8290). If a packet exceeds the limits,
     /// the longest queue loses its oldest packet.
     Fair(FairConfig),
 }

@@ -1,4 +1,4 @@
-//! Fair queueing: a queue with its own CoDel for each flow, and the flows take turns (FQ-CoDel, RFC 8290).
+//! Fair queueing: each flow has a queue with its own CoDel, and the flows take turns (FQ-CoDel, RFC 8290).
 
 use std::collections::VecDeque;
 
@@ -77,7 +77,7 @@ struct Bin<P> {
     codel: CoDel,
     /// Bytes that the bin may still send in this round.
     credit: i64,
-    /// Whether the bin is in the list of new bins or in that of old bins.
+    /// Whether the bin is in the list `new` or in the list `old`.
     is_listed: bool,
 }
 

@@ -7,7 +7,7 @@ use rove_units::{Bytes, Duration, Instant};
 /// Identifies a packet of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PacketId {
-    /// The number of the packet among those that entered the link, from 0.
+    /// The packet's position among all packets that entered the link, from 0.
     pub number: u64,
     /// Whether this is the duplicate of the packet that entered.
     pub is_copy: bool,
@@ -54,7 +54,7 @@ pub(crate) enum Fate {
 pub enum DropCause {
     /// The packet was lost by independent chance, or because of [`crate::Link::drop_next`].
     Loss,
-    /// The Gilbert-Elliott channel lost the packet, in its bad state or its good one.
+    /// The Gilbert-Elliott channel lost the packet, in the channel's bad or good state.
     BurstLoss,
     /// The packet arrived in an outage or in an off period.
     Outage,

@@ -140,7 +140,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         self.bottleneck.follow_all();
     }
 
-    /// Returns the oldest event by `now` that was not returned yet. `None` if there is no event, or without
+    /// Returns the oldest event by `now` that was not returned yet. `None` if there is no such event, or before
     /// [`Link::record_events`]. A link keeps at most half a million events that the caller has not read.
     pub fn poll_event(&mut self, now: Instant) -> Option<Event> {
         self.advance(now);
@@ -164,7 +164,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
 
     /// Performs all stages' work that is due by `now`.
     fn advance(&mut self, now: Instant) {
-        // Most calls end here: if the delay is the last stage, `poll_packet` itself takes packets out of it.
+        // Most calls end here, because `poll_packet` itself empties the delay stage if it is the last.
         let is_at_rest = self.bottleneck.is_idle() && (self.delays_last || self.line.len() == 0);
         if is_at_rest && !self.tally.is_recording() && self.steps.next_change().is_none() {
             return;

@@ -166,8 +166,8 @@ impl<A: End, B: End> Net<A, B> {
         (self.left_socket.address, self.left_socket.change) = (address, None);
     }
 
-    /// Gives the left end a new address after it has sent `datagrams` more datagrams. So it can roam in the middle of
-    /// an instruction that several datagrams carry.
+    /// Gives the left end a new address after it has sent `datagrams` more datagrams. So the end can roam in the middle
+    /// of an instruction that several datagrams carry.
     pub fn move_left_after(&mut self, datagrams: u32, address: SocketAddr) {
         self.left_socket.change = Some((datagrams, address));
     }
@@ -265,7 +265,7 @@ mod tests {
     use super::*;
     use crate::config::LinkConfig;
 
-    /// Sends a number every 10 ms and answers each number it gets with its double.
+    /// Sends a number every 10 ms, and answers each received number with its double.
     #[derive(Debug, Default)]
     struct Echo {
         next: Option<Instant>,

@@ -22,21 +22,21 @@ impl Opportunities {
         Self { schedule, next: None, at: Instant::ZERO, left: Bytes::ZERO }
     }
 
-    /// Makes the first opportunity after `now` the next one, unless a next one is known already.
+    /// Sets the next opportunity to the first one after `now`, unless it is set already.
     pub(crate) fn wait(&mut self, now: Instant) {
         if self.next.is_none() {
             self.look_at(self.schedule.first_after(now));
         }
     }
 
-    /// Makes the first opportunity of the schedule the next one, unless a next one is known already.
+    /// Sets the next opportunity to the first one of the schedule, unless it is set already.
     pub(crate) fn follow_all(&mut self) {
         if self.next.is_none() {
             self.look_at(self.schedule.first());
         }
     }
 
-    /// Moves on to the next opportunity, if that is at `until` or earlier. Returns whether it has moved on.
+    /// Makes the next opportunity the current one, if its time is not after `until`. Returns whether it did so.
     pub(crate) fn take(&mut self, until: Instant, tally: &mut Tally) -> bool {
         let Some((number, at)) = self.next.filter(|(_, at)| *at <= until) else { return false };
         debug_assert!(self.at <= at, "opportunities are used in the order of their times");
@@ -52,7 +52,7 @@ impl Opportunities {
         self.next = None;
     }
 
-    /// Returns when the next opportunity is. `None` if the schedule has ended, or if no packet waits.
+    /// Returns the time of the next opportunity. `None` if the schedule has ended, or if no packet waits.
     pub(crate) fn next_time(&self) -> Option<Instant> {
         self.next.map(|(_, at)| at).filter(|at| *at < Instant::FAR_FUTURE)
     }

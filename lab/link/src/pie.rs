@@ -112,7 +112,7 @@ impl Pie {
     }
 }
 
-/// Returns the factor for both gains. It is small at small probabilities, which then change in small steps.
+/// Returns the factor for both gains. A small probability has a small factor, and so changes in small steps.
 fn auto_tuning(probability: f64) -> f64 {
     let table =
         [(1e-6, 2_048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];

@@ -64,17 +64,17 @@ impl From<Netem> for LinkConfig {
     }
 }
 
-/// A sequence of configs of a link, each for some time. The last one applies for ever.
+/// A sequence of a link's configs, each with its duration. The last config applies for ever.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Steps {
     first: LinkConfig,
-    /// The other configs with their starts, the latest first.
+    /// The configs after `first`, each with its start. The latest config comes first.
     later: Vec<(Instant, LinkConfig)>,
 }
 
 impl Steps {
     /// Creates a sequence from configs and their durations, from the start of the run on. `None` if there is no config.
-    /// The duration of the last one is ignored.
+    /// The duration of the last config is ignored.
     pub fn new(steps: impl IntoIterator<Item = (Duration, LinkConfig)>) -> Option<Self> {
         let mut steps = steps.into_iter();
         let (duration, first) = steps.next()?;
@@ -101,7 +101,7 @@ impl Steps {
         &self.first
     }
 
-    /// Returns the configs between two times of the run, each with its part of that time.
+    /// Returns the configs between two times of the run, each with the part of this time in which it applies.
     pub fn between(
         &self,
         time: Range<Instant>,

@@ -33,7 +33,7 @@ pub enum TraceError {
         /// The number of the line, from 1.
         line: usize,
     },
-    /// The time in a line is before that of the line above.
+    /// The time in a line is before the time in the line above.
     #[error("line {line} is before the line above it: times are expected in order")]
     Decreasing {
         /// The number of the line, from 1.
@@ -161,13 +161,13 @@ impl Schedule {
         }
     }
 
-    /// Returns when the last opportunity is. `None` if the trace repeats.
+    /// Returns the time of the last opportunity. `None` if the trace repeats.
     pub fn end(&self) -> Option<Instant> {
         let end = self.start + self.trace.period().saturating_sub(self.skipped);
         (!self.repeats).then_some(end)
     }
 
-    /// Returns when opportunity `number` is. `None` if the trace ends before it.
+    /// Returns the time of opportunity `number`. `None` if the trace ends before it.
     pub(crate) fn time(&self, number: u64) -> Option<Instant> {
         let is_there = self.repeats || number < self.trace.len();
         // Callers never ask for a skipped opportunity, because `first` and `first_after` return later ones.

@@ -21,7 +21,7 @@ const PACKET_MAX: usize = 65_535 + 14;
 /// Most packets that are read from an interface before due packets are sent. Chosen: reading as many takes a tenth of a
 /// millisecond.
 const BATCH: usize = 32;
-/// How often the driver shares its state, and writes events to a log. Chosen: a few times for each line of a view.
+/// Time between two updates of the shared counts, and of the log. Chosen: a few times for each line of a view.
 const TOLD_EVERY: Duration = Duration::from_millis(100);
 
 /// A packet in the link.
@@ -95,7 +95,7 @@ pub(super) struct Driver {
     pub(super) shared: Shared,
     pub(super) meters: Arc<Meters>,
     pub(super) mailbox: Mailbox,
-    /// The socket that brings orders. The driver ends when the other end closes it.
+    /// The socket that brings orders. The driver ends when the socket's other end is closed.
     pub(super) orders: UnixStream,
     pub(super) log: Option<Log>,
 }
@@ -244,7 +244,7 @@ impl Driver {
         if self.log.is_some() { due.min(now + TOLD_EVERY) } else { due }
     }
 
-    /// Writes events to the log, and shares the counts with others.
+    /// Writes events to the log, and shares the counts with other threads.
     fn tell(&mut self, now: Instant) {
         if let Some(log) = &mut self.log {
             for (which, direction) in self.directions.iter_mut().enumerate() {

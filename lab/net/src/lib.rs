@@ -2,11 +2,11 @@
 //!
 //! # Modules
 //!
-//! - `namespace`, `netlink` and `tap` are network namespaces, their interfaces and the cables of those. `reaper` ends the
-//!   processes in them if the program is killed.
-//! - `testbed` is two namespaces with an emulated link between them. `plumbing` makes the two sides with their `address`es.
-//!   `driver` moves packets between them through the link, with a `log`, a record of its `lateness` and `meter`s. It waits in
-//!   `watch`, which wakes it by a `lead` before a departure.
+//! - `namespace`, `netlink` and `tap` are network namespaces, their interfaces and the ends of the interfaces' cables.
+//!   `reaper` ends the processes in namespaces if the program is killed.
+//! - `testbed` is two namespaces with an emulated link between them. `plumbing` makes the two sides, with addresses
+//!   from `address`. `driver` moves packets between the sides through the link. It has a `log`, a `meter` and a record
+//!   of its `lateness`. It waits in `watch`, which wakes it a `lead` before a departure.
 //! - `sys` is the only unsafe code.
 
 #![cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! Meters of a testbed: the packets offered to each direction, and when it last delivered one. Others see them at once.
+//! Meters of a testbed: the packets offered to each direction, and its last delivery. All threads see them at once.
 
 use core::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
@@ -11,7 +11,7 @@ const TCP: u8 = 6;
 #[derive(Debug, Default)]
 pub(super) struct Meters {
     directions: [Meter; 2],
-    /// Packets from or to this TCP port are left out; 0 for none.
+    /// The TCP port whose packets are left out; 0 if there is none.
     background: AtomicU16,
 }
 

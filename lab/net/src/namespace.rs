@@ -116,7 +116,7 @@ impl Namespace {
     }
 
     /// Ends every process of the namespace except this one, including processes that have moved to another namespace.
-    /// It asks them to hang up and terminate, and kills those left after `patience`. Returns whether all have ended.
+    /// Asks them to end by signals, and kills the processes left after `patience`. Returns whether all have ended.
     ///
     /// # Errors
     ///
@@ -160,7 +160,7 @@ impl Namespace {
             let name = entry?.file_name();
             let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
             let Some(pid) = Pid::from_raw(pid).filter(|pid| *pid != getpid()) else { continue };
-            // The process may end, and its number be used again. So a descriptor holds it before it is examined.
+            // The process may end, and its number may be reused. So a descriptor refers to it before it is examined.
             let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { continue };
             if self.holds(pid) {
                 processes.push((pid, process));
@@ -202,7 +202,7 @@ pub fn enter_user_namespace() -> io::Result<()> {
 
 /// Moves this process into its own user namespace.
 ///
-/// The kernel refuses a process with threads, among which it may count a joined thread for some more microseconds.
+/// The kernel refuses a process with threads. For some microseconds, it may still count a joined thread.
 fn unshare_users() -> io::Result<()> {
     for _ in 0..UNSHARE_TRIES {
         match sys::unshare(UnshareFlags::NEWUSER) {

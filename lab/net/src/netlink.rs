@@ -50,7 +50,7 @@ pub struct Interface {
     pub received: u64,
     /// Number of packets that the interface has dropped, in both directions.
     pub dropped: u64,
-    /// Whether the interface carries packets. Until the kernel has noticed that both ends of a cable are up, it drops them.
+    /// Whether the interface carries packets. The kernel drops packets until it knows that both ends of a cable are up.
     pub carries: bool,
 }
 
@@ -117,7 +117,7 @@ impl Netlink {
                 message.attribute(IFLA_INET6_ADDR_GEN_MODE, &[IN6_ADDR_GEN_MODE_NONE]);
             });
         });
-        // A kernel without IPv6 refuses this message, and assigns no such addresses either.
+        // A kernel without IPv6 refuses this message, but it assigns no IPv6 addresses anyway.
         let _ = self.ask(message);
         let mut message = Message::new(RTM_NEWLINK, NLM_F_REQUEST | NLM_F_ACK);
         message.link_header(index, if has_arp { IFF_UP } else { IFF_UP | IFF_NOARP });

@@ -29,7 +29,7 @@ const NAME: &str = "rove%d";
 const NAMES_MAX: u32 = 64;
 /// The hardware address of an interface with a veth cable (locally administered).
 const HARDWARE: [u8; 6] = [2, 0, 0, 0, 0, 1];
-/// How long processes have to end before they are killed. Chosen: a shell that saves its history is quicker.
+/// Time in which processes may end before they are killed. Chosen: a shell that saves its history is quicker.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// Most checks, 1 ms apart, whether a new interface carries packets. Chosen: 5 s, five times the kernel's link delay.
 const LOOKS_MAX: u32 = 5_000;
@@ -40,9 +40,9 @@ const LOOK_AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
 /// The namespace of the far side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Far {
-    /// A namespace of its own, from which nothing else can be reached.
+    /// The far side has its own namespace, from which nothing else can be reached.
     Own,
-    /// The namespace of the caller: this computer and its services.
+    /// The far side is in the caller's namespace: this computer and its services.
     Here,
 }
 

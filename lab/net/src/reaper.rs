@@ -90,7 +90,7 @@ fn kill_once(namespaces: &[Stat]) -> rustix::io::Result<u32> {
     while let Some(entry) = list.next() {
         let entry = entry?;
         let Some(pid) = number(entry.file_name()).and_then(Pid::from_raw) else { continue };
-        // The process may end, and its number be used again. So a descriptor holds it before it is examined.
+        // The process may end, and its number may be reused. So a descriptor refers to it before it is examined.
         let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { continue };
         let is_ours = |kind: &&str| {
             let mut path = [0; PATH_BYTES];
@@ -109,12 +109,12 @@ fn kill_once(namespaces: &[Stat]) -> rustix::io::Result<u32> {
     Ok(killed)
 }
 
-/// Returns the process number that a directory of `/proc` is named by. `None` for another name.
+/// Returns the process number in the name of a directory of `/proc`. `None` for another name.
 fn number(name: &CStr) -> Option<i32> {
     name.to_str().ok()?.parse().ok()
 }
 
-/// Writes the path below `/proc` of a process's namespace of a kind, and returns it. `None` if it is too long.
+/// Writes the path, below `/proc`, of a process's namespace of this kind to `room`. `None` if it is too long.
 fn namespace_path<'a>(name: &CStr, kind: &str, room: &'a mut [u8; PATH_BYTES]) -> Option<&'a CStr> {
     let mut end = 0;
     for part in [name.to_bytes(), b"/ns/", kind.as_bytes()] {

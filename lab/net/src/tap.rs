@@ -1,4 +1,4 @@
-//! A program in place of a network cable: it reads an interface's outgoing packets, and writes its incoming ones.
+//! The program's end of a network cable: reads an interface's outgoing packets, and writes its incoming packets.
 
 use std::fs::OpenOptions;
 use std::io::{self, IoSlice};

@@ -1,4 +1,4 @@
-//! Two namespaces with an emulated link between them, for as long as the testbed is there.
+//! Two namespaces with an emulated link between them, which last as long as the testbed.
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -327,7 +327,7 @@ impl Report {
                 p50_delay_ms: delay_ms(50),
                 p95_delay_ms: delay_ms(95),
                 lateness: lateness.summary(),
-                // The drops of a side's interface, in either direction, count in the direction of that side.
+                // All drops of a side's interface count in the direction that starts at this side.
                 lost_by_machine: flow.refused + dropped.get(which).copied().unwrap_or_default(),
             }
         };

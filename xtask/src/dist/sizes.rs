@@ -1,4 +1,4 @@
-//! The sizes of what has been built, as a table.
+//! The sizes of the built files, as a table.
 
 use std::fs;
 use std::path::Path;
@@ -46,7 +46,7 @@ fn size(file: &Path) -> Option<u64> {
     fs::metadata(file).ok().map(|file| file.len())
 }
 
-/// Returns a number of bytes in megabytes, rounded up so that no size is told too small.
+/// Returns a number of bytes in megabytes, rounded up so that no printed size is too small.
 fn megabytes(bytes: u64) -> String {
     let hundredths = bytes.div_ceil(10_000);
     format!("{}.{:02}", hundredths / 100, hundredths % 100)

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::source::{Source, is_identifier};
 
-/// Most re-exports that are followed from one path. No longer chain occurs.
+/// Most re-exports that are followed from a path. The code has no longer chain.
 const REEXPORTS_MAX: usize = 8;
 
 /// A module's path from the root of its crate. The root has the empty path.
@@ -120,7 +120,7 @@ mod tests {
                 "a b",
                 "a b",
             ),
-            // The root re-exports `A`, so that a module that uses `A` from the root depends on `a` alone.
+            // The root re-exports `A`, so that a module that uses `A` from the root depends only on `a`.
             (vec![("a.rs", "use crate::b::B;\n"), ("b.rs", "use crate::A;\n")], "a b", "a b"),
             (
                 vec![("a.rs", "mod d;\nuse d::D;\n"), ("a/d.rs", "use super::Shared;\n")],

@@ -23,7 +23,7 @@ pub(super) fn scattered(sources: &[Source]) -> Vec<String> {
     scattered.map(|(name, files)| format!("{name} in {} files", files.len())).collect()
 }
 
-/// Returns the type whose `impl` of inherent methods begins in a line, if one does.
+/// Returns the type whose inherent methods begin in this line. `None` for other lines.
 fn type_of_methods(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("impl").filter(|rest| !rest.contains(" for "))?;
     let name = if rest.starts_with('<') { &rest[angles(rest)?.len()..] } else { rest };

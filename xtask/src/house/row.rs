@@ -48,7 +48,7 @@ pub(super) const TABLES: [&[(&str, &str)]; 3] = [&TOTALS, &FLAWS, &PROSE];
 /// Most lines of a function that is not long.
 const FUNCTION_LINES_MAX: usize = 70;
 
-/// Most lines of a file in front of its tests, if the file is not long.
+/// Most lines, without tests, of a file that is not long.
 const FILE_LINES_MAX: usize = 500;
 
 /// Most named fields of a struct that is not large.

@@ -55,7 +55,7 @@ fn mask(text: &str) -> String {
     masked + rest
 }
 
-/// Returns the length of a string literal with its quotes. The code `before` it decides whether it is raw.
+/// Returns the length of a string literal with its quotes. The code `before` the literal shows whether it is raw.
 fn string_len(before: &str, inside: &str) -> usize {
     let prefix = before.trim_end_matches('#');
     let is_raw = prefix.rsplit(|c| !is_identifier(c)).next().is_some_and(|it| it.ends_with('r'));

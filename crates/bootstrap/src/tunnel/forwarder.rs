@@ -88,7 +88,7 @@ impl Forwarder {
     }
 }
 
-/// A client's order to a forwarder: the only server that it may send to, and the key.
+/// A client's order to a forwarder: the only server to which the forwarder may send, and the key.
 pub struct Order {
     /// The address and UDP port of the session's server.
     pub server: SocketAddr,

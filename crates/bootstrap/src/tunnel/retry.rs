@@ -120,7 +120,7 @@ impl Retry {
         from.max(changed.unwrap_or(silent))
     }
 
-    /// Returns when the ssh that is starting has taken too long.
+    /// Returns the time after which the start of the newest ssh counts as too long.
     pub fn give_up_at(&self) -> Instant {
         self.started_at + START_MAX
     }

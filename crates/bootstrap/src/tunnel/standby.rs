@@ -93,7 +93,7 @@ impl Standby {
         self.connection.is_own_next()
     }
 
-    /// Returns when the login under way has taken too long. `None` if no login is under way.
+    /// Returns the time after which the login under way counts as too long. `None` if no login is under way.
     pub fn give_up_at(&self) -> Option<Instant> {
         self.started_at.filter(|_| self.is_logging_in).map(|at| at + LOGIN_MAX)
     }

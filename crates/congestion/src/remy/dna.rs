@@ -24,7 +24,7 @@ const LEVELS_MAX: usize = 64;
 struct Node {
     #[prost(message, optional, tag = "1")]
     domain: Option<Sides>,
-    /// The messages of the nodes below, which are read one after the other.
+    /// The messages of the child nodes, which are read one after the other.
     #[prost(bytes = "bytes", repeated, tag = "2")]
     children: Vec<Bytes>,
     #[prost(message, optional, tag = "3")]

@@ -12,7 +12,7 @@ const PAYLOAD_LENGTH: Bytes = Bytes::new(2);
 pub struct Config {
     /// The size of a full datagram, which is as much as a delivery opportunity carries.
     pub packet: Bytes,
-    /// How the sender applies a forecast as it gets older.
+    /// How the sender's estimate of the queue falls while a forecast gets older.
     pub drain: Drain,
     /// How many bytes of a packet the forecast counts.
     pub counting: Counting,

@@ -1,4 +1,4 @@
-//! An end of a Sprout flow, which sends packets and reports to its peer what arrives.
+//! An end of a Sprout flow, which sends packets and reports arrivals to its peer.
 
 use rove_units::{Bytes, Duration, Instant};
 
@@ -90,8 +90,8 @@ impl<E: Estimator> Endpoint<E> {
         is_due.then(|| self.packet(now, Bytes::ZERO, HEARTBEAT))
     }
 
-    /// Returns the bytes of data in the next packet, and whether it ends a flight. `None` if no data waits, or it does
-    /// not fit `window`.
+    /// Returns the bytes of data in the next packet, and whether the packet ends a flight. `None` if no data waits, or
+    /// if the data does not fit `window`.
     fn next_piece(&self, window: Bytes, waiting: Waiting) -> Option<(Bytes, bool)> {
         let fields = self.config.fields();
         let room = window - fields;

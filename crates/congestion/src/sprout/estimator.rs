@@ -41,8 +41,8 @@ impl Bayesian {
         Self::from_model(Model::shared(Scale::Linear), quantile)
     }
 
-    /// Returns the probability of each rate of the grid: first that of an outage, then those of even steps up to 1000
-    /// packets/s. They sum to 1.
+    /// Returns the probability of each rate of the grid: first of an outage, then of even steps up to 1000 packets/s.
+    /// The probabilities sum to 1.
     pub fn belief(&self) -> &[f32] {
         self.belief.shares()
     }

@@ -4,14 +4,14 @@ use crate::numbers::{float, single};
 use crate::sprout::normal::cumulative;
 use crate::sprout::terms::TICK_SECONDS;
 
-/// Number of bins of the linear grid, including that of an outage. Source: the published program, which has one more
-/// than the 256 of the Sprout paper (NSDI 2013), section 3.1.
+/// Number of bins of the linear grid, with the bin of an outage. Source: the published program, which has one more than
+/// the 256 of the Sprout paper (NSDI 2013), section 3.1.
 const LINEAR_BINS: usize = 257;
 
 /// Highest rate of the linear grid, in packets/s. Source: Sprout paper, section 3.1.
 const LINEAR_TOP_RATE: f64 = 1_000.0;
 
-/// Number of bins of the wide grid, including that of an outage. Chosen: its steps of 4.6 % show in no forecast.
+/// Number of bins of the wide grid, with the bin of an outage. Chosen: its steps of 4.6 % show in no forecast.
 const WIDE_BINS: usize = 256;
 
 /// Lowest and highest rate of the wide grid, in packets/s. Chosen: 24 kbit/s to 2.4 Gbit/s.

@@ -93,7 +93,7 @@ impl Horizons {
     }
 }
 
-/// Returns the first bin whose probability counts, and the probabilities from it up to the last bin that counts.
+/// Returns the first bin above [`NEGLIGIBLE`], and the probabilities from this bin to the last such bin.
 fn weighty(shares: &[f32]) -> (usize, &[f32]) {
     let is_weighty = |share: &f32| *share > NEGLIGIBLE;
     let first = shares.iter().position(is_weighty).unwrap_or(0);

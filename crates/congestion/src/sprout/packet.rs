@@ -39,7 +39,7 @@ pub struct Packet {
     pub payload: Bytes,
 }
 
-/// A receiver's report of the direction that it receives: arrivals, and a forecast.
+/// A receiver's report to its sender: the arrivals so far, and a forecast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Feedback {
     /// How many bytes have arrived or are lost, counted as in sequence numbers.

@@ -91,7 +91,7 @@ impl<E: Estimator> Receiver<E> {
 
     /// Returns when the current tick ends. `None` before the first packet.
     pub fn tick_ends(&self) -> Option<Instant> {
-        // This time is strictly after the tick's end, because `advance` ends a tick only then.
+        // The nanosecond is added because `advance` ends a tick only after the tick's last instant.
         self.tick.map(|tick| tick + TICK + Duration::from_nanos(1))
     }
 

@@ -94,7 +94,7 @@ impl Sender {
         Bytes::new(carried.saturating_sub(self.queue))
     }
 
-    /// Returns when the window next changes without a call, after `now`. `None` if the forecast has ended.
+    /// Returns the next time after `now` at which the window changes by itself. `None` if the forecast has ended.
     pub fn next_change(&self, now: Instant) -> Option<Instant> {
         let ticks = now.saturating_since(self.forecast_at).as_nanos() / TICK.as_nanos();
         let next = u32::try_from(ticks + 1).ok()?;

@@ -26,7 +26,7 @@ pub(crate) enum Ticks {
 #[derive(Clone, Debug)]
 pub(crate) struct Spread {
     ticks: Ticks,
-    /// For each bin its rate in packets/s, and the variance of a random walk from it after a second.
+    /// For each bin, its rate in packets/s, and the variance after a second of a random walk from this rate.
     bins: Vec<(f64, f64)>,
     normal: Table,
 }

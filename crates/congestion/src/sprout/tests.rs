@@ -102,7 +102,7 @@ fn forecasts_before_the_first_packet_are_those_of_the_prior() {
         |estimator: &Bayesian| estimator.forecast().map(|it| crate::numbers::whole(it) as u64);
     let mut prior = Bayesian::new();
     assert_near("prior", packets(&prior), [1, 1, 3, 4, 5, 6, 8, 9]);
-    // The published program's clock starts at 1000 ms, and its belief at 0.
+    // The published program's clock starts at 1000 ms, and its belief at 0 ms.
     let mut warm = Bayesian::new();
     (0..49).for_each(|_| warm.tick(None));
     assert_near("warmed up", packets(&warm), [2, 4, 7, 9, 12, 15, 17, 20]);
@@ -136,7 +136,7 @@ fn heartbeats_alone_are_taken_for_a_slow_link() {
     assert_near("heartbeats", bench.forecast(), [0, 0, 0, 0, 0, 0, 0, 1]);
 }
 
-/// Returns a packet with any values in its fields, and the time since the packet before it, in ns.
+/// Generates packets with any values in their fields, each with the time since the packet before, in ns.
 fn any_packet() -> impl Strategy<Value = (u64, Packet)> {
     let feedback = (any::<u64>(), any::<u64>(), any::<[u32; 8]>());
     let gap = prop_oneof![0..1_000_u64, 0..100_000_000_u64, any::<u64>()];

@@ -84,7 +84,7 @@ fn action(increment: i32) -> Action {
     Action { multiple: 0.5, increment, intersend_ms: 0.25 }
 }
 
-/// Returns a table of three rules: for send_ewma below 5 ms, and above it for rtt_ratio below 2 and from 2 on.
+/// Returns a table of three rules: send_ewma below 5 ms, else rtt_ratio below 2, else rtt_ratio from 2 on.
 fn three_rules() -> Table {
     let [first, rest] = Domain::WHOLE.split(Axis::SendEwma, 5.0);
     let [second, third] = rest.split(Axis::RttRatio, 2.0);

@@ -1,4 +1,4 @@
-//! Readable tables: valid ones, and errors with their places in the file.
+//! Tests of valid readable tables, and of errors with their positions in the file.
 
 use super::*;
 
