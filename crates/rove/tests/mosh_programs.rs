@@ -1,6 +1,6 @@
-//! `mosh-client` and `mosh-server`: ours and, where they are installed, stock's are called with the same
-//! words, and must answer on the same stream with the same lines that programs look for and the same
-//! exit code.
+//! rove as `mosh-client` and `mosh-server`, and the stock programs where they are installed. Both are called with the
+//! same words, and must exit with the same code. On the same streams, both must print the lines for which programs
+//! look.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "these are tests")]
@@ -19,7 +19,7 @@ use rustix::process::{Pid, Signal, kill_process};
 const KEY: &str = "4NeCCgvZFe2RnPgrcU1PQw";
 const SERVER_USAGE: &str = "Usage: mosh-server new [-s] [-v] [-i LOCALADDR] [-p PORT[:PORT2]] [-c COLORS] [-l NAME=VALUE] [-- COMMAND...]";
 
-/// A folder with links to our program under Mosh's names.
+/// A folder with links to rove under the names of Mosh's programs.
 struct Names(Scratch);
 
 impl Names {
@@ -31,7 +31,7 @@ impl Names {
         Self(folder)
     }
 
-    /// Returns our program of this name, then stock's where it is installed.
+    /// Returns the path of rove under this name, then that of the stock program where it is installed.
     fn both(&self, name: &str) -> Vec<PathBuf> {
         let stock = Path::new("/usr/bin").join(name);
         [Some(self.0.path(name)), Some(stock).filter(|path| path.exists())]
@@ -41,11 +41,11 @@ impl Names {
     }
 }
 
-/// Calls a program without a terminal, in an environment that is the same everywhere. A server that
-/// stays behind is ended.
+/// Calls a program without a terminal, in an environment that is the same everywhere. Ends the server that the call
+/// leaves in the background.
 fn call(program: &Path, args: &[impl AsRef<OsStr>], environment: &[(&str, &str)]) -> Output {
     let output = Command::new(program)
-        // Usage texts begin with this name.
+        // Usage texts begin with this argument.
         .arg0(program.file_name().unwrap())
         .args(args)
         .env_clear()
@@ -60,15 +60,14 @@ fn call(program: &Path, args: &[impl AsRef<OsStr>], environment: &[(&str, &str)]
     output
 }
 
-/// Returns the server that was left behind.
+/// Returns the pid of the server that a call has left in the background.
 fn server_of(output: &Output) -> Option<Pid> {
     let stderr = String::from_utf8_lossy(&output.stderr);
     let (_, rest) = stderr.split_once("[mosh-server detached, pid = ")?;
     Pid::from_raw(rest.split_once("]\n")?.0.parse().ok()?)
 }
 
-/// Returns standard output without what differs from call to call and from program to program: port,
-/// key, build, licence.
+/// Returns standard output without the port, key, build and licence, which differ between calls or programs.
 fn shape(output: &Output) -> String {
     let stdout = String::from_utf8(output.stdout.clone()).unwrap();
     let is_licence = |line: &str| {
@@ -90,8 +89,8 @@ fn shape(output: &Output) -> String {
     shape
 }
 
-/// A call: words, environment, exit code, the shape of standard output, and a line that stands on standard error (or a
-/// part of one).
+/// A call: its words, its environment, its exit code, the shape of its standard output, and a line (or a part of a
+/// line) on its standard error.
 type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], i32, &'a str, &'a str);
 
 fn assert_cases(name: &str, cases: &[Case<'_>]) {
@@ -104,7 +103,7 @@ fn assert_cases(name: &str, cases: &[Case<'_>]) {
             assert_eq!(found, (Some(*code), (*stdout).to_owned()), "{program:?} {words}");
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
             assert!(said.contains(stderr), "{program:?} {words}: {said}");
-            // A successful call prints no other error output.
+            // A successful call prints nothing else to standard error.
             assert!(*code != 0 || !stderr.is_empty() || said.is_empty(), "{words}: {said}");
         }
     }
@@ -194,7 +193,7 @@ fn the_client_answers_and_refuses_as_stock_does() {
             ("127.0.0.1 -5", key, 1, "", usage),
             ("127.0.0.1 60001", &[], 1, "", "MOSH_KEY"),
             ("127.0.0.1 60001", bad_mode, 1, "", "mode"),
-            // No terminal.
+            // The client has no terminal.
             ("127.0.0.1 60001", key, 1, "", ""),
         ],
     );
@@ -222,7 +221,7 @@ fn a_server_without_the_locale_asked_for_says_so_in_a_line_and_runs() {
 #[test]
 fn a_port_range_without_a_free_port_ends_the_server_with_a_sentence() {
     let names = Names::new();
-    // Both families, so that neither a socket for IPv6 nor one for IPv4 finds room.
+    // These sockets take both address families, so that neither an IPv6 nor an IPv4 socket can have such a port.
     let taken: Vec<UdpSocket> = (20_001_u16..30_000)
         .filter_map(|port| UdpSocket::bind(("::", port)).ok())
         .take(100)
@@ -253,7 +252,7 @@ fn a_server_whose_announcement_nobody_can_read_ends_with_a_sentence() {
         assert!(stderr.contains(sentence), "{redirection}: {stderr}");
         assert_eq!(stderr.lines().count(), 1, "{redirection}: {stderr}");
     }
-    // Standard input, which the server does not read, may be closed.
+    // Standard input may be closed, because the server does not read it.
     let script = "exec \"$0\" new -p 0 -- true <&-";
     let output = call(Path::new("/bin/sh"), &["-c", script, server.to_str().unwrap()], &[]);
     assert_eq!(shape(&output), "MOSH CONNECT port key\n");
@@ -263,7 +262,7 @@ fn a_server_whose_announcement_nobody_can_read_ends_with_a_sentence() {
 fn a_server_without_a_pseudo_terminal_ends_with_a_sentence() {
     let names = Names::new();
     let server = &names.both("mosh-server")[0];
-    // The limit leaves room for the three standard descriptors and the socket.
+    // The limit permits the three standard descriptors, the socket, and one more.
     let script = "ulimit -n 5; exec \"$0\" new -p 0 -- true";
     let output = call(Path::new("/bin/sh"), &["-c", script, server.to_str().unwrap()], &[]);
     let stderr = String::from_utf8(output.stderr).unwrap();

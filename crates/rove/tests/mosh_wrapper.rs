@@ -1,6 +1,6 @@
-//! `mosh`, the wrapper: ssh and the client are called as stock calls them, and what ssh prints is taken
-//! as stock takes it. Recording programs stand in for both; the installed stock `mosh` is run beside
-//! ours where there is one.
+//! rove as `mosh`, the wrapper. It must call ssh and the client as stock `mosh` does, and read ssh's output as stock
+//! does. Scripts that record their calls take the places of ssh and the client. Where stock `mosh` is installed, the
+//! tests compare both.
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
@@ -19,8 +19,8 @@ use rove_rig::scratch::Scratch;
 const KEY: &str = "4NeCCgvZFe2RnPgrcU1PQw";
 const STOCK: &str = "/usr/bin/mosh";
 
-/// A script in place of ssh. It records how it was called, and prints the test's texts: on the error output as a proxy
-/// command, on standard output as the host. `WORD` becomes the random word that rove put into its call.
+/// A script in place of ssh. It records how it was called, and prints the test's texts: to standard error as a proxy
+/// command, to standard output as the host. `WORD` becomes the random word that rove put into its call.
 const RECORDING_SSH: &str = r#"#!/bin/sh
 case "$*" in *-G*) printf "$CONFIGURED"; exit 0;; esac
 word=$(printf '%s\n' "$*" | sed -n 's/.*echo "ROVE START \([0-9a-f]*\)".*/\1/p')
@@ -33,7 +33,7 @@ say "$SAYS"
 exit "$STATUS"
 "#;
 
-/// A script in place of the client. It records how it was called, except its process id, which must be the wrapper's.
+/// A script in place of the client. It records how it was called, and whether its pid is the wrapper's.
 const RECORDING_CLIENT: &str = r#"#!/bin/sh
 if [ "$1" = -c ]; then echo "$COLORS"; exit "$COLORS_STATUS"; fi
 { echo client; printf '%s\n' "$@"; env | grep '^SHELL=\|^MOSH_' | grep -v PID | sort; } >> "$RECORD"
@@ -42,12 +42,12 @@ test "$MOSH_CLIENT_PID" = $$ && echo "the pid is the wrapper's" >> "$RECORD"
 exit 7
 "#;
 
-/// A directory with the recording programs, and our program under the name `mosh`.
+/// A directory with the recording scripts, and with rove under the name `mosh`.
 struct Bench {
     folder: Scratch,
 }
 
-/// The result of a call.
+/// The result of a call of the wrapper.
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
     code: Option<i32>,
@@ -56,7 +56,7 @@ struct Outcome {
     record: String,
 }
 
-/// The error output. Our words differ from stock's, so two outputs are equal if both or neither are empty.
+/// The error output. Its words differ between rove and stock, so two outputs are equal if both or neither are empty.
 #[derive(Debug)]
 struct Stderr(String);
 
@@ -98,7 +98,7 @@ impl Bench {
             .env("LANG", "sv_SE.UTF-8")
             .env("LC_ALL", "")
             .env("LC_TIME", "it's")
-            // Stock is a Perl program, and Perl complains about locales that are not installed.
+            // Stock `mosh` is a Perl program, and Perl prints warnings about locales that are not installed.
             .env("PERL_BADLANG", "0")
             .env("RECORD", self.folder.join("record"))
             .env("STATUS", "0")
@@ -111,7 +111,7 @@ impl Bench {
         command
     }
 
-    /// Returns a call of `rove`, whose host announces a server.
+    /// Returns a call of `rove` for a host that announces a server.
     fn rove(&self, args: &[&str]) -> Command {
         let mut command = self.command(&self.folder.join("rove"), args);
         command
@@ -133,7 +133,7 @@ impl Bench {
         }
     }
 
-    /// Runs our program with `args`, and asserts that stock's, where installed, has the same outcome.
+    /// Runs rove with `args`. Asserts that stock `mosh` has the same outcome where it is installed.
     fn compare(&self, args: &[&str], environment: &[(&str, &str)]) -> Outcome {
         let run = |program: &Path| {
             let mut command = self.command(program, args);
@@ -229,7 +229,7 @@ fn a_local_address_is_used_for_ssh_and_datagrams_alike() {
 #[test]
 fn a_server_on_this_computer_may_keep_its_output_open() {
     let bench = Bench::new();
-    // The process in the background ends by itself if the client never comes.
+    // The process in the background ends by itself if no client comes.
     let server =
         format!("--server=sleep 60 & echo $! > server; pwd; echo MOSH CONNECT 60001 {KEY}; set --");
     let outcome = bench.compare(&["--local", &server, "127.0.0.1"], &[]);
@@ -274,7 +274,7 @@ fn output_of_ssh_is_read_as_stock_reads_it() {
     }
 }
 
-/// Stock accepts every line from both streams, even if ssh fails. Our program differs on purpose.
+/// Stock `mosh` accepts every line from both streams, even if ssh fails. rove differs on purpose.
 #[test]
 fn unlike_stock_each_line_counts_on_its_own_stream_and_never_of_an_ssh_that_failed() {
     let bench = Bench::new();
@@ -351,7 +351,7 @@ fn arguments_need_not_be_text() {
 #[test]
 fn questions_of_ssh_are_shown_before_their_line_ends() {
     let bench = Bench::new();
-    // This ssh waits after its question, as for a user's answer.
+    // This ssh asks a question and then waits, as it would for a user's answer.
     let ssh = "--ssh=sh -c 'exec 3>&1; test $STREAM = 1 || exec 3>&2; printf \"Password: \" >&3; \
                read answer <answers; echo \"got $answer\" >&3; exit 255'";
     for (name, stream) in [("mosh", "1"), ("rove", "1"), ("mosh", "2"), ("rove", "2")] {
@@ -547,7 +547,7 @@ fn the_proxy_role_connects_tells_the_address_and_passes_ends_on() {
 fn the_proxy_role_says_in_one_line_why_there_is_no_connection() {
     let closed = ClosedPort::new();
     let port = closed.number.to_string();
-    // The name is too long for any name server.
+    // This host name is too long for any name server.
     let unknown = "x".repeat(300);
     for (family, host, port, part) in [
         ("inet", "127.0.0.1", &*port, "cannot connect to 127.0.0.1 port"),

@@ -1,4 +1,4 @@
-//! A server whose log loses its reader.
+//! A server with a log that nobody reads any more.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::{Ipv4Addr, UdpSocket};
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// The line in which the server reports its process number, up to the number.
+/// The line in which the server reports its pid, up to the pid.
 const DETACHED: &str = "[rove server detached, pid = ";
 
 #[test]
@@ -28,11 +28,11 @@ fn a_verbose_server_outlives_the_reader_of_its_log() {
         .and_then(Pid::from_raw)
         .unwrap();
     assert!(parent.wait().unwrap().success());
-    // The server's line about this datagram shows that its loop runs.
+    // The server logs this datagram, which shows that its loop runs.
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     socket.send_to(b"nonsense", (Ipv4Addr::LOCALHOST, port)).unwrap();
     log.find(|line| line.contains("datagram of no use")).unwrap();
-    // From here on, each logged line meets a broken pipe, first the one about the signal.
+    // From here on, each log line meets a broken pipe. The line about the signal is the first.
     drop(log);
     kill_process(server, Signal::TERM).unwrap();
     let mut output_text = String::new();

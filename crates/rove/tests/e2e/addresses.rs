@@ -14,7 +14,7 @@ use crate::support::{
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const THERE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 
-/// A command that answers every line.
+/// A command that prints `ready` and answers every line.
 const ECHO: [&str; 3] =
     ["sh", "-c", "echo ready; while IFS= read -r line; do echo \"got $line\"; done"];
 
@@ -26,7 +26,7 @@ fn client(addresses: &[IpAddr], server: &Server) -> Terminal {
     Terminal::start(&call, SIZE)
 }
 
-/// Starts a server at `address`, and `other` at the same port elsewhere. If that port is taken, starts a new server.
+/// Starts a server at `address`, and calls `other` with its port. If `other` cannot have that port, starts a new one.
 fn server_beside<T>(
     maker: Maker,
     address: IpAddr,
@@ -52,7 +52,7 @@ fn a_session_begins_at_whichever_address_answers() {
     ];
     side_by_side(addresses, |(first, second, is_silent)| {
         for maker in [Maker::Rove, Maker::Stock] {
-            // The first address has a socket that never answers, or none, which ICMP reports.
+            // The first address has a socket that never answers, or has no socket, so that ICMP reports an error.
             let silent = |port| UdpSocket::bind((first, port));
             let (server, silent) = server_beside(maker, second, silent);
             let _silent = is_silent.then_some(silent);
@@ -68,7 +68,7 @@ fn a_session_begins_at_whichever_address_answers() {
     });
 }
 
-/// A client notices silence after some seconds, so this test takes real time, in parallel with others.
+/// The client notices silence only after some seconds of real time. The cases run in parallel.
 #[test]
 fn a_session_whose_address_falls_silent_goes_on_at_another() {
     side_by_side([Maker::Rove, Maker::Stock], |maker| {

@@ -23,7 +23,7 @@ const LIST: u8 = 11;
 const KEYS: u8 = 12;
 const FAILURE: u8 = 5;
 
-/// A user with a real agent, which has one key.
+/// A user whose agent is a real `ssh-agent` with one key.
 pub(crate) struct User {
     scratch: Scratch,
     agent: Child,
@@ -35,7 +35,7 @@ impl User {
         Self::with_agent(Scratch::new(), options, &[])
     }
 
-    /// As [`User::new`], with more environment variables for the agent.
+    /// Works as [`User::new`] does, with more environment variables for the agent.
     fn with_agent(scratch: Scratch, options: &[&str], env: &[(&str, &str)]) -> Self {
         let key = scratch.path("key");
         let keygen = Command::new(require("ssh-keygen", "openssh-client"))
@@ -65,14 +65,14 @@ impl User {
         self.scratch.path("socket")
     }
 
-    /// Returns a call of rove with these options (or a command), for the host `far`, with these words after it.
+    /// Returns a call of rove with these options (or a command of rove), for the host `far`, followed by `words`.
     fn call(&self, sshd: &Sshd, options: &[&str], words: &[&str]) -> Invocation {
         let call = Invocation::new(rove()).args(options).arg(format!("--ssh={}", sshd.ssh()));
         let call = call.arg("far").args(words);
         call.env("SSH_AUTH_SOCK", self.socket()).env("ROVE_RUNTIME_DIR", self.scratch.path("run"))
     }
 
-    /// Starts a session with these options, and waits for it. Returns the path of the agent's socket on the host.
+    /// Starts a session with these options and waits until it runs. Returns the path of the agent's socket on the host.
     fn session(&self, sshd: &Sshd, options: &[&str]) -> (Terminal, PathBuf) {
         let terminal = Terminal::start(&self.call(sshd, options, &READY), (24, 160));
         let between = |text: &str| {
@@ -84,12 +84,12 @@ impl User {
         (terminal, path)
     }
 
-    /// Returns whether the agent has received a message of this type.
+    /// Returns whether the agent has received a message of type `kind`.
     fn has_seen(&self, kind: u8) -> bool {
         self.seen(kind) > 0
     }
 
-    /// Returns how many messages of this type the agent has received.
+    /// Returns how many messages of type `kind` the agent has received.
     fn seen(&self, kind: u8) -> usize {
         let log = self.scratch.read("log");
         let messages = log.lines().filter(|line| line.contains("process_message"));
@@ -104,7 +104,7 @@ impl Drop for User {
     }
 }
 
-/// Asks the agent at this path with a message of this type and body. Returns the answer.
+/// Sends a message with this type and body to the agent at this path. Returns the answer.
 pub(crate) fn ask(path: &Path, kind: u8, body: &[u8]) -> io::Result<Vec<u8>> {
     let mut stream = UnixStream::connect(path)?;
     let len = u32::try_from(1 + body.len()).expect("messages here are short");
@@ -123,7 +123,7 @@ fn count_keys(path: &Path) -> io::Result<u8> {
     Ok(answer[4])
 }
 
-/// Waits until the path leads to an agent. Returns how many keys it has.
+/// Waits until an agent answers at this path. Returns how many keys it has.
 fn wait_for_agent(path: &Path) -> u8 {
     let path = path.to_owned();
     within_guard("an agent at the path", move || {
@@ -136,7 +136,7 @@ fn wait_for_agent(path: &Path) -> u8 {
     })
 }
 
-/// Waits until the server, which may outlive its client by a moment, has removed the path.
+/// Waits until the server, which may run a moment longer than its client, has removed this path.
 fn wait_for_removal(path: &Path) {
     wait_until("the end of the path", || !path.exists());
 }
@@ -160,14 +160,14 @@ fn the_host_may_list_and_sign_and_the_agent_never_learns_of_anything_else() {
     let folder = user.scratch.folder().display().to_string();
     let keygen = require("ssh-keygen", "openssh-client");
     let sign = format!("echo x | {} -Y sign -n git -f {folder}/key.pub", keygen.display());
-    // Without the key's file, only the agent can sign.
+    // Without the key's file, `sign` needs the agent.
     std::fs::remove_file(user.scratch.path("key")).expect("it was there");
     terminal.send(format!("{sign} > {folder}/signed && echo so' be it'\n"));
     terminal.wait_for_text("so be it");
     terminal.wait_for_text("-A: the host has used");
     terminal.wait_for_text("for a signature (git)");
     assert!(user.scratch.read("signed").contains("BEGIN SSH SIGNATURE"));
-    // Requests to delete one key or all, to lock, to add a key or a smartcard, and for an unknown extension.
+    // These requests delete one or all keys, lock the agent, add a key or a smartcard, or name an unknown extension.
     for kind in [18, 19, 22, 17, 25, 20, 26, 27] {
         let answer = ask(&path, kind, b"\0\0\0\x05weird").expect("an answer");
         assert_eq!(answer, [FAILURE], "{kind}");
@@ -192,9 +192,9 @@ fn a_login_from_the_host_is_told_with_the_name_that_known_hosts_has() {
     let (mut terminal, path) = user.session(&sshd, &["-A"]);
     assert_eq!(wait_for_agent(&path), 2, "{}", terminal.dump());
     let ssh = require("ssh", "openssh-client").display().to_string();
-    // Without -n, the first login reads the command of the second.
+    // Without `-n`, the first login's ssh would read the second login's command as its own input.
     let login = other.ssh().replacen("ssh", &format!("{ssh} -n"), 1);
-    // The user's computer has never connected to that host, which may be in a network of the session's host.
+    // The user's computer has never connected to that host. Such a host may be reachable from the session's host only.
     terminal.send(format!("{login} far echo first' is there'\n"));
     terminal.wait_for_text("first is there");
     terminal.wait_for_notice(" at a host that known_hosts lacks");
@@ -235,7 +235,7 @@ fn a_use_that_is_to_be_confirmed_waits_for_the_users_key() {
 
 #[test]
 fn an_agent_that_waits_for_its_user_keeps_no_key_of_the_session_waiting() {
-    // As for the touch of a token, the agent asks its user, and answers nobody until the user has answered.
+    // The agent asks its user before a signature, as a token does, and answers nobody before the user has answered.
     let (sshd, scratch) = (Sshd::start(Far::default()), Scratch::new());
     let wait = "#!/bin/sh\nmkdir FOLDER/asked\nuntil read answer <FOLDER/answer; do sleep 0.1; done 2>/dev/null\n\
                 rm FOLDER/answer; rmdir FOLDER/asked; exit \"$answer\"\n";
@@ -295,7 +295,7 @@ fn no_library_of_the_hosts_choice_is_loaded_and_no_key_is_added_or_deleted() {
     let library = library.to_str().expect("it is text");
     let key = key.to_str().expect("it is text");
     let words = [&["-s", library][..], &["-e", library], &[key], &["-d", key], &["-D"]];
-    // Each of these is a request that a plain relay of the socket would bring to the agent.
+    // A plain relay of the socket would bring each of these requests to the agent.
     for (words, kind) in words[..2].iter().zip([20, 21]) {
         ssh_add(&user.socket(), words);
         assert_eq!(user.seen(kind), 1, "{}", user.scratch.read("log"));
@@ -354,7 +354,7 @@ fn the_path_stays_when_the_client_is_killed_and_leads_to_the_next_one() {
     assert!(add.status().expect("it was found").success());
     let mut terminal = Terminal::start(&other.call(&sshd, &["attach", "-A"], &["x"]), (24, 160));
     assert_eq!(wait_for_agent(&path), 2, "{}", terminal.dump());
-    // Without -A, the session has a path that leads nowhere.
+    // In a session without `-A`, the environment names a path at which no agent answers.
     let mut last = Terminal::start(&other.call(&sshd, &["attach"], &["x"]), (24, 160));
     last.wait_for_text("path=/");
     wait_for_nobody(&path);
@@ -390,7 +390,7 @@ fn a_client_in_the_background_lends_no_agent() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(said.contains("-A: nobody sees without a terminal how the host uses"), "{said}");
-    // A later session has its agent, and the path to it is the only one.
+    // A later session lends its agent, and the folder has only this session's path.
     let (mut terminal, path) = user.session(&sshd, &["-A"]);
     assert_eq!(wait_for_agent(&path), 1, "{}", terminal.dump());
     let names = std::fs::read_dir(sshd.path("sockets")).expect("a folder").flatten();
@@ -407,7 +407,7 @@ fn a_client_in_the_background_lends_no_agent() {
 #[test]
 fn where_ssh_cannot_log_in_again_a_relay_lends_the_agent_and_is_named() {
     let (sshd, scratch) = (Sshd::start(Far::default()), Scratch::new());
-    // A second login would have to be answered by the user.
+    // This ssh refuses the second login, as if the user had to answer a question for it.
     let ssh = scratch.script(
         "ssh",
         &format!(
@@ -437,7 +437,7 @@ fn where_ssh_cannot_log_in_again_a_relay_lends_the_agent_and_is_named() {
         terminal.send(format!("{sign} > {folder}/signed; echo so' be it'\n"));
         terminal.wait_for_text("so be it");
         assert_eq!(user.scratch.read("signed").contains("BEGIN SSH SIGNATURE"), signs);
-        // A program must not bind the connection to a host of its own choice, nor do anything else.
+        // A program must not bind the connection to a host that the program chooses, nor send any other request.
         let bound = user.seen(27);
         for kind in [18, 19, 22, 17, 25, 20, 26, 27] {
             let bind = b"\0\0\0\x18session-bind@openssh.com";

@@ -1,4 +1,4 @@
-//! Sessions that go through ssh while UDP is not answered (`--tunnel=auto`).
+//! Sessions with `--tunnel=auto`, which go through ssh while the host does not answer over UDP.
 
 use std::io::Write as _;
 
@@ -11,27 +11,27 @@ use crate::support::{
     process, rove, side_by_side, with_quick_login,
 };
 
-/// A script that reports its server's process number, and then reports and answers every line.
+/// A script that reports its server's pid, and then reports and answers every line.
 const ECHO: &str = r#"
 echo "server $PPID" > "$1"; echo ready
 while IFS= read -r line; do echo "$line" > "$1"; echo "got $line"; done
 "#;
 
-/// Seconds between two logins of a client by itself.
+/// Seconds from a login that the client starts unasked to the next such login.
 const LOGIN_INTERVAL_SECONDS: f64 = 60.0;
 
-/// A session across a border, whose command echoes lines. Its server is killed when this is dropped.
+/// A session across a border, with a command that echoes lines. Dropping this value kills the server.
 struct Crossing {
     terminal: Terminal,
     report: Report,
     border: Border,
-    /// When the session began, or a little earlier.
+    /// A time just before the session began.
     start: Instant,
     _server: Process,
     _scratch: Scratch,
 }
 
-/// Starts a session across a border that lets UDP pass in these directions. `None` if no border can be made.
+/// Starts a session across a border that lets UDP pass up and down as given. `None` if no border can be made.
 fn cross(up: bool, down: bool) -> Option<Crossing> {
     let prepare = || {
         let border = Border::start(Far::default(), up, down)?;
@@ -58,7 +58,7 @@ fn call(sshd: &Sshd, options: &[&str]) -> Invocation {
     call.arg(format!("--ssh={}", sshd.ssh())).args(options).arg("far")
 }
 
-/// Returns the session's path as `rove list` on the host names it. Asserts that this path is no older than the session.
+/// Returns the session's path as `rove list` on the host names it. Asserts that the path is no older than the session.
 fn listed_path(sshd: &Sshd, start: Instant) -> String {
     let call = Invocation::new(rove()).env("ROVE_RUNTIME_DIR", sshd.path("sockets"));
     let call = call.args(["list", "--json"]);
@@ -125,7 +125,7 @@ fn a_block_in_the_midst_of_a_session_costs_five_seconds_and_a_login() {
     crossing.border.let_pass(true, true);
     crossing.border.sshd.wait_alone();
     crossing.terminal.talk("line 4");
-    // The next login by itself comes a minute after the last one.
+    // The client's next unasked login comes a minute after the previous one.
     crossing.border.let_pass(false, false);
     crossing.terminal.send("line 5\r");
     crossing.terminal.wait_for("nine seconds without contact", |screen| {
@@ -186,8 +186,8 @@ fn a_stock_server_is_served_as_ever() {
     sshd.wait_alone();
 }
 
-/// Starts a session, and then drops UDP. When the client logs in again by itself, `script` runs in place of ssh.
-/// Returns that process, too.
+/// Starts a session and drops UDP. When the client logs in again unasked, `script` runs in place of ssh. Returns the
+/// script's process, too.
 fn log_in_by_itself(script: &str) -> Option<(Border, Terminal, Process)> {
     let prepare = || {
         let border = Border::start(Far::default(), true, true)?;
@@ -222,7 +222,7 @@ fn log_in_by_itself(script: &str) -> Option<(Border, Terminal, Process)> {
 
 #[test]
 fn a_login_by_itself_that_waits_for_somebody_is_ended_and_not_made_again() {
-    // The ssh waits, as for an agent's question, with or without the message that keys were exchanged.
+    // This ssh waits, as for the answer of an agent. It does so before or after its message that keys were exchanged.
     let answered = "echo 'debug1: SSH2_MSG_NEWKEYS received' >&2; ";
     side_by_side(["", answered], |said| {
         let found = log_in_by_itself(&format!("{said}exec sleep 600"));
@@ -237,7 +237,7 @@ fn a_login_by_itself_that_waits_for_somebody_is_ended_and_not_made_again() {
 
 #[test]
 fn a_login_by_itself_into_a_network_that_falls_silent_is_ended_and_needs_no_user() {
-    // The system accepts the connection. Then the peer sends nothing, or only its version.
+    // The system accepts ssh's connection. The peer on it sends nothing, or only its version.
     side_by_side([&b""[..], b"SSH-2.0-x\r\n"], |said| {
         let host = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
         let port = host.local_addr().expect("it has an address").port();
@@ -285,7 +285,7 @@ fn after_a_password_only_the_user_logs_in_again() {
     sshd.wait_alone();
     let server = report.wait_where(|line| line.starts_with("server "));
     let pid = server.split_once(' ').and_then(|(_, pid)| pid.parse().ok()).expect("a number");
-    // A stopped server is as silent as one whose UDP is blocked.
+    // A stopped server is as silent as a server that UDP does not reach.
     let server = process(pid);
     server.signal(rustix::process::Signal::STOP);
     terminal.send("x");

@@ -1,4 +1,4 @@
-//! Sessions that go on with another client.
+//! Sessions that continue with another client.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -20,15 +20,15 @@ const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// A script that prints `here`, and then each line that it reads.
 const ECHOING: &str = "echo here; while read -r line; do echo \"got $line\"; done";
 
-/// The message of a client whose session another one has taken over.
+/// A part of the message at a client whose session another client has taken over.
 const TAKEN_OVER: &str = "took the session over";
 
-/// Calls rove for a host.
+/// Returns a call of rove for a host.
 fn call(sshd: &Sshd, words: &[&str]) -> Invocation {
     Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).args(words)
 }
 
-/// Calls one of rove's commands for a host.
+/// Returns a call of the rove command `word` for a host.
 fn command(sshd: &Sshd, word: &str, words: &[&str]) -> Invocation {
     Invocation::new(rove()).arg(word).arg(format!("--ssh={}", sshd.ssh())).args(words)
 }
@@ -37,7 +37,7 @@ fn attach(sshd: &Sshd, words: &[&str]) -> Terminal {
     Terminal::start(&command(sshd, "attach", words), SIZE)
 }
 
-/// Starts a session and waits for its program.
+/// Starts a session and waits until its program runs.
 fn start(sshd: &Sshd, options: &[&str]) -> Terminal {
     let words = [options, &["far", "--", "sh", "-c", ECHOING]].concat();
     let terminal = Terminal::start(&call(sshd, &words), SIZE);
@@ -45,7 +45,7 @@ fn start(sshd: &Sshd, options: &[&str]) -> Terminal {
     terminal
 }
 
-/// Ends sessions on the host: the one of this name, or `--all`.
+/// Ends the host's session with the name `which`, or all sessions for `--all`.
 fn end(sshd: &Sshd, which: &str) {
     let ended = answered(&command(sshd, "kill", &["far", which]));
     assert_eq!(ended.status.code(), Some(0), "{ended:?}");
@@ -69,7 +69,7 @@ fn a_session_goes_on_at_another_terminal_and_the_former_client_says_so() {
         let session = &listing["sessions"][0];
         assert_eq!((&session["session"], &session["takeovers"]), (&"work".into(), &1.into()));
 
-        // Its name leads there again, without a new session.
+        // The session's name leads there again and starts no new session.
         let mut third = Terminal::start(&call(&sshd, &["--session", "work", "far"]), SIZE);
         third.wait_for_text("got two");
         second.wait_exit().assert_code(79);
@@ -83,7 +83,7 @@ fn a_session_goes_on_at_another_terminal_and_the_former_client_says_so() {
 fn of_two_attachments_at_once_the_one_that_is_not_served_is_told_to_repeat_it() {
     let (sshd, scratch) = (Sshd::start(Far::default()), Scratch::new());
     start(&sshd, &[]).talk("one");
-    // Starts the client when the user presses Enter.
+    // This script starts the client when the user presses Enter.
     let client = format!("echo held; read -r _; exec '{}' client \"$@\"", rove().display());
     let held = scratch.script("held", &client);
     let mut loser = attach(&sshd, &[&format!("--client={}", held.display()), "far"]);
@@ -144,14 +144,14 @@ fn a_name_is_given_to_one_session_and_waits_for_no_client() {
         call.args(["new", "-n", name, "-i", "127.0.0.1", "-p", "0", "--", "sleep", "1000"])
     };
     let first = Server::from_call(LOCALHOST, call("work")).expect("a server");
-    // Neither session has a client. The first still gives a key to a call with its name.
+    // Neither session has a client. A call with the first session's name still gets a new key of that session.
     let second = Server::from_call(LOCALHOST, call("mail")).expect("another server");
     let again = call("work");
     let told = within_guard("a key", move || again.command().output().expect("rove starts"));
     let told = String::from_utf8(told.stdout).expect("a line");
     let connect = format!("MOSH CONNECT {} ", first.address.port());
     assert!(told.contains(&connect) && !told.contains(&first.key), "{told}");
-    // Several calls at once for a new name get one session.
+    // Several simultaneous calls with the same new name get one session.
     let asked = [call("race"), call("race"), call("race")];
     let asked = asked.map(|call| {
         call.command().stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("rove")
@@ -269,7 +269,7 @@ fn a_session_whose_server_stands_still_is_named_to_those_who_look_for_one() {
     end(&sshd, "--all");
 }
 
-/// Starts a session whose program turns the echo off, so that only its answers are on the screen.
+/// Starts a session whose program turns the echo off, so that only the program's answers are on the screen.
 fn start_quiet(sshd: &Sshd, options: &[&str]) -> Terminal {
     let program = format!("stty -echo; {ECHOING}");
     let words = [options, &["far", "--", "sh", "-c", &program]].concat();
@@ -278,7 +278,7 @@ fn start_quiet(sshd: &Sshd, options: &[&str]) -> Terminal {
     terminal
 }
 
-/// Joins a session, waits until all others show it, and returns the client.
+/// Joins a session, waits until all other clients show the new one, and returns the new client.
 fn join(sshd: &Sshd, option: &str, others: &[&Terminal]) -> Terminal {
     let terminal = attach(sshd, &[option, "far"]);
     let purpose = if option == "--view" { "joined to view" } else { "joined to type" };
@@ -361,7 +361,7 @@ fn a_session_that_is_over_leaves_its_name_to_the_next_one() {
     let sshd = Sshd::start(Far::default());
     let mut owner = start_quiet(&sshd, &["--session", "work"]);
     let mut viewer = join(&sshd, "--view", &[&owner]);
-    // The server runs on for some seconds, to acknowledge the viewer's end again if necessary.
+    // The server runs for some more seconds, to repeat its acknowledgment of the viewer's end if necessary.
     viewer.send("\x1e.");
     viewer.wait_exit().assert_code(0);
     owner.send("\x04");
@@ -414,7 +414,7 @@ fn nobody_attaches_to_the_session_that_he_is_in() {
         let text = around.screen().contents().replace("\n", " ");
         assert!(text.contains("this terminal is inside the session"), "{words}: {text}");
     }
-    // The terminal inside a session may attach to another session.
+    // A shell inside a session may attach to another session.
     let mut other = start(&sshd, &["--session", "mail"]);
     say(&format!("attach {ssh} far mail"), 9);
     other.wait_exit().assert_code(79);
@@ -453,10 +453,10 @@ fn wait_for_sessions(sshd: &Sshd, is_wanted: fn(&Value) -> bool) {
     });
 }
 
-/// How many logins are tried until one has had its answers in time.
+/// Most logins until one gets its answers in time.
 const LOGINS_MAX: usize = 20;
 
-/// Logs in with this value of the setting `attach`.
+/// Logs in with `setting` as the value of the option `attach`.
 fn login(sshd: &Sshd, scratch: &Scratch, setting: &str, options: &[&str]) -> Terminal {
     let file = scratch.path(setting);
     std::fs::write(&file, format!("[host.far]\nattach = \"{setting}\"\n")).expect("a file");
@@ -468,7 +468,7 @@ fn login(sshd: &Sshd, scratch: &Scratch, setting: &str, options: &[&str]) -> Ter
 fn a_login_does_about_sessions_without_a_client_what_the_configuration_says() {
     let sshd = Sshd::start(Far::default());
     let scratch = Scratch::new();
-    // Without a session, the login asks nothing.
+    // While the host has no session, the login asks nothing.
     let mut first = login(&sshd, &scratch, "ask", &[]);
     first.send("echo a$((1+1))b\r");
     first.wait_for_text("a2b");
@@ -479,7 +479,7 @@ fn a_login_does_about_sessions_without_a_client_what_the_configuration_says() {
         session.talk(word);
         session.signal(Signal::KILL);
         session.wait_exit();
-        // The next session must be younger by whole seconds, the unit of ages.
+        // Ages are in whole seconds, so the next session must be younger by seconds.
         wait_for_sessions(&sshd, |it| it["age_seconds"].as_u64() >= Some(2));
     }
     wait_for_sessions(&sshd, |it| it["state"] == "detached");
@@ -529,7 +529,7 @@ fn a_login_does_about_sessions_without_a_client_what_the_configuration_says() {
     assert!(output.contains("attach: \"always\" is none of hint, ask, newest, never"), "{output}");
 }
 
-/// A host with an older rove first in its PATH.
+/// A host with an older rove in the first folder of its PATH.
 const OLDER: Far =
     Far { shell: "sh", programs: &["rove"], profile: "PATH=$HOME/old:$PATH", banner: "" };
 
@@ -548,7 +548,7 @@ fn an_older_rove_and_an_older_server_are_said_to_lack_what_was_asked_for() {
     let said = refused.output().replace("\r\n", " ");
     assert!(said.contains("no rove attach --share"), "{said}");
 
-    // This socket answers as a server that an older rove has started.
+    // This socket answers as the server of an older rove does.
     let sockets = sshd.path("sockets");
     fs::create_dir(&sockets).unwrap();
     fs::set_permissions(&sockets, fs::Permissions::from_mode(0o700)).unwrap();
@@ -558,7 +558,7 @@ fn an_older_rove_and_an_older_server_are_said_to_lack_what_was_asked_for() {
         for mut connection in listener.incoming().map_while(Result::ok) {
             let mut request = String::new();
             let mut reader = BufReader::new(connection.try_clone().unwrap());
-            // On a busy computer, the asking process may have given up. The next request is answered.
+            // On a busy computer, the asking process may have given up. The loop then answers the next request.
             let _ = reader.read_line(&mut request);
             let status = format!(
                 "{{\"protocol\":1,\"session\":{{\"pid\":{pid},\"port\":60001,\"name\":\"rove\",\"state\":\"attached\"}}}}\n"

@@ -1,4 +1,4 @@
-//! Logging in: a real ssh to a real sshd, whatever shell and whatever server is on the far side.
+//! Logging in: a real ssh connects to a real sshd on hosts with different shells and servers.
 
 use std::process::{Child, Command, Stdio};
 
@@ -12,11 +12,11 @@ use crate::support::{
 /// A command that prints a line and ends with status 7. Only a rove server passes this on to a rove client.
 const HELLO: [&str; 4] = ["--", "sh", "-c", "echo hello from afar; exit 7"];
 
-/// The exit status that tells which server answered: only a rove server passes the command's status on.
+/// Exit statuses of [`HELLO`] that tell which server answered: only a rove server passes on the command's status 7.
 const ROVE_ANSWERED: i32 = 7;
 const STOCK_ANSWERED: i32 = 0;
 
-/// Logs in with this call, and asserts that the session ran and that the client ended with `code`.
+/// Logs in with this call. Asserts that the session ran and that the client exited with `code`.
 fn log_in(call: Invocation, sshd: &Sshd, code: i32) {
     let call = call.arg(format!("--ssh={}", sshd.ssh())).arg("far").args(HELLO);
     let mut terminal = Terminal::start(&call, SIZE);
@@ -71,7 +71,7 @@ fn the_user_decides_about_messages_on_the_way() {
         exit.assert_code(ROVE_ANSWERED).assert_restored(Maker::Rove);
         let said = exit.output.as_str();
         let found = (way.map(|part| said.contains(part)), said.contains(end));
-        // Only a shell's session says that it ends. Nothing follows a command's output.
+        // Only the session of a shell prints a message at its end. Nothing follows the output of a command.
         assert_eq!(found, ([says_way; 2], false), "{option:?}: {}", said.escape_debug());
         assert!(said.contains("hello from afar"), "{}", said.escape_debug());
         let log = std::fs::read_to_string(log).unwrap_or_default();
@@ -106,7 +106,7 @@ fn a_server_on_this_computer_needs_no_ssh_and_stands_apart_from_the_client() {
     let place = scratch.folder().display();
     let report = format!("in {place}, client {}, ssh none", terminal.pid());
     terminal.wait_for_text(&report);
-    // Suspending the client must not stop the server.
+    // A suspended client must not stop the server.
     terminal.wait_for_text("apart");
     terminal.send("\x1e\x1a");
     terminal.wait_stopped();
@@ -124,7 +124,7 @@ fn termuxs_folder_takes_the_place_of_folders_that_android_lacks() {
     for folder in ["bin", "tmp"] {
         std::fs::create_dir_all(prefix.join(folder)).expect("the folder takes folders");
     }
-    // Another process writes it: a file that somebody may still write cannot be executed.
+    // Another process writes this script, because the system executes no file that is still open for writing.
     let shell = prefix.join("bin/sh");
     let script = r#"#!/bin/sh
         : >"${0%/*}/was-called"
@@ -222,7 +222,7 @@ fn a_warning_of_sshs_is_shown_although_the_login_succeeds() {
             "@@@@@@@@@@\\n@ WARNING: UNPROTECTED PRIVATE KEY FILE! @\\n@@@@@@@@@@\\nToo open.\\n",
             "Too open.",
         ),
-        // This line waits for ssh's end, because a sentence might replace it.
+        // rove shows this line only after ssh ended, because rove might put a sentence of its own in its place.
         ("ssh: connect to host far port 9: Network is unreachable\\n", "Network is unreachable"),
     ] {
         let scratch = Scratch::new();
@@ -248,12 +248,12 @@ fn sshs_own_options_are_handed_to_ssh() {
     let exit = terminal.wait_exit();
     assert!(exit.output.contains("hello from afar"), "{}", terminal.dump());
     exit.assert_code(ROVE_ANSWERED);
-    // With `-G`, ssh prints its configuration, and there is no session.
+    // With `-G`, ssh prints its configuration, and rove starts no session.
     let call = Invocation::new(rove()).args(["-l", "alice", "-G", "-F"]).arg(&config).arg("far");
     let exit = Terminal::start(&call, (80, 80)).wait_exit();
     exit.assert_code(0);
     assert!(exit.output.contains("user alice\r\n"), "{}", exit.output);
-    // An option of ssh's that a session has no use for is explained in a line.
+    // A line explains why a session has no use for this option of ssh.
     let call = Invocation::new(rove()).args(["-t", "far"]);
     let exit = Terminal::start(&call, SIZE).wait_exit();
     exit.assert_code(255);
@@ -261,7 +261,7 @@ fn sshs_own_options_are_handed_to_ssh() {
     assert!(!exit.output.contains("Usage"), "{}", exit.output);
 }
 
-/// Runs a command on a far computer. Returns its exit status, and the text on the terminal afterwards.
+/// Runs a command on a far computer. Returns its exit status and the text that is on the terminal afterwards.
 fn left_behind(programs: &'static [&'static str], command: &[&str], keys: &str) -> (i32, String) {
     let sshd = Sshd::start(Far { programs, ..Far::default() });
     std::fs::write(sshd.path(".profile"), "PS1='ready '\n").expect("the folder takes a file");
@@ -294,7 +294,7 @@ fn a_command_leaves_its_output_and_a_shell_nothing() {
     for programs in ROVE {
         let (_, screen) = left_behind(programs, &["sh", "-c", long], "");
         assert!(screen.contains("line 30\n") && screen.ends_with("line 50"), "{screen}");
-        // The alternate screen of a program disappears at its end.
+        // The alternate screen disappears when its program ends.
         let editor = "echo before; printf '\\033[?1049hready'; read -r line; printf '\\033[?1049l'";
         let (_, screen) = left_behind(programs, &["sh", "-c", editor], "\r");
         assert_eq!(screen, "before");
@@ -323,7 +323,7 @@ fn a_command_that_cannot_be_run_is_explained_where_it_stays() {
     ] {
         let (found, screen) = left_behind(programs, &["--", command], "");
         assert_eq!(found, code, "{programs:?} {command}: {screen}");
-        // The message is wrapped between words.
+        // The terminal may wrap the message between words.
         let text = screen.replace('\n', " ");
         assert!(parts.iter().all(|part| text.contains(part)), "{programs:?} {command}: {screen}");
     }
@@ -351,11 +351,11 @@ fn the_demo_is_a_session_with_the_commands_exit_status() {
     exit.assert_code(4).assert_restored(Maker::Rove);
 }
 
-/// A master connection of ssh. It ends when this value is dropped.
+/// A master connection of ssh. Dropping this value ends it.
 pub(crate) struct Master(Child);
 
 impl Master {
-    /// Opens a master connection that rove finds.
+    /// Opens a master connection at the path that ssh's configuration gives to rove's logins.
     pub(crate) fn open(sshd: &Sshd) -> Self {
         sshd.configure(&format!(" ControlPath {}\n", sshd.path("cm").display()));
         let ssh = sshd.ssh();
@@ -376,7 +376,7 @@ impl Master {
         Self(child)
     }
 
-    /// Stops the master: its socket still accepts each ssh, but it carries nothing.
+    /// Stops the master: its socket still accepts connections of ssh, but the master carries nothing.
     pub(crate) fn stop(&self) {
         kill_process(Pid::from_child(&self.0), Signal::STOP).expect("it runs");
     }
@@ -404,7 +404,7 @@ fn an_open_connection_is_used_for_the_login_and_mosh_makes_its_own() {
     assert_eq!((listed.status.code(), sshd.connections()), (Some(0), 1), "{listed:?}");
     log_in(Invocation::new(&mosh), &sshd, 0);
     assert_eq!(sshd.connections(), 2);
-    // The socket that a dead master connection has left is no obstacle.
+    // The socket file of a dead master connection does not prevent a login.
     drop(master);
     assert!(sshd.path("cm").exists());
     log_in(Invocation::new(rove()), &sshd, ROVE_ANSWERED);

@@ -1,4 +1,4 @@
-//! Calls with broken standard descriptors or impossible names. They end as those of ssh do, with an error message.
+//! Calls with broken standard descriptors or impossible names. They end as ssh's calls do, with an error message.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -7,7 +7,7 @@ use std::thread;
 
 use crate::support::{Far, Invocation, Scratch, Sshd, rove, within_guard};
 
-/// Runs a call with these redirections of a shell. Returns its exit code and its error messages.
+/// Runs a call with redirections in a shell's syntax. Returns its exit code and its error messages.
 fn run(call: &Invocation, redirections: &str) -> (Option<i32>, String) {
     let script = format!("exec \"$@\" {redirections}");
     let mut command = call.clone().behind(&["sh", "-c", &script, "sh"]).command();
@@ -19,7 +19,7 @@ fn run(call: &Invocation, redirections: &str) -> (Option<i32>, String) {
     (status.code(), said)
 }
 
-/// Returns a call of ssh, or of rove in its place.
+/// Returns a call of rove or of ssh with the same meaning.
 fn call(gate: &Sshd, is_rove: bool, options: &[&str], words: &[&str]) -> Invocation {
     let line = gate.ssh();
     let call = match (is_rove, options.first()) {
@@ -50,7 +50,7 @@ fn an_output_that_takes_nothing_and_an_input_that_is_closed_end_a_call_as_with_s
             run(&call, redirections)
         };
         let (ours, sshs) = (by(true), by(false));
-        // For a signal, rove exits with 128 and its number, as shells do, and ssh with 255.
+        // After a signal, rove exits with 128 plus the signal's number, as shells do, and ssh exits with 255.
         let is_alike = ours.0 == sshs.0 || (code.is_none() && ours.0 == Some(128 + 13));
         assert!(is_alike, "{command} {redirections}: {ours:?}; ssh: {sshs:?}");
         assert!(code.is_none() || ours.0 == code, "{command} {redirections}: {ours:?}");
@@ -113,7 +113,7 @@ fn a_host_of_300_bytes_and_one_that_looks_like_an_option_are_a_sentence() {
             &["install", "--", host],
             &["attach", "--", host],
         ] {
-            // The options come after a command's name, and before everything else.
+            // The options follow a command's name and precede everything else.
             let at = usize::from(words[0].starts_with(char::is_alphabetic));
             let call = Invocation::new(rove()).args(&words[..at]).arg(&ssh).args(&words[at..]);
             let (code, said) = run(&call, "");

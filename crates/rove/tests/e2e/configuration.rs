@@ -1,4 +1,4 @@
-//! A file of settings that others can write is not obeyed.
+//! rove ignores a configuration file that other users can write.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
@@ -7,10 +7,10 @@ use std::process::Output;
 
 use crate::support::{Invocation, SIZE, Scratch, Terminal, rove, side_by_side, within_guard};
 
-/// Another user's number, and the number of a group.
+/// The user number of `nobody`, and the number of a group.
 const NOBODY: u32 = 65_534;
 
-/// A home directory with a file of settings in `.config/rove`, which is safe until a case changes it.
+/// A home directory with a configuration file in `.config/rove`, which is safe until a case changes it.
 struct Home {
     scratch: Scratch,
 }
@@ -41,25 +41,25 @@ impl Home {
         chown(self.scratch.path(path), owner, group).expect("only root tries this");
     }
 
-    /// Replaces the file of settings by a link to `target`.
+    /// Replaces the configuration file by a link to `target`.
     fn link(&self, target: &str) {
         let file = self.scratch.path("home/.config/rove/config.toml");
         fs::remove_file(&file).expect("the file is there");
         symlink(self.scratch.path(target), file).expect("the folder takes links");
     }
 
-    /// Returns a call of rove's in this home.
+    /// Returns a call of rove with this home directory.
     fn call(&self, words: &[&str]) -> Invocation {
         let call = Invocation::new("env").args(["-u", "ROVE_CONFIG"]).arg(rove()).args(words);
         call.env("HOME", self.scratch.path("home"))
     }
 
-    /// Runs rove without a terminal. Returns its output, also as text.
+    /// Runs rove without a terminal. Returns the output as it is and as text.
     fn run(&self, words: &[&str]) -> (Output, String) {
         run(&self.call(words))
     }
 
-    /// Returns whether the settings were obeyed.
+    /// Returns whether rove obeyed the settings since the last call.
     fn is_obeyed(&self) -> bool {
         let mark = self.scratch.path("mark");
         let is_obeyed = mark.exists();
@@ -75,7 +75,7 @@ fn run(call: &Invocation) -> (Output, String) {
     (output, said)
 }
 
-/// A name, the change that a case makes, and the command that repairs it.
+/// The case's name, the change that it makes, and the command that repairs the change.
 type Case = (&'static str, fn(&Home), &'static str);
 
 const CASES: [Case; 8] = [
@@ -103,7 +103,7 @@ const CASES: [Case; 8] = [
     ),
 ];
 
-/// Cases in which a file or folder belongs to another user or group. Only root can make them.
+/// Further cases, in which a file or folder belongs to another user or group. Only root can make them.
 const CASES_OF_ROOT: [Case; 6] = [
     ("owner", |home| home.give("home/.config/rove/config.toml", Some(NOBODY), None), "chown -h 0"),
     ("folder's owner", |home| home.give("home/.config", Some(NOBODY), None), "chown -h 0"),
@@ -162,7 +162,7 @@ fn settings_that_others_can_write_are_refused_and_the_repair_is_shown() {
         let (output, said) = home.run(&["config", "check"]);
         assert_eq!(output.status.code(), Some(1), "{name}: {said}");
         assert!(said.contains(repair), "{name}: {said}");
-        // A file that a variable names is checked, too.
+        // rove also checks a configuration file whose path is in an environment variable.
         let (folder, file) = ("home/.config", "home/.config/rove/config.toml");
         for (variable, path) in [("XDG_CONFIG_HOME", folder), ("ROVE_CONFIG", file)] {
             let call = Invocation::new("env").args(["-u", "ROVE_CONFIG"]);
@@ -170,14 +170,14 @@ fn settings_that_others_can_write_are_refused_and_the_repair_is_shown() {
             let (_, said) = run(&call.arg(rove()).args(["list", "far"]));
             assert!(!home.is_obeyed(), "{name}: {said}");
         }
-        // The command that is shown repairs it.
+        // The command that rove suggests repairs the home.
         if let Some((_, command)) = said.split_once("to repair it: ") {
             repair_by(&home, command.trim_end());
         }
     });
 }
 
-/// Runs the command that repairs a home, and each further one that rove then names, until rove obeys the settings.
+/// Runs the command that repairs a home, and each command that rove suggests next, until rove obeys the settings.
 fn repair_by(home: &Home, first: &str) {
     let mut command = first.to_owned();
     loop {

@@ -1,22 +1,22 @@
-//! Bytes that a program prints on the host, and the screen that the user then sees across a bad network.
+//! The user sees across a bad network the screen that a program's output makes on the host.
 
 use std::net::{IpAddr, Ipv4Addr};
 
 use crate::support::{Maker, Scratch, Session, draw, lines, lossy, same_picture, side_by_side};
 
-/// A script that reads names of files. For each, it clears the screen and prints the file.
+/// A script that reads file names. For each name, it clears the screen and prints the file.
 const SHOW: &str = r#"
 stty -echo; cd "$1"; echo ready
 while IFS= read -r name; do stty -opost; printf '\033c'; cat "$name"; stty opost; done
 "#;
 
-/// Bytes and what they leave on a cleared screen of 24 rows and 80 columns.
+/// A program's output, and the screen of 24 rows and 80 columns that it leaves if it starts on a cleared screen.
 #[derive(Clone)]
 struct Case {
     input: String,
-    /// Rows from the first, trailing blanks left out.
+    /// The rows from the first one, without trailing blanks.
     rows: Vec<String>,
-    /// Row and column of the cursor, from 1.
+    /// The cursor's row and column, counted from 1.
     cursor: (u16, u16),
 }
 
@@ -29,7 +29,7 @@ fn e(count: usize) -> String {
     "E".repeat(count)
 }
 
-/// Returns cases of the right margin: a line that is full but not yet wrapped.
+/// Returns cases at the right margin, where a full line has not yet wrapped.
 fn margin_cases() -> Vec<Case> {
     let full = e(80);
     vec![
@@ -48,7 +48,7 @@ fn margin_cases() -> Vec<Case> {
     ]
 }
 
-/// Returns cases of motion, scrolling and editing.
+/// Returns cases of cursor motion, scrolling and editing.
 fn motion_cases() -> Vec<Case> {
     let ten = "l1\r\nl2\r\nl3\r\nl4\r\nl5\r\nl6\r\nl7\r\nl8\r\nl9\r\nl10";
     vec![
@@ -101,7 +101,7 @@ fn motion_cases() -> Vec<Case> {
     ]
 }
 
-/// Returns cases of characters of every width, and of bytes that are no characters.
+/// Returns cases with characters of every width, and with bytes that form no character.
 fn text_cases() -> Vec<Case> {
     vec![
         case("e\u{301}x", "e\u{301}x", (1, 3)),
@@ -131,7 +131,7 @@ fn text_cases() -> Vec<Case> {
     ]
 }
 
-/// Colours and attributes. A second emulator determines the expected screen.
+/// Output with colours and attributes. A second emulator determines the expected screen.
 const COLOURS: [&str; 6] = [
     "\x1b[1mA\x1b[22;4mB\x1b[24;7mC\x1b[27;3mD\x1b[23mE",
     "\x1b[31;42mA\x1b[39mB\x1b[49mC\x1b[94;103mD\x1b[mE",
@@ -161,7 +161,7 @@ fn a_lost_frame_changes_no_picture() {
             let what = format!("{} client: {:?} gives {:?}", client.name(), case.input, case.rows);
             session.terminal.wait_for(&what, |screen| {
                 let (row, column) = screen.cursor_position();
-                // Stock clients show the cursor before the last cell (Mosh 1.4.0 as observed).
+                // On a full line, stock clients show the cursor before the last cell (Mosh 1.4.0 as observed).
                 let cursor = client == Maker::Stock || (row + 1, column + 1) == case.cursor;
                 lines(screen) == case.rows && cursor
             });

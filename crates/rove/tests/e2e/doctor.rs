@@ -1,4 +1,4 @@
-//! `rove doctor` against hosts that are well, and hosts that fail in one place each.
+//! `rove doctor` against hosts without a fault, and hosts with one fault each.
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ struct Report {
 }
 
 impl Report {
-    /// Returns the status of a leg: a step on the way to a session.
+    /// Returns the status of a leg, which is a step on the way to a session.
     #[track_caller]
     fn status(&self, leg: &str) -> &str {
         let mut lines = self.text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
@@ -27,7 +27,7 @@ impl Report {
         known.into_iter().find(|word| *word == status).expect("a known status")
     }
 
-    /// Returns the leg that is the first to fail.
+    /// Returns the first leg that fails.
     fn first_problem(&self) -> Option<&str> {
         let first = self.text.lines().find(|line| line.starts_with("problem"));
         first.and_then(|line| line.split_whitespace().nth(1))
@@ -64,12 +64,12 @@ fn doctor() -> Invocation {
     Invocation::new(rove()).arg("doctor")
 }
 
-/// Lets the doctor examine the way to this sshd, on which nothing is wrong.
+/// Runs the doctor against this sshd, for which it must find no problem.
 fn examine(sshd: &Sshd, options: &[&str]) -> Report {
     examine_until(sshd, options, |report| report.code == Some(0))
 }
 
-/// Lets the doctor examine the way to this sshd, on which this leg is the first that fails.
+/// Runs the doctor against this sshd, for which `leg` must be the first leg that fails.
 fn examine_problem(sshd: &Sshd, options: &[&str], leg: &str) -> Report {
     examine_until(sshd, options, |report| report.first_problem() == Some(leg))
 }
@@ -162,7 +162,7 @@ fn the_users_sessions_on_the_host_are_shown_with_their_paths() {
     let port = format!("  {}  ", server.address.port());
     let line = report.text.lines().find(|line| line.contains(&port)).unwrap_or_default();
     assert!(line.contains("attached"), "{}", report.text);
-    // The line has the path, and the seconds since its first use.
+    // The line holds the path and the number of seconds since its first use.
     let mut words = line.split_whitespace().skip_while(|word| *word != "UDP").skip(1);
     let age = words.next().and_then(|seconds| seconds.parse::<u64>().ok());
     assert!(age.is_some() && words.next() == Some("s"), "{}", report.text);
@@ -256,7 +256,7 @@ fn a_locale_without_utf8_stops_nobody() {
 
 #[test]
 fn a_stock_server_that_refuses_its_locale_is_told_as_that() {
-    // A stock server refuses if neither its own locale nor the client's is an installed UTF-8 locale.
+    // A stock server exits with an error unless its own locale or the client's is an installed UTF-8 locale.
     let refuses = "sh -c 'echo mosh-server needs a UTF-8 native locale to run. >&2; exit 1'";
     let sshd = Sshd::start(Far::default());
     let report = examine_problem(&sshd, &[&format!("--server={refuses}")], "server-locale");
@@ -369,7 +369,7 @@ struct BadPath {
 }
 
 impl BadPath {
-    /// Starts a middlebox that forwards a datagram if `passes` allows it. Its threads end with the tests.
+    /// Starts a middlebox that forwards a datagram if `passes` returns true. It runs until the test process ends.
     fn start(passes: fn(Way, usize) -> bool) -> Self {
         let bind = || UdpSocket::bind("127.0.0.1:0").expect("loopback has free ports");
         let port = |socket: &UdpSocket| socket.local_addr().expect("it is bound").port();
@@ -409,7 +409,7 @@ impl BadPath {
         Self { scratch, server_port }
     }
 
-    /// Returns the option that makes the server use the middlebox.
+    /// Returns the option by which the session uses a server behind the middlebox.
     fn option(&self) -> String {
         format!("--server={}", self.scratch.path("server").display())
     }

@@ -1,4 +1,4 @@
-//! Files that are copied to the host, and whose paths are typed into a session: by the escape key, and by `rove put`.
+//! Files that the escape key or `rove put` copies to the host, and whose paths rove then types into a session.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -9,13 +9,13 @@ use crate::support::{Border, Far, Invocation, Scratch, Sshd, Terminal, rove, wit
 
 const BASH: [&str; 3] = ["/usr/bin/bash", "--norc", "--noprofile"];
 
-/// Starts a session of this program.
+/// Starts a session with this program.
 fn session(sshd: &Sshd, options: &[&str], program: &[&str]) -> Terminal {
     let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).args(options);
     Terminal::start(&call.args(["far", "--"]).args(program), (24, 160))
 }
 
-/// Runs `rove put` with these words to its end.
+/// Runs `rove put` with these words and waits for its end.
 fn put(sshd: &Sshd, words: &[&str]) -> Output {
     let call = Invocation::new(rove()).arg("put").arg(format!("--ssh={}", sshd.ssh()));
     let mut command = call.args(words).command();

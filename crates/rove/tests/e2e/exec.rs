@@ -1,4 +1,4 @@
-//! `rove exec` in place of ssh: it behaves as ssh at the same sshd, also when programs such as git run it.
+//! `rove exec` behaves as ssh does at the same sshd, also when programs such as git run it.
 
 use std::fs;
 use std::io::Write;
@@ -12,13 +12,13 @@ use serde_json::json;
 
 use crate::support::{Far, Invocation, Scratch, Sshd, Terminal, rove, wait_until, within_guard};
 
-/// Runs a command with this standard input to its end.
+/// Runs a command with this standard input and waits for its end.
 fn run(mut command: Command, input: Vec<u8>) -> Output {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     within_guard("a program on the host", move || {
         let mut child = command.spawn().expect("it starts");
         let mut stdin = child.stdin.take().expect("it is piped");
-        // A program may end without reading it all.
+        // A program may end before it has read all input.
         let writer = thread::spawn(move || drop(stdin.write_all(&input)));
         let output = child.wait_with_output().expect("it ends");
         writer.join().expect("no panic");
@@ -26,7 +26,7 @@ fn run(mut command: Command, input: Vec<u8>) -> Output {
     })
 }
 
-/// Returns `rove exec` or ssh with this command for the host.
+/// Returns a call of `rove exec` or of ssh that runs `command` on the host.
 fn call(gate: &Sshd, is_rove: bool, options: &[&str], command: &str) -> Command {
     let line = gate.ssh();
     let call = match is_rove {
@@ -36,7 +36,7 @@ fn call(gate: &Sshd, is_rove: bool, options: &[&str], command: &str) -> Command 
             Invocation::new(words.next().expect("ssh has a name")).args(words)
         }
     };
-    // The sshd of the tests has a shell and a PATH of its own.
+    // The tests' sshd sets its own shell and PATH.
     let command = command.replace('\'', r"'\''");
     call.args(options)
         .args(["far", "--", &format!("PATH=/usr/bin:/bin exec sh -c '{command}'")])
@@ -51,7 +51,7 @@ fn an_input_that_cannot_be_read_is_at_its_end_as_with_ssh_and_a_folder_is_named(
     for (is_rove, input, said) in [
         (true, folder(), "standard input is a folder"),
         (false, folder(), ""),
-        // The input of `nohup`.
+        // `nohup` gives such a write-only descriptor as the input.
         (true, write_only(), ""),
         (false, write_only(), ""),
     ] {
@@ -72,7 +72,7 @@ fn an_input_that_cannot_be_read_is_at_its_end_as_with_ssh_and_a_folder_is_named(
 fn a_program_shows_what_it_shows_by_ssh() {
     let bytes: Vec<u8> = (0..=u8::MAX).cycle().take(300_000).collect();
     let mixed = "i=0; while [ $i -lt 2000 ]; do echo out $i; echo error $i >&2; i=$((i+1)); done";
-    // An sshd of the tests serves 16 connections.
+    // An sshd of these tests serves at most 16 connections.
     let gates = [(); 2].map(|()| Sshd::start(Far::default()));
     let mut gate = gates.iter().flat_map(|gate| std::iter::repeat_n(gate, 7));
     for (options, command, input) in [
@@ -232,7 +232,7 @@ fn git_rsync_scp_and_sftp_take_it_for_ssh() {
     let place = Scratch::new();
     let path = |name: &str| place.join(name).display().to_string();
     let ssh = gate.ssh();
-    // The login's ssh has the test's own configuration, which a user's ssh would find by itself.
+    // The login's ssh needs the option for the test's configuration. A user's ssh finds its configuration by itself.
     let wrapper = format!("#!/bin/sh\nexec {} exec --ssh='{ssh}' \"$@\"\n", rove().display());
     let program = place.script("exec-by-rove", &wrapper).display().to_string();
     let bytes: Vec<u8> = (0..251).cycle().take(400_000).collect();
@@ -252,7 +252,7 @@ fn git_rsync_scp_and_sftp_take_it_for_ssh() {
         |name: &str| assert!(fs::read(place.join(name)).expect("it is there") == bytes, "{name}");
     done("scp", &["scp", "-S", &program, &path("file"), &to("by-scp")]);
     is_copied("by-scp");
-    // The login's proxy command must not use the link, by whose name it would be a `rove exec`.
+    // The proxy command of the login must not run rove by the link's name, because rove would then act as `rove exec`.
     let (link, config) = (path("rove-exec"), gate.path("ssh_config").display().to_string());
     std::os::unix::fs::symlink(rove(), &link).expect("a link");
     done("scp by a link", &["scp", "-F", &config, "-S", &link, &path("file"), &to("by-link")]);
@@ -321,7 +321,7 @@ fn a_forced_command_that_reads_its_input_has_it_from_ssh() {
     let gate = Sshd::start(Far::default());
     gate.rule("ForceCommand cat\n");
     let call = Invocation::new(rove()).arg("exec").arg(format!("--ssh={}", gate.ssh()));
-    // With a terminal, ssh may ask the user, and rove would wait longer.
+    // Without a terminal, ssh cannot ask the user. With a terminal, rove would wait longer for ssh.
     let call = call.args(["far", "--", "ignored"]).command_behind(&["setsid", "--wait"]);
     let output = run(call, b"hello".to_vec());
     let said = String::from_utf8_lossy(&output.stderr);
@@ -379,7 +379,7 @@ fn the_command_of_sshs_configuration_runs_where_the_line_names_none() {
         };
         let configured = (Some(7), "from far\ninput".to_owned());
         for is_rove in [true, false] {
-            // ssh may say that there is no terminal.
+            // ssh may print a message that there is no terminal.
             let (code, stdout, said) = run_by(is_rove, &[], &[]);
             assert!(!is_rove || said.is_empty(), "{said}");
             assert_eq!((code, stdout), configured, "{is_rove} {programs:?}");
@@ -393,7 +393,7 @@ fn the_command_of_sshs_configuration_runs_where_the_line_names_none() {
     }
 }
 
-/// Runs `rove exec --json`. Returns the exit code, the bytes of both outputs, and the other lines.
+/// Runs `rove exec --json`. Returns the exit code, the bytes of both outputs, and the JSON lines without output.
 fn run_json(
     gate: &Sshd,
     command: &str,

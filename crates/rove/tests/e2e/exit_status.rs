@@ -1,4 +1,4 @@
-//! The remote command's exit status. Only two rove ends pass it on: with a stock peer, the client ends with 0.
+//! The remote command's exit status, which a rove server passes to a rove client. With a stock peer, it becomes 0.
 
 use std::net::{IpAddr, Ipv4Addr};
 

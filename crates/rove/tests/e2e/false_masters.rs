@@ -1,4 +1,4 @@
-//! Sockets of ssh at which another user may listen: no ssh that rove starts connects to them.
+//! Sockets for ssh at which another user may listen. No ssh that rove starts connects to them.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
@@ -12,10 +12,10 @@ use crate::support::{
     within_guard,
 };
 
-/// Another user's number.
+/// The user number of `nobody`.
 const NOBODY: u32 = 65_534;
 
-/// A listener in place of a master connection. It counts connections and closes them.
+/// A listener at the path of a master connection. It counts connections and closes them.
 struct FalseMaster {
     visits: Arc<AtomicUsize>,
 }
@@ -41,17 +41,17 @@ impl FalseMaster {
 /// The ways in which another user may control a socket.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
-    /// Everybody may put sockets into its folder.
+    /// Everybody may create a socket in the socket's folder.
     OpenFolder,
-    /// Everybody may put sockets into its folder, but only a socket's owner may remove it.
+    /// Everybody may create a socket in the socket's folder, but only a socket's owner may remove it.
     StickyFolder,
-    /// A link in the user's own folder leads to it.
+    /// The path is a link in the user's own folder, and leads to the socket.
     Link,
     /// The socket belongs to another user.
     Owner,
 }
 
-/// Listens at a socket with this fault. Returns the listener, and the path for ssh.
+/// Listens at a socket with this fault. Returns the listener and the socket's path for ssh.
 fn false_master(scratch: &Scratch, fault: Fault) -> (FalseMaster, PathBuf) {
     let folder = scratch.path("folder");
     fs::create_dir(&folder).expect("the scratch folder takes a folder");
@@ -79,7 +79,7 @@ fn faults() -> Vec<Fault> {
     faults
 }
 
-/// Runs a command of rove's that logs in once. Returns its output.
+/// Runs a command of rove that logs in once. Returns its output.
 fn run(call: &Invocation) -> String {
     let call = call.clone();
     let words = call.words();
@@ -102,7 +102,7 @@ fn no_ssh_that_rove_starts_goes_through_a_socket_of_somebody_elses() {
         let ssh = format!("--ssh={}", sshd.ssh());
         let by_option = format!("--ssh={} -S {}", sshd.ssh(), path.display());
         let behind = format!("--ssh={}", sshd.ssh_behind(&jump));
-        // The section must hold for the host's address, too.
+        // This configuration also applies to a host that is called by its address.
         let config = fs::read_to_string(sshd.path("ssh_config")).expect("it is there");
         let everywhere = scratch.write("ssh_config", &config.replace("Host far", "Host *"));
         let everywhere = format!("--ssh=ssh -F {}", everywhere.display());
@@ -148,7 +148,7 @@ fn no_ssh_that_rove_starts_goes_through_a_socket_of_somebody_elses() {
             assert!(said.contains("no session of yours"), "attach {way}: {said}");
             assert_eq!(master.visits(), 0, "attach {way}: {said}");
         }
-        // Without rove, ssh connects to that socket.
+        // ssh by itself, without rove, connects to that socket.
         let words = sshd.ssh();
         let words: Vec<&str> = words.split(' ').skip(1).collect();
         run(&Invocation::new("ssh").args(words).args(["far", "true"]));
@@ -171,14 +171,14 @@ fn a_tunnel_that_is_made_again_goes_through_no_socket_of_somebody_elses() {
         terminal.wait_for_notice("The ssh tunnel has ended and is being started again");
         terminal.send("one\r");
         terminal.wait_for_text("got one");
-        // The client offers a login to the user, which fails, too, while sshd accepts nobody.
+        // The client offers the user a login. The user's login fails, too, because sshd accepts nobody.
         sshd.bar();
         assert_ne!(sshd.cut(), 0);
         terminal.wait_for_text("Ctrl-^ r");
         const TAKES: &str = "\x1b[?1049h";
         let takes = terminal.output().matches(TAKES).count();
         terminal.send("\x1er");
-        // The login fails at once, and the client takes the terminal again.
+        // The login fails at once. The client then enters the alternate screen again.
         terminal.wait_for_output_times(TAKES, takes + 1);
         terminal.wait_for("the session", |screen| screen.alternate_screen());
         assert_eq!(master.visits(), 0);

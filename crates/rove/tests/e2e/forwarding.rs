@@ -20,7 +20,7 @@ const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// A command that prints `ready` below the notice bar, and echoes lines until its input ends.
 const READY: [&str; 4] = ["--", "sh", "-c", "echo; echo; echo ready; cat"];
 
-/// Starts a session at `far` with these options, and waits for it.
+/// Starts a session at `far` with these options, and waits until its command runs.
 fn session(sshd: &Sshd, options: &[&str]) -> Terminal {
     let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).args(options);
     let terminal = Terminal::start(&call.arg("far").args(READY), (24, 160));
@@ -34,17 +34,17 @@ fn listener() -> (TcpListener, u16) {
     (listener, port)
 }
 
-/// Sends `hello` and the end of this direction, and returns everything that comes back.
+/// Sends `hello`, ends this direction of the stream, and returns everything that comes back.
 fn greet(mut stream: impl Read + Write + AsFd) -> std::io::Result<String> {
     stream.write_all(b"hello")?;
-    // A stream that the host has reset cannot be shut down, and reading it fails.
+    // Shutting down a stream that the host has reset fails. Reading such a stream fails, too.
     let _ = rustix::net::shutdown(&stream, rustix::net::Shutdown::Write);
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;
     Ok(answer)
 }
 
-/// Connects as soon as the host listens. The client announces a listening port only if the host has chosen it.
+/// Tries `connect` until the host listens. The client announces a listening port only if the host has chosen it.
 fn connect_once_open<T>(connect: impl Fn() -> std::io::Result<T>) -> T {
     loop {
         match connect() {
@@ -58,7 +58,7 @@ fn greet_port(port: u16) -> std::io::Result<String> {
     greet(connect_once_open(|| TcpStream::connect(("127.0.0.1", port))))
 }
 
-/// Answers each connection, after its peer's end, with `far: ` and all that the peer sent, until this process ends.
+/// Answers each connection, until this process ends. The answer follows the peer's end: `far: ` and all that it sent.
 fn answer<S: Read + Write + Send + 'static>(
     mut accept: impl FnMut() -> S + Send + 'static,
     end: impl Fn(&S) + Send + Sync + Copy + 'static,
@@ -251,14 +251,14 @@ fn a_host_without_streams_carries_nothing_and_one_sentence_says_so() {
     assert!(exit.output.contains("ExitOnForwardFailure"), "{}", exit.output);
 }
 
-/// Returns what `rove list` of this host prints.
+/// Returns the output of `rove list` for this host.
 fn list(sshd: &Sshd, options: &[&str]) -> String {
     let call = Invocation::new(rove()).arg("list").arg(format!("--ssh={}", sshd.ssh()));
     let output = answered(&call.args(options).arg("far"));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Waits for the notice of a port that the host has chosen, and returns the port.
+/// Waits for the notice about a port that the host has chosen. Returns the port.
 fn allocated_port(terminal: &Terminal) -> u16 {
     terminal.number_in_notice("Allocated port ", " for remote forward to ")
 }
@@ -359,7 +359,7 @@ fn a_listener_that_the_host_refuses_is_told_and_with_exit_on_forward_failure_end
             .wait_exit();
     exit.assert_code(255);
     assert!(exit.output.contains(sentence), "{}", exit.output);
-    // Without the administrator's permission, nothing is bound, and a notice says so.
+    // Without the administrator's permission, the host binds no port, and a notice says so.
     let open = free_port();
     let terminal = session(&sshd, &[&format!("-R*:{open}:localhost:1")]);
     terminal.wait_for_notice("the host cannot listen: its server.toml lacks gateway-ports");
@@ -407,7 +407,7 @@ fn listeners_of_both_ends_and_their_connections_outlive_a_change_of_the_network(
     let allocated = allocated_port(&terminal);
     let mut before = border.connect(allocated);
     let (mut joined, _) = near.0.accept().expect("a connection comes");
-    // A byte shows that the host knows of the connection. Otherwise the host would reset it in the dark.
+    // This byte shows that both ends have opened the connection before the network falls silent.
     joined.write_all(b"x").expect("it is read");
     before.read_exact(&mut [0; 1]).expect("it comes");
     answer_port(near.0);
@@ -478,7 +478,7 @@ fn a_session_goes_to_the_background_once_both_ends_listen_and_serves_without_a_t
             crate::support::pause(std::time::Duration::from_millis(5));
         }
     });
-    // The session must not go on without this listener.
+    // Without this listener, the session must end.
     let (_taken, port) = listener();
     let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).args(["-N", "-f"]);
     let option = format!("-R127.0.0.1:{port}:localhost:1");
@@ -500,7 +500,7 @@ fn without_a_terminal_a_session_forwards_in_the_foreground_until_a_signal() {
         (&[][..], &[Signal::TERM][..], "SIGTERM"),
         (&[], &[Signal::INT], "SIGINT"),
         (&[], &[Signal::HUP], "SIGHUP"),
-        // A session of `nohup` stays.
+        // `nohup` ignores SIGHUP, so the session continues after SIGHUP and ends with SIGTERM.
         (&["sh", "-c", "trap '' HUP; exec \"$@\"", "sh"], &[Signal::HUP, Signal::TERM], "SIGTERM"),
     ] {
         let port = free_port();
@@ -512,7 +512,7 @@ fn without_a_terminal_a_session_forwards_in_the_foreground_until_a_signal() {
         let pid = Pid::from_child(&child);
         let mut errors = BufReader::new(child.stderr.take().expect("it is piped"));
         let mut said = String::new();
-        // The host's answer shows that the session has begun.
+        // The host's message about the taken port shows that the session has begun.
         (errors, said) = within_guard("a sentence", move || {
             errors.read_line(&mut said).expect("it is text");
             (errors, said)
@@ -536,7 +536,7 @@ fn without_a_terminal_a_session_forwards_in_the_foreground_until_a_signal() {
         assert!(TcpStream::connect(("127.0.0.1", port)).is_err(), "the port is free again");
     }
     assert!(!list(&sshd, &[]).contains("no program"), "the sessions have ended");
-    // The session must not go on without this listener.
+    // Without this listener, the session must end.
     let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).arg("-N");
     let output = answered(&call.args(["-oExitOnForwardFailure=yes", &refused, "far"]));
     let said = String::from_utf8_lossy(&output.stderr);
@@ -609,7 +609,7 @@ fn a_line_after_the_escape_key_adds_and_removes_forwards_and_the_status_shows_th
     terminal.wait_exit().assert_code(0);
 }
 
-/// Returns a client's call that forwards its `port` to `target`, and lets the host choose a port that leads to `there`.
+/// Returns a client's call that forwards its `port` to `target`, and a port that the host chooses to `there`.
 fn forwarding_call(port: u16, target: u16, there: u16) -> String {
     let place = |port| json!({"Port": ["127.0.0.1", port]});
     let choices = json!({

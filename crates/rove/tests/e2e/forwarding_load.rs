@@ -1,4 +1,4 @@
-//! Many short connections through `-L`, and a full table of them: keys are answered, bounds hold, no descriptor leaks.
+//! Thousands of short connections through `-L`, and more connections than a session carries at once.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -11,13 +11,13 @@ use rustix::net::sockopt::socket_peercred;
 
 use crate::support::{Far, HANG_GUARD, Invocation, Sshd, Terminal, free_port, rove, wait_until};
 
-/// Connections in all. Chosen: many times as many as a session may have at once.
+/// All connections of the test. Chosen: many times as many as a session may have at once.
 const CONNECTIONS: usize = 4_000;
 
-/// Threads that connect at the same time. Chosen: more than connections may wait for the host.
+/// Threads that connect at the same time. Chosen: more than the connections that may wait for the host.
 const THREADS: usize = 48;
 
-/// Most connections that a session carries. Source: docs/limits.md.
+/// Most connections that a session carries at once. Source: docs/limits.md.
 const OPEN_MAX: usize = 256;
 
 /// Returns how many open descriptors a process has.
@@ -25,7 +25,7 @@ fn descriptors(pid: u32) -> usize {
     fs::read_dir(format!("/proc/{pid}/fd")).expect("the process is there").count()
 }
 
-/// Returns the number of the server's process, which listens at a socket in the host's folder.
+/// Returns the pid of the server, which the system knows for the server's socket in the host's folder.
 fn server(sshd: &Sshd) -> u32 {
     let entries = fs::read_dir(sshd.path("sockets")).expect("a server runs").flatten();
     let is_session =
@@ -37,7 +37,7 @@ fn server(sshd: &Sshd) -> u32 {
     pid.as_raw_nonzero().get().try_into().expect("a process has a positive number")
 }
 
-/// Starts a session that forwards a free port to `target`. Returns that port, too.
+/// Starts a session that forwards a free port to `target`. Returns the session's terminal and the port.
 fn session(sshd: &Sshd, target: u16) -> (Terminal, u16) {
     let port = free_port();
     let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh()));
@@ -78,7 +78,7 @@ fn thousands_of_short_connections_leave_nothing_behind_and_keys_are_answered() {
     });
     let (mut terminal, port) = session(&sshd, target);
     let processes = [terminal.pid(), server(&sshd)];
-    // The first connection creates the stream layer, which stays.
+    // The first connection creates the stream layer, which keeps its descriptors.
     ask(port, 0);
     let before = processes.map(descriptors);
     let next = AtomicUsize::new(1);
@@ -118,7 +118,7 @@ fn connections_past_a_full_table_wait_and_keys_are_answered() {
     let processes = [terminal.pid(), server(&sshd)];
     let before = processes.map(descriptors);
     let (held, more) = (OPEN_MAX, 40);
-    // The far side accepts at the same time, because the system queues fewer connections.
+    // This thread accepts while the test connects, because the system queues fewer connections.
     let (sender, accepted) = std::sync::mpsc::channel();
     thread::spawn(move || far.incoming().flatten().try_for_each(|it| sender.send(it)));
     let take = |count| -> Vec<TcpStream> {
@@ -131,11 +131,11 @@ fn connections_past_a_full_table_wait_and_keys_are_answered() {
     let first = take(held);
     terminal.talk("beside a full table");
     assert!(accepted.try_recv().is_err(), "the others wait");
-    // A descriptor of each connection, and those of the session.
+    // Each process has a descriptor for each connection, and a few for the session.
     for (pid, before) in processes.into_iter().zip(before) {
         assert!(descriptors(pid) <= before + held + 8, "{}", descriptors(pid));
     }
-    // Connections that waited are carried once the first ones have ended.
+    // The waiting connections open after the first ones have ended.
     for stream in &streams[..held] {
         let _ = stream.shutdown(Shutdown::Both);
     }

@@ -1,4 +1,4 @@
-//! The far side: how a server starts, which environment its command has, and when both end.
+//! The far side: how a server starts, which environment its command has, and when server and command end.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::Stdio;
@@ -12,13 +12,13 @@ use crate::support::{
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// How many logins are tried until one has asked its questions in time.
+/// Most logins until the server of one asks all questions in time.
 const LOGINS_MAX: usize = 20;
 
 #[test]
 fn a_server_announces_itself_in_one_line_and_lets_go_of_its_descriptors() {
     let call = Maker::Rove.server().args(["new", "-i", "127.0.0.1", "-p", "0", "--", "true"]);
-    // The output ends only when the server that stays behind has closed both pipes.
+    // The output ends only when the server in the background has closed both pipes.
     let output = within_guard("the server to detach", move || {
         call.command().stdin(Stdio::null()).output().expect("rove starts")
     });
@@ -46,7 +46,7 @@ fn a_login_that_takes_its_processes_along_is_left_by_roves_own_servers_only() {
     if !rustix::process::geteuid().is_root() || !has_systemd {
         return; // only root can mount other settings, and only over those of systemd
     }
-    // The stand-in shows whether its caller is the server's own process, and refuses.
+    // This stand-in for `busctl` records each request that names the calling process, and exits with an error.
     let computer = r#"
         mount -t tmpfs none /etc/systemd && mount -t tmpfs none /var/lib/systemd && cd "$XDG_RUNTIME_DIR" || exit
         printf '[Login]\nKillUserProcesses=yes\nKillExcludeUsers=\n' >/etc/systemd/logind.conf
@@ -65,7 +65,7 @@ fn a_login_that_takes_its_processes_along_is_left_by_roves_own_servers_only() {
         assert!(server.is_running(), "a refusal does no harm");
         scratch.read("asked")
     };
-    // A login waits for less than a second, in which a busy computer may not get to the third question.
+    // The server gives the questions less than a second, in which a busy computer may not ask the third one.
     let mut asked = (0..LOGINS_MAX).map(|_| asks(true));
     assert!(asked.any(|asked| asked == "--user\n".repeat(3)));
     assert_eq!(asks(false), "");
@@ -107,13 +107,13 @@ fn a_command_that_cannot_be_run_is_named_on_the_screen() {
 #[test]
 fn a_rove_client_does_not_wait_at_a_command_that_cannot_be_run() {
     let (ended, order) = std::sync::mpsc::channel();
-    // A stock client starts first. For it, the server delays the end, because the screen disappears with the session.
+    // A stock client's screen disappears with the session, so the server delays the end. That client starts first.
     std::thread::scope(|scope| {
         let both = [Maker::Stock, Maker::Rove].map(|client| {
             let server = Server::start(Maker::Rove, LOCALHOST, &["nosuch"]);
             (client, server)
         });
-        // A command runs when its client has come. The rove client comes long before the stock client's delay is over.
+        // The server starts a command when its client comes. The rove client comes long before the delay is over.
         let both = both.map(|(client, server)| {
             let call = client.client(server.address, &server.key);
             (client, server, Terminal::start(&call, SIZE))
@@ -199,7 +199,7 @@ fn a_login_is_greeted_with_the_message_of_the_day_unless_it_wants_quiet() {
     let dynamic = ["/run/motd.dynamic", "/var/run/motd.dynamic"].map(read);
     let message = dynamic.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
     let message = message + &read("/etc/motd");
-    // The rows of a short window hold the last of a long message.
+    // A short window shows only the last rows of a long message.
     let last = message.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("");
     side_by_side([Maker::Rove, Maker::Stock], |client| {
         for is_quiet in [false, true] {
@@ -230,7 +230,7 @@ fn a_server_whose_client_is_gone_leaves_after_the_time_it_was_given() {
         let command = ["sh", "-c", ANSWERING, "sh", report.path()];
         let server = Server::start_with(call, LOCALHOST, &command);
         let terminal = Terminal::start(&client.client(server.address, &server.key), SIZE);
-        // On a busy computer, the client may be silent for so long before it is killed.
+        // On a busy computer, the client may be silent for two seconds before the test kills it. The server then ends.
         terminal.wait_for("ready, or the end", |screen| {
             screen.contents().contains("ready") || !server.is_running()
         });
@@ -254,7 +254,7 @@ fn a_user_signal_ends_the_session_unless_its_client_was_heard_lately() {
             terminal.wait_for_text("ready");
             server.signal(Signal::USR1);
             if ends {
-                // A rove server tells a rove client, which exits as if the signal had ended it.
+                // A rove server tells a rove client of the signal. The client exits with 128 plus the signal's number.
                 let is_told = (client, server_maker) == (Maker::Rove, Maker::Rove);
                 let code = if is_told { 128 + Signal::USR1.as_raw() } else { 0 };
                 terminal.wait_exit().assert_code(code);
@@ -267,7 +267,7 @@ fn a_user_signal_ends_the_session_unless_its_client_was_heard_lately() {
     });
 }
 
-/// The client must be silent for some seconds, so this test takes real time, in parallel with others.
+/// The client must be silent for some seconds of real time. The cases run in parallel.
 #[test]
 fn a_user_signal_ends_a_session_whose_client_has_been_silent_for_as_long_as_was_asked() {
     let script = r#"
@@ -323,7 +323,7 @@ fn quitting_while_the_server_does_not_answer_says_that_it_may_still_run() {
     });
 }
 
-/// A server waits a minute for its client (Mosh 1.4.0 as observed, docs/wire.md). So does this test.
+/// A server waits a minute for its client (Mosh 1.4.0 as observed, docs/wire.md), so this test takes a minute.
 #[test]
 fn a_server_that_nobody_comes_to_leaves() {
     Server::start(Maker::Rove, LOCALHOST, &["sh", "-c", "read -r line"]).assert_gone();
@@ -334,7 +334,7 @@ fn sessions_begin_and_end_one_after_the_other() {
     for number in 0..20 {
         let command = ["printf", "done\\n"];
         let mut session = Session::open(Maker::Rove, Maker::Rove, LOCALHOST, lossy(0.0), &command);
-        // Keys that arrive while the client starts and after the command has ended.
+        // These keys arrive while the client starts and after the command has ended.
         session.terminal.send("\r\r\r");
         let exit = session.terminal.wait_exit();
         exit.assert_code(0).assert_restored(Maker::Rove);

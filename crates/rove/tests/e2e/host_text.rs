@@ -1,19 +1,19 @@
-//! Wherever rove prints a host's text, the user's terminal gets no characters that hide or reorder other text.
+//! rove replaces characters that hide or reorder other text wherever it prints text from a host.
 
 use crate::support::{
     Far, Invocation, SIZE, Sshd, Terminal, answered, install_script, rove, side_by_side,
 };
 
-/// Overrides, isolates, separators, spaces of no width, a tag, a soft hyphen, a mark; a C1 control and DEL.
+/// Directional overrides and isolates, separators, zero-width spaces, a tag, a soft hyphen, a mark, a C1 control, DEL.
 const HIDING: &str =
     "\u{202e}\u{2066}\u{2069}\u{2028}\u{2029}\u{200b}\u{feff}\u{e0041}\u{ad}\u{61c}\u{9b}\u{7f}";
 
-/// Returns the characters of a text that are in [`HIDING`].
+/// Returns the characters of `text` that are in [`HIDING`].
 fn hiding(text: &str) -> Vec<char> {
     text.chars().filter(|c| HIDING.contains(*c)).collect()
 }
 
-/// Starts a host with this profile, whose `uname` prints hiding characters and then a visible word.
+/// Starts a host with this profile and with a `uname` that prints hiding characters and then a visible word.
 fn host(profile: &'static str) -> Sshd {
     let sshd = Sshd::start(Far { profile, ..Far::default() });
     let uname = sshd.path("bin").join("uname");

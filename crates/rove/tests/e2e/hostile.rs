@@ -1,4 +1,4 @@
-//! A server that has the key and keeps its client busy. The client still obeys its user and signals.
+//! A server with the session's key that keeps its client busy. The client still obeys its user and signals.
 
 #[path = "../../../session/tests/common/forger.rs"]
 #[allow(
@@ -20,22 +20,22 @@ use rustix::process::Signal;
 use crate::support::{Exit, HANG_GUARD, Maker, Terminal};
 use forger::{Forger, member};
 
-/// The rows and columns of the largest window for which rove promises anything.
+/// Rows and columns of the largest window for which rove guarantees response times.
 const LARGE: (u16, u16) = (200, 500);
 
-/// Sequences that each touch as many cells as possible.
+/// Escape sequences that change as many cells as possible for their length.
 const HEAVY: [&str; 4] = ["\x1b[ A\x1b[65$x\x1b['}", "\x1b[1;1;200;500;2;1$v", "\x1bc", "e\u{301}"];
 
-/// Bytes of one state. Chosen: close to the most that a client inflates. Without a bound on turns, the work for one
-/// datagram takes seconds.
+/// Bytes of one state. Chosen: near the most that a client decompresses. Without a bound on the client's turns, it
+/// would work for seconds on one datagram.
 const STATE_BYTES: usize = 4_000_000;
 
-/// The one key of these sessions.
+/// The key of all sessions in this file.
 fn key() -> Key {
     Key::from_bytes(*b"sixteen bytes...")
 }
 
-/// A server that floods its client with heavy states, from the first datagram it receives until it is dropped.
+/// A server that sends heavy states to its client, from the client's first datagram until this value is dropped.
 struct HostileServer {
     address: SocketAddr,
     is_over: Arc<AtomicBool>,
@@ -68,7 +68,7 @@ fn flood(socket: &UdpSocket, is_over: &AtomicBool) {
     let mut forger = Forger::new(Direction::ToClient);
     let mut send = |base: u64, num: u64, diff: &[u8]| {
         for datagram in forger.datagrams(&instruction(base, num, diff)) {
-            // Sending fails after the client's end, or while a buffer is full. Neither ends the flood.
+            // Sending fails after the client's end and while a buffer is full. The flood continues in both cases.
             let _ = socket.send_to(&datagram, client);
         }
     };
@@ -80,7 +80,7 @@ fn flood(socket: &UdpSocket, is_over: &AtomicBool) {
             return;
         }
         send(num - 1, num, diff);
-        // The same diff again, from the first state, which a client never loses.
+        // Sends the same diff again, based on the first state, which the client always keeps.
         send(1, num + 1_000_000, diff);
     }
 }
@@ -94,7 +94,7 @@ fn host_bytes(bytes: &[u8]) -> Vec<u8> {
     member(1, &member(2, &member(4, bytes)))
 }
 
-/// Starts a client of the hostile server and lets `act` end it in the midst of the flood.
+/// Starts a client of the hostile server and lets `act` end the client during the flood.
 fn ended_by(act: impl FnOnce(&Terminal)) -> Exit {
     let server = HostileServer::start();
     let mut terminal =

@@ -1,5 +1,5 @@
-//! Logins that an attacker wants to take over, by ssh's TCP port, a jump host, a banner or a start-up file. Each forges
-//! a server's announcement, which leads to a session of the attacker.
+//! Attackers that want to take over a login by ssh's TCP port, a jump host, a banner or a start-up file. Each forges a
+//! server's announcement, which leads to the attacker's session.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::Stdio;
@@ -9,22 +9,22 @@ use crate::support::{
     within_guard,
 };
 
-/// The text on the impostor's screen.
+/// The text on the screen of the attacker's session.
 const OWNED: &str = "type your password here";
 
-/// The session that forged lines lead to.
+/// Starts the attacker's session, to which forged lines lead.
 fn trap() -> Server {
     let command = ["sh", "-c", &format!("echo {OWNED}; exec sleep 1000")];
     Server::start(Maker::Rove, IpAddr::V4(Ipv4Addr::LOCALHOST), &command)
 }
 
-/// Starts an impostor that forges the announcement of a [`trap`]. Returns both.
+/// Starts an impostor that forges the announcement of a [`trap`]. Returns the impostor and the trap.
 fn impostor() -> (Impostor, Server) {
     let trap = trap();
     (Impostor::start(&Impostor::forged(trap.address.port(), &trap.key)), trap)
 }
 
-/// Asserts that this call ends without any session.
+/// Asserts that this call ends without a session.
 #[track_caller]
 fn assert_refused(call: &Invocation) {
     let mut terminal = Terminal::start(call, SIZE);
@@ -100,7 +100,7 @@ fn the_doctor_tries_no_session_with_an_impostor() {
     });
 }
 
-/// A banner or start-up file of a host that imitates a server.
+/// The text of a banner or start-up file that imitates a server.
 const FORGED: &str = "ROVE DOCTOR begin now\nROVE START\nROVE IP 127.0.0.9\nMOSH IP 127.0.0.9\n\
                       MOSH SSH_CONNECTION 127.0.0.1 1 127.0.0.9 22\n\
                       MOSH CONNECT 9 AAAAAAAAAAAAAAAAAAAAAA\n";

@@ -1,4 +1,4 @@
-//! The user's input reaches the program: all of it, once, in order, and in time to stop a flood.
+//! The program receives all of the user's input, once and in order, and soon enough to stop a flood of output.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -10,10 +10,10 @@ use crate::support::{
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Bytes that are pasted at once: far more than a terminal, a state or a datagram holds.
+/// Bytes of one paste. Chosen: far more than a terminal, a state or a datagram holds.
 const PASTE_BYTES: usize = 1 << 20;
-/// Length of a paste into a stock client. In every frame, this client sends all input that it holds, in one burst that
-/// must arrive whole. A busy machine's sockets do not hold a megabyte of that.
+/// Bytes of a paste into a stock client. In each frame, this client sends all input that it holds, in a burst that must
+/// arrive whole. A busy machine's sockets cannot hold a burst of a megabyte.
 const STOCK_PASTE_BYTES: usize = 1 << 16;
 
 #[test]
@@ -45,7 +45,7 @@ fn a_large_paste_arrives_byte_for_byte() {
     });
 }
 
-/// Returns bytes of every value except ESC: the ends translate escape sequences, as they must for cursor keys.
+/// Returns bytes of all values except ESC, because client and server translate escape sequences such as cursor keys.
 fn random_bytes(count: usize) -> Vec<u8> {
     let chance = Seed::new(1).stream("paste");
     (0..u64::try_from(count).expect("a megabyte fits"))
@@ -92,7 +92,7 @@ fn control_s_halts_a_flood_until_control_q() {
         session.terminal.send("\r");
         session.terminal.wait_for_text("x\ny\nz");
         session.terminal.send("\x13\r");
-        // The program has read the line and gone on, but its output waits for Ctrl-Q.
+        // The program has read the line and runs on, but the terminal holds its output until Ctrl-Q.
         report.wait_line("told");
         assert!(!session.terminal.screen().contents().contains("normal exit"));
         session.terminal.send("\x11");

@@ -1,4 +1,4 @@
-//! Copying rove to a host, by a real ssh through a real sshd.
+//! `rove install` copies rove to a host, by a real ssh through a real sshd.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _, symlink};
@@ -13,11 +13,11 @@ use crate::support::{
     side_by_side, within_guard,
 };
 
-/// A host with neither rove nor mosh-server.
+/// A host without rove and mosh-server.
 const EMPTY: Far = Far { shell: "sh", programs: &[], profile: "", banner: "" };
 
-/// The source of a static program that executes the rove under test, which itself is not static where cargo builds for
-/// glibc. After the mark, it has the version that a build states.
+/// C source of a static program that executes the rove under test, because that rove is not static if cargo builds it
+/// for glibc. The version of the build follows the mark.
 const STUB: &str = r#"
 #include <unistd.h>
 const char mark[] = "\001rove-build VERSION\001";
@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// Compiles [`STUB`] for a host of this machine's kind.
+/// Compiles [`STUB`] for a host with this machine's architecture.
 fn build(scratch: &Scratch) -> PathBuf {
     let compiler = require("cc", "gcc");
     let text = STUB
@@ -52,7 +52,7 @@ fn run(call: &Invocation) -> (Output, String) {
     (output, String::from_utf8_lossy(&said).into_owned())
 }
 
-/// Returns the names of the files in the host's folder for programs.
+/// Returns the names of the files in the host's folder `~/.local/bin`.
 fn folder(sshd: &Sshd) -> Vec<String> {
     let Ok(entries) = fs::read_dir(sshd.path(".local/bin")) else { return Vec::new() };
     entries
@@ -60,7 +60,7 @@ fn folder(sshd: &Sshd) -> Vec<String> {
         .collect()
 }
 
-/// Replaces a program on the host by this script.
+/// Replaces the host's program `name` by this script.
 fn replace(sshd: &Sshd, name: &str, script: &str) {
     let path = sshd.path("bin").join(name);
     let _ = fs::remove_file(&path);
@@ -81,7 +81,7 @@ fn a_host_without_the_folder_gets_rove_and_the_second_time_nothing_is_sent() {
     assert_eq!(mode & 0o777, 0o755);
     let (output, said) = run(&install(&sshd, &build, &[]));
     assert!(output.status.success() && said.contains("is this very rove already"), "{said}");
-    // The output of start-up files is no result.
+    // The printed result leaves out the output of start-up files.
     assert!(!String::from_utf8_lossy(&output.stdout).contains("Welcome"), "{said}");
 }
 
@@ -97,7 +97,7 @@ fn a_newer_rove_stays_unless_it_is_forced_out() {
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("far has rove 99.0.0, which is newer than "), "{said}");
     assert!(said.contains("--force"), "{said}");
-    // A user at a terminal is asked.
+    // With a terminal, rove asks the user.
     let mut terminal = Terminal::start(&install(&sshd, &build, &[]), SIZE);
     terminal.wait_for_text("Replace it? [y/N]");
     terminal.send("n\r");
@@ -185,7 +185,7 @@ fn a_transfer_that_is_cut_short_leaves_nothing() {
     let scratch = Scratch::new();
     let build = build(&scratch);
     let sshd = Sshd::start(EMPTY);
-    // This ssh passes on a part of the program, and then the end of input.
+    // This ssh passes on a part of the program and then closes the host's input.
     let words = format!("head -c 100000 | {} \"$@\"", sshd.ssh());
     let ssh = format!("--ssh=sh -c '{words}' ssh");
     let call = Invocation::new(rove()).args(["install", &ssh, "--build"]).arg(&build).arg("far");
@@ -200,14 +200,14 @@ fn a_connection_that_breaks_leaves_nothing_and_is_told_of() {
     let scratch = Scratch::new();
     let build = build(&scratch);
     let sshd = Sshd::start(EMPTY);
-    // This ssh passes on a part of the program, and then nothing.
+    // This ssh passes on a part of the program and then waits.
     let more =
         "exec 3<&0; exec SSH \"$@\" < <(head -c 100000 <&3; exec tail --pid=$$ -f /dev/null)";
     let script = format!("#!/bin/bash\n{}\n", more.replace("SSH", &sshd.ssh()));
     let ssh = scratch.script("ssh", &script);
     let call = Invocation::new(rove()).arg("install").arg(format!("--ssh={}", ssh.display()));
     let mut terminal = Terminal::start(&call.arg("--build").arg(&build).arg("far"), SIZE);
-    // The bar shows how much has arrived on the far side.
+    // The bar shows how many bytes have arrived on the host.
     terminal.wait_for("the bar", |screen| screen.contents().contains("0.1 MB of"));
     assert_eq!(folder(&sshd).len(), 1, "the part has a name of its own");
     assert_ne!(folder(&sshd), ["rove"]);
@@ -223,12 +223,12 @@ fn a_connection_that_breaks_leaves_nothing_and_is_told_of() {
     });
 }
 
-/// Returns a call of `rove far` that finds the build, in this configuration.
+/// Returns a call of `rove far` with this configuration. The call finds the build.
 fn session(scratch: &Scratch, sshd: &Sshd, config: &str) -> Invocation {
     session_by(scratch, &sshd.ssh(), config, "echo hello from afar; exit 7")
 }
 
-/// Works as [`session`] does, for a session by this ssh, whose command is the sh text `script`.
+/// Works as [`session`] does, with the ssh command line `ssh` and a session that runs the sh text `script`.
 pub(crate) fn session_by(scratch: &Scratch, ssh: &str, config: &str, script: &str) -> Invocation {
     let program = build(scratch);
     let builds = scratch.path("data/rove/builds");
@@ -284,7 +284,7 @@ fn the_offer_is_declined_by_no_and_answered_by_the_configuration() {
 fn nobody_is_asked_without_a_terminal() {
     let scratch = Scratch::new();
     let sshd = Sshd::start(EMPTY);
-    // A client program of the user's choice needs no terminal.
+    // A client program that the user configures needs no terminal.
     let call = session(&scratch, &sshd, "client = '/bin/true'");
     let output = call.command().stdin(std::process::Stdio::null()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -292,19 +292,19 @@ fn nobody_is_asked_without_a_terminal() {
     assert!(!said.contains("[y/N]") && said.contains("rove install far"), "{said}");
 }
 
-/// The outcomes of rove's offer to copy itself to a host.
+/// The user's reactions to rove's offer to copy itself to a host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Answer {
     Yes,
-    /// The user agrees, but the host cannot take the copy.
+    /// The user agrees, but the host cannot store the copy.
     Vain,
     No,
     Interrupt,
-    /// rove is killed.
+    /// A signal kills rove.
     Death,
 }
 
-/// Returns how many sockets of ssh are in a folder. A running session also has its record and a socket for calls there.
+/// Returns how many of ssh's sockets are in a folder. It leaves out a session's socket for calls, and its record.
 fn count_sockets(folder: &Path) -> usize {
     let entries = fs::read_dir(folder).expect("rove made it").map_while(Result::ok);
     let is_sshs = |entry: &fs::DirEntry| {
@@ -314,7 +314,7 @@ fn count_sockets(folder: &Path) -> usize {
     entries.filter(is_sshs).count()
 }
 
-/// Waits until ssh has removed its socket, which it does after it has left the host.
+/// Waits until ssh has removed its socket, which ssh does after its connection has ended.
 fn wait_for_no_socket(folder: &Path) {
     let folder = folder.to_owned();
     within_guard("the end of the socket", move || {
@@ -357,7 +357,7 @@ fn a_password_is_asked_for_once_and_the_connection_is_gone_with_the_run() {
         if answer == Answer::Yes {
             terminal.wait_for_text("hello from afar");
             if config != TUNNEL {
-                // A session over UDP does not use the connection.
+                // A session over UDP does not keep the ssh connection open.
                 sshd.wait_alone();
             }
             wait_for_no_socket(&sockets);
@@ -414,7 +414,7 @@ fn a_window_closed_at_the_offer_ends_the_connection() {
 fn an_offered_copy_leads_into_the_session_with_any_connections() {
     for (case, logins) in [
         ("usual", 1),
-        // The configuration tells ssh to keep connections open, which does not hold for a session's login.
+        // The configuration tells ssh to keep connections open, but the login of a session ignores this.
         ("configured", 1),
         ("open", 1),
         ("another program", 3),

@@ -1,12 +1,12 @@
-//! Both makers' clients against both makers' servers, over clean and bad paths.
+//! rove's and stock clients against rove's and stock servers, over clean and bad paths.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::support::{Maker, Scratch, Session, draw, lossy, same_picture, side_by_side};
 
-/// How many lines are typed one by one, each after the answer to the one before it.
+/// Lines that are typed after the answer to the previous line.
 const TALK: u32 = 20;
-/// How many lines are typed without waiting.
+/// Lines that are typed without waiting for answers.
 const BURST: u32 = 60;
 
 /// A script that answers and records every line. It turns echo off at `quiet`, and ends at `quit`.
@@ -59,7 +59,7 @@ fn stock_client_and_stock_server_v6() {
     converse(Maker::Stock, Maker::Stock, Ipv6Addr::LOCALHOST.into());
 }
 
-/// Holds the same conversation at three loss rates at once and prints what it took.
+/// Holds the same conversation at three loss rates in parallel, and prints how long each took.
 fn converse(client: Maker, server: Maker, ip: IpAddr) {
     side_by_side([0, 10, 30], |percent| converse_at(client, server, ip, percent));
 }
@@ -112,7 +112,7 @@ fn converse_at(client: Maker, server: Maker, ip: IpAddr, percent: u8) {
     );
 }
 
-/// Returns the far end's output, echo included, as if no network were there.
+/// Returns the output of [`FAR_END`], echo included, as it would be without a network.
 fn expected_output() -> Vec<u8> {
     let answer = |line: &str| format!("got \x1b[1;32m{line}\x1b[m 漢字\r\n");
     let mut output = "\x1b[H\x1b[2Jready\r\n".to_owned();

@@ -1,4 +1,4 @@
-//! Sessions that go by UDP through a jump host on which rove is installed, and the forwarder there.
+//! Sessions whose UDP goes through a jump host on which rove is installed, and the forwarder that runs there.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, UdpSocket};
@@ -24,12 +24,12 @@ struct Jumping {
     _scratch: Scratch,
 }
 
-/// Starts a session through a jump host. `None` where no networks can be made.
+/// Starts a session through a jump host. `None` if this computer cannot create networks.
 fn jump(host: Far) -> Option<Jumping> {
     jump_through(|| Bastion::start(host))
 }
 
-/// Starts a session through this jump host, with a login that rove can repeat by itself.
+/// Starts a session through the jump host of `start`. The login is quick enough for rove to repeat it unasked.
 fn jump_through(start: impl Fn() -> Option<Bastion>) -> Option<Jumping> {
     let prepare = || {
         let bastion = start()?;
@@ -48,8 +48,8 @@ fn jump_through(start: impl Fn() -> Option<Bastion>) -> Option<Jumping> {
     Some(Jumping { terminal, bastion, _report: report, _scratch: scratch })
 }
 
-/// How often a session runs until only the expected logins have happened. On a busy computer, ssh or UDP may be silent
-/// for so long that the client logs in once more.
+/// Most sessions until one needs only the expected logins. On a busy computer, ssh or UDP may be silent for so long
+/// that the client logs in once more.
 const SESSIONS_MAX: usize = 5;
 
 #[test]
@@ -58,13 +58,13 @@ fn udp_goes_by_a_jump_host_with_rove_until_it_goes_to_the_host_itself() {
     assert!(logins.any(|logins| logins.is_none_or(|logins| logins == [(1, 2), (1, 2)])));
 }
 
-/// Runs a session by a jump host, and then by UDP to the host itself. Returns the logins at the host and at the jump
-/// host on either path. `None` where no networks can be made.
+/// Runs a session by a jump host and then by UDP to the host itself. Returns the logins at the host and at the jump
+/// host, first by the jump host and then without it. `None` if this computer cannot create networks.
 fn go_by_jump_host_and_then_to_the_host() -> Option<[(usize, usize); 2]> {
     let session = jump(Far::default())?;
     session.terminal.talk("line 1");
     session.terminal.wait_for_path(&format!("UDP by jump host {}:600", Bastion::JUMP));
-    // The host's ssh has ended, and the jump host's forwarder is all that is left there.
+    // The ssh connection to the host has ended. Only the forwarder's ssh connection to the jump host remains.
     let Bastion { far, jump, .. } = &session.bastion;
     far.wait_alone();
     let by_jump_host = (far.connections(), jump.connections());
@@ -76,7 +76,7 @@ fn go_by_jump_host_and_then_to_the_host() -> Option<[(usize, usize); 2]> {
     assert!(list(&[]).contains("UDP by jump host"), "{}", list(&[]));
     let listing: Value = serde_json::from_str(&list(&["--json"])).expect("a line of JSON");
     assert_eq!(listing["sessions"][0]["by_jump_host"], true);
-    // UDP to the host itself is better, and takes the session once it passes.
+    // UDP to the host itself is the better path, so the session uses it as soon as it passes.
     session.bastion.open();
     session.terminal.wait_for_path("to 10.0.2.2:");
     jump.wait_alone();
@@ -118,7 +118,7 @@ fn where_a_jump_host_has_no_rove_nothing_is_said_and_ssh_goes_on() {
     assert!(logins.any(is_usual), "nobody tries again at once");
 }
 
-/// Runs a session by a jump host without rove. Returns the logins there. `None` where no networks can be made.
+/// Runs a session by a jump host without rove. Returns the logins there. `None` if no networks can be created.
 fn go_through_ssh_by_a_jump_host() -> Option<usize> {
     let session = jump(Far { programs: &[], ..Far::default() })?;
     session.terminal.talk("line 1");
@@ -132,7 +132,7 @@ fn go_through_ssh_by_a_jump_host() -> Option<usize> {
 
 #[test]
 fn a_connection_through_a_jump_host_that_is_cut_is_made_again_by_it() {
-    // If the network were unreachable, that notice would take the place of an offer to log in.
+    // In an unreachable network, the notice about it would appear in place of the offer to log in.
     let block = |bastion: &Bastion| {
         bastion.open();
         bastion.block();
@@ -162,7 +162,7 @@ fn the_doctor_says_that_a_session_goes_by_the_jump_host() {
     assert!(text.lines().any(is_problem), "the host's own address is silent: {text}");
 }
 
-/// A forwarder by itself, as ssh would run it.
+/// A forwarder without a session. The test runs it as ssh would.
 struct Alone {
     child: Child,
     /// The forwarder's standard input. `None` after it is closed.
@@ -184,7 +184,7 @@ impl Alone {
         Self { child, input, output, carrier: Carrier::default() }
     }
 
-    /// Gives the forwarder an order. Its next answer, if any, is about the first order.
+    /// Sends the forwarder an order. The forwarder answers only its first order.
     fn order(&mut self, server: SocketAddr, key: &Key) {
         self.carrier.handle_words(Order { server, key: key.clone() }.to_text());
         let bytes = self.carrier.poll_bytes().to_vec();
@@ -219,7 +219,7 @@ fn socket() -> UdpSocket {
     UdpSocket::bind("127.0.0.1:0").expect("loopback has free ports")
 }
 
-/// Waits for the next datagram. Returns it and its source address.
+/// Waits for the next datagram at a socket. Returns the datagram and its source address.
 fn next(socket: &UdpSocket) -> (Vec<u8>, SocketAddr) {
     let socket = socket.try_clone().expect("a descriptor can be duplicated");
     within_guard("a datagram", move || {
@@ -229,7 +229,7 @@ fn next(socket: &UdpSocket) -> (Vec<u8>, SocketAddr) {
     })
 }
 
-/// Returns whether no datagram waits at a socket.
+/// Returns whether no datagram waits at this socket.
 fn is_silent(socket: &UdpSocket) -> bool {
     socket.set_nonblocking(true).expect("it can be set");
     let is_silent = socket.peek(&mut [0; 9]).is_err();
@@ -249,7 +249,7 @@ fn a_forwarder_serves_its_client_alone_and_ends_with_its_ssh() {
     let mut wrapper = Wrapper::new(&key);
     let send = |from: &UdpSocket, bytes: &[u8]| from.send_to(bytes, port).expect("it can be sent");
 
-    // Nothing passes of a flood, of a datagram that is too long or too short, and of one with another key.
+    // The forwarder drops a flood, a datagram that is too long or too short, and a datagram with another key.
     for _ in 0..3_000 {
         send(&stranger, &[7; 1200]);
     }
@@ -257,7 +257,7 @@ fn a_forwarder_serves_its_client_alone_and_ends_with_its_ssh() {
     send(&stranger, b"");
     send(&stranger, &Wrapper::new(&Key::from_bytes([8; 16])).wrap(b"false"));
     let first = wrapper.wrap(b"first");
-    // Datagrams that the flood has pushed out of the socket's buffer go again, as a client's do.
+    // The flood may push this datagram out of the socket's buffer, so the loop sends it again, as a client would.
     let (datagram, inside) = loop {
         send(&client, &first);
         pause(Duration::from_millis(20));
@@ -269,17 +269,17 @@ fn a_forwarder_serves_its_client_alone_and_ends_with_its_ssh() {
     server.send_to(b"answer", inside).expect("it can be sent");
     assert_eq!(next(&client), (b"answer".to_vec(), port));
 
-    // A repeated datagram gets no answer, nor does a stranger's datagram to the socket for the server.
+    // The forwarder does not answer a repeated datagram, nor a stranger's datagram at its socket for the server.
     send(&stranger, &first);
     stranger.send_to(b"false", inside).expect("it can be sent");
-    // Another order changes nothing.
+    // The forwarder ignores a second order.
     alone.order(address(&other_server), &Key::from_bytes([9; 16]));
     send(&stranger, &Wrapper::new(&Key::from_bytes([9; 16])).wrap(b"false"));
     send(&client, &wrapper.wrap(b"second"));
     assert_eq!(next(&server).0, b"second");
     server.send_to(b"answer 2", inside).expect("it can be sent");
     assert_eq!(next(&client).0, b"answer 2");
-    // The client's newest datagram comes from another address, to which answers then go.
+    // After a datagram of the client from another address, the forwarder sends answers to that address.
     send(&moved, &wrapper.wrap(b"third"));
     assert_eq!(next(&server).0, b"third");
     server.send_to(b"answer 3", inside).expect("it can be sent");
@@ -288,7 +288,7 @@ fn a_forwarder_serves_its_client_alone_and_ends_with_its_ssh() {
         assert!(is_silent(socket));
     }
     assert_eq!(alone.end(), "");
-    // A server of another test may take the port at once, until that test ends.
+    // Another test's server may take the port at once, so the test waits until the port is free again.
     wait_until("the port to be free again", || UdpSocket::bind(("0.0.0.0", ends.port)).is_ok());
 }
 

@@ -1,10 +1,10 @@
-//! The escape key: which bytes the client keeps for itself and which reach the program.
+//! Bytes after the escape key: which of them the client obeys and which reach the program.
 
 use std::net::{IpAddr, Ipv4Addr};
 
 use crate::support::{Maker, Report, SIZE, Scratch, Server, Terminal, each_pair};
 
-/// A script that reports as many bytes of its input as its second argument says, in hexadecimal.
+/// A script that reports the first bytes of its input in hexadecimal. Its second argument is their number.
 const DUMP: &str = r#"
 stty raw -echo; printf 'ready\r\n'
 head -c "$2" | od -An -v -tx1 > "$1"
@@ -14,7 +14,7 @@ head -c "$2" | od -An -v -tx1 > "$1"
 fn the_escape_key_is_what_the_environment_says() {
     const DEFAULT: Option<&str> = None;
     each_pair(|(client, server)| {
-        // rove does not send a key that is no command.
+        // rove drops a key that is no command of the escape key.
         let [unknown, twice] = match client {
             Maker::Rove => [" 5a", " 1e 5a"],
             Maker::Stock => [" 1e 58 5a", " 1e 1e 5e 5a"],

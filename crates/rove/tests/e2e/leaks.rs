@@ -1,5 +1,5 @@
-//! Session keys in each case of bad input while attaching and resuming. No key is in an argument vector, which other
-//! users see, or readable in a log or a file.
+//! No session key is readable in an argument vector, which other users see, nor in a log or a file. The cases are
+//! failures while attaching and resuming.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -32,7 +32,7 @@ exit "$status"
 const FAR: Far =
     Far { shell: "sh", programs: &["rove"], profile: "PATH=$HOME/old:$PATH", banner: "" };
 
-/// A user, and a host whose announcements of keys are kept.
+/// A user, and a host whose printed session keys the test keeps.
 struct User {
     sshd: Sshd,
     scratch: Scratch,
@@ -48,7 +48,7 @@ impl User {
         Self { sshd, scratch, ssh }
     }
 
-    /// Returns a call of rove, whose records are in the folder `records`.
+    /// Returns a call of rove that keeps its records in the folder `records`.
     fn call(&self, records: &str, words: &[&str]) -> Invocation {
         let folder = |name: &str| self.scratch.path(&format!("{records}/{name}"));
         let call = Invocation::new(rove()).args(words).env("ROVE_RUNTIME_DIR", folder("run"));
@@ -87,7 +87,7 @@ impl User {
         assert!(status.expect("sh starts").success(), "{script}");
     }
 
-    /// Returns the keys that the host has announced.
+    /// Returns the session keys that the host has printed.
     fn keys(&self) -> BTreeSet<String> {
         let out = fs::read(self.sshd.path("out")).expect("ssh has run");
         let out = String::from_utf8_lossy(&out).into_owned();
@@ -96,7 +96,7 @@ impl User {
     }
 }
 
-/// Asserts that no file below this folder has one of the keys.
+/// Asserts that no file below this folder contains a key of `keys`.
 fn assert_without(folder: &Path, keys: &BTreeSet<String>) {
     for entry in fs::read_dir(folder).expect("a folder").flatten() {
         let (path, kind) = (entry.path(), entry.file_type().expect("it is there"));
@@ -121,7 +121,7 @@ fn assert_not_in(bytes: &[u8], keys: &BTreeSet<String>, place: &Path) {
 /// The actions of a case.
 type Case = fn(&User);
 
-/// The cases, each with its name, its actions, and the least number of keys.
+/// The name of each case, its actions, and the least number of keys that it must produce.
 const CASES: [(&str, Case, usize); 10] = [
     ("names", names, 1),
     ("one name twice", one_name_twice, 2),
@@ -165,7 +165,7 @@ fn a_server_ends(user: &User) {
     next.wait_for("the end of either", |screen| {
         session.is_over() && (next.is_over() || screen.contents().contains("here"))
     });
-    // If the attachment came before the first Ctrl-D, this one ends the session.
+    // If the attachment came before the first Ctrl-D, this second Ctrl-D ends the session.
     next.send("\x04");
     next.wait_exit();
 }
@@ -235,7 +235,7 @@ fn no_case_of_bad_input_shows_a_key_in_an_argument_a_log_or_a_file() {
                 pause(Duration::from_millis(1));
             }
         });
-        // The watch ends when a case fails, too.
+        // The watching thread must end even if a case fails.
         let cases = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             side_by_side(0..users.len(), |at| users[at].2(&users[at].1));
         }));
@@ -250,7 +250,7 @@ fn no_case_of_bad_input_shows_a_key_in_an_argument_a_log_or_a_file() {
         vectors.iter().for_each(|it| assert_not_in(it, &keys, Path::new(name)));
         assert_not_in(user.sshd.log().as_bytes(), &keys, Path::new("sshd's log"));
         assert_without(user.scratch.folder(), &keys);
-        // This copy of ssh's output belongs to the test.
+        // The test itself made this copy of ssh's output.
         fs::remove_file(user.sshd.path("out")).expect("it was read");
         assert_without(&user.sshd.path("."), &keys);
     }

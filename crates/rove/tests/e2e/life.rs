@@ -1,4 +1,4 @@
-//! How sessions pause and end, after which the user's terminal is as it was before.
+//! Sessions pause and end, and the user's terminal is afterwards as it was before.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -21,15 +21,15 @@ use crate::support::{
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// A script that changes the modes that a client must restore, and then answers every line.
+/// A script that changes the terminal modes that a client must restore, and then answers every line.
 const DIRTY: &str = r#"
 printf '\033[?2004h\033[?1003h\033[?1006h\033[?1h\033[?25l\033[1mready\033[m\n'
 while IFS= read -r line; do echo "got $line"; done
 "#;
 
-/// Opens a session on a path without loss. The server acknowledges an end that the client begins only once, and stock
-/// clients complain if that datagram is lost. They also complain if a busy computer delays the server for 16 frame
-/// intervals. With a round trip of half a second, these take 4 s.
+/// Opens a session on a path without loss. If the client ends a session, the server acknowledges that only once. Stock
+/// clients print an error if the acknowledgment is lost, or if a busy computer delays it for 16 frame intervals. With a
+/// round trip of half a second, 16 intervals are 4 s.
 fn dirty_session((client, server): (Maker, Maker)) -> Session {
     let far = LinkConfig::lossless(Duration::from_millis(250));
     let link = if client == Maker::Stock { far } else { lossy(0.0) };
@@ -50,8 +50,8 @@ fn the_escape_key_and_a_dot_end_the_session() {
     });
 }
 
-/// The path from the server is cut when the user leaves, until the client has announced its end a few times. The
-/// server's first acknowledgment is lost, too: it comes half a second later, after the third announcement.
+/// From the user's exit until the sixth datagram of the client, the path drops the server's datagrams. The server's
+/// first acknowledgment comes half a second after the exit, and is dropped, too.
 #[test]
 fn a_client_learns_that_its_session_is_over_though_the_acknowledgment_is_lost() {
     side_by_side([Maker::Rove, Maker::Stock], |client| {
@@ -74,8 +74,8 @@ fn a_client_learns_that_its_session_is_over_though_the_acknowledgment_is_lost() 
     });
 }
 
-/// A client that waits for its server announces the end at least 16 times. The sixth announcement, at the latest the
-/// ninth datagram, comes after the time in which a second request counts as the first.
+/// While the server is silent, the client announces the end at least 16 times. Nine datagrams contain six announcements
+/// or more. A second request that follows so many is no repetition of the first one.
 #[test]
 fn a_user_who_insists_leaves_a_server_that_stands_still() {
     side_by_side(["\x1e.", "SIGTERM", "SIGHUP"], |way| {
@@ -102,7 +102,7 @@ fn a_user_who_insists_leaves_a_server_that_stands_still() {
         for _ in 0..9 {
             told.recv().expect("the tap outlives the session");
         }
-        // Announcements that came while this test waited for a processor do not count.
+        // Announcements that came before this thread got a processor do not count.
         while told.try_recv().is_ok() {}
         ask();
         let exit = terminal.wait_exit();
@@ -121,7 +121,7 @@ fn a_user_who_insists_leaves_a_server_that_stands_still() {
 #[test]
 fn the_port_of_a_session_that_its_user_has_left_is_free_for_the_next() {
     let port = free_port();
-    // A server that is dropped is killed, and would hand nothing over.
+    // Dropping a server kills it, and a killed server would not give its port to the next.
     let mut servers = Vec::new();
     for _ in 0..3 {
         let call = Maker::Rove.server().args(["new", "-i", "127.0.0.1", "-p", &port.to_string()]);
@@ -171,8 +171,8 @@ fn a_port_of_the_host_is_free_while_its_client_is_silent_and_the_clients_again_w
     assert!(clients.iter_mut().all(|it| it.wait().is_ok()));
 }
 
-/// The other program lets any program share its port, at any address of this computer. The system could then give it
-/// datagrams for the server.
+/// The other program's socket lets any program share its port, at any address of this computer. The system could then
+/// give the other program datagrams for the server.
 #[test]
 fn a_port_that_another_program_would_share_is_not_taken() {
     let holders: &[&[&str]] = &[
@@ -184,7 +184,7 @@ fn a_port_that_another_program_would_share_is_not_taken() {
         &["127.0.0.1", "::1"],
     ];
     for &holder in holders {
-        // Another program may have the first address's port at the second address.
+        // The system chooses the first address's port. If it is taken at the second address, the test tries again.
         let (_sockets, port) =
             std::iter::repeat_with(|| shared(holder)).find_map(Result::ok).expect("ports");
         let start = |ports: &str| {
@@ -202,7 +202,7 @@ fn a_port_that_another_program_would_share_is_not_taken() {
     }
 }
 
-/// Opens a socket at the same port of each address. Other programs may share that port. Returns the port, too.
+/// Opens a socket at each address, all with the same port, which other programs may share. Returns the port, too.
 fn shared(addresses: &[&str]) -> io::Result<(Vec<Socket>, u16)> {
     let (mut sockets, mut port) = (Vec::new(), 0);
     for address in addresses {
@@ -242,7 +242,7 @@ fn the_escape_key_and_control_z_pause_the_client() {
         terminal.send("\x1e.");
         let exit = terminal.wait_exit();
         exit.assert_code(0).assert_restored(pair.0);
-        // The client enters and leaves the alternate screen equally often, so that the terminal restores its title.
+        // The client leaves the alternate screen as often as it enters it, so that the terminal restores its title.
         let takeovers = exit.output.matches("\x1b[?1049h").count();
         let returns = exit.output.matches("\x1b[?1049l").count();
         assert!(pair.0 == Maker::Stock || (takeovers, returns) == (2, 2), "{takeovers}, {returns}");
@@ -256,7 +256,7 @@ fn a_signal_to_the_client_ends_the_session_in_order() {
             let mut session = dirty_session(pair);
             session.terminal.signal(signal);
             let exit = session.terminal.wait_exit();
-            // A stock client does not report the signal.
+            // A stock client exits with 0 after the signal.
             let code = if pair.0 == Maker::Rove { 128 + signal.as_raw() } else { 0 };
             exit.assert_code(code).assert_restored(pair.0);
             let is_told = exit.output.contains("ended this client and its session");
@@ -375,7 +375,7 @@ fn the_last_words_of_a_command_are_shown() {
     });
 }
 
-/// If descriptors are few, the last request for one fails. A server that is already announced must not make it.
+/// With few descriptors, a server's last request for a descriptor fails. The announcement must come after that request.
 #[test]
 fn a_server_that_is_announced_stands_however_few_descriptors_it_may_have() {
     let limits: Vec<u32> = (3..=20).collect();
@@ -405,7 +405,7 @@ fn a_server_that_is_announced_stands_however_few_descriptors_it_may_have() {
     });
 }
 
-/// Before any client has come, the shell prints words and the size of its window. Later it ends by itself.
+/// The shell prints words and the size of its window, and exits, before any client has come.
 #[test]
 fn a_login_shell_starts_while_its_client_is_on_its_way() {
     let scratch = Scratch::new();
@@ -426,7 +426,7 @@ fn a_login_shell_starts_while_its_client_is_on_its_way() {
     assert!(exit.output.contains("last words"), "{}", exit.output);
     server.assert_gone();
 
-    // A command must not run for a user who never sees it.
+    // The server must not run a command for a user who may never see it.
     let command = format!("stty size >{}", report.path());
     let server = start(&[&words[..], &["--", "sh", "-c", &command]].concat());
     let (rows, columns) = SIZE;

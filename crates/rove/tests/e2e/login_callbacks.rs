@@ -1,4 +1,4 @@
-//! Logins that call back: a connection to a port that the user opens here reaches a program on the host.
+//! Logins that call back: a browser connects to a port that the user opened here, and reaches a program on the host.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -8,7 +8,7 @@ use rustix::process::Signal;
 
 use crate::support::{Border, Far, Invocation, Terminal, rove, within_guard};
 
-/// Starts a session whose program shows this text, below the notice bar.
+/// Starts a session whose program shows `text` below the notice bar.
 fn session(border: &Border, text: &str) -> Terminal {
     let call = Invocation::new(rove()).arg(format!("--ssh={}", border.sshd.ssh()));
     let call = call.args([&format!("-p{}", border.port), "--no-tunnel", "far", "--", "sh", "-c"]);
@@ -18,7 +18,7 @@ fn session(border: &Border, text: &str) -> Terminal {
     terminal
 }
 
-/// Answers the first connection with everything that the peer sent.
+/// Accepts one connection, and answers it with `far: ` and everything that the peer sent.
 fn echo_once(listener: TcpListener) {
     thread::spawn(move || {
         let (mut stream, _) = listener.accept().expect("a connection comes");
@@ -38,7 +38,7 @@ fn a_login_comes_back_through_a_port_that_opens_by_the_users_yes_and_closes_with
     let far = border.listen();
     let port = far.local_addr().expect("a bound socket has an address").port();
     echo_once(far);
-    // The address goes on in the next row, and an older one is above it.
+    // The address fills more than a row. An older address is two rows above it.
     let address = |port| {
         let state = "s".repeat(150);
         format!(
@@ -48,7 +48,7 @@ fn a_login_comes_back_through_a_port_that_opens_by_the_users_yes_and_closes_with
     let text = format!("{}\\n\\n{}", address(9_999), address(port));
     let mut terminal = session(&border, &text);
     assert!(!is_open(port), "output opens nothing");
-    // A yes that nobody asked for opens nothing either.
+    // An answer `y` without a question opens no port either.
     terminal.send("\x1eyx");
     terminal.send("\x1eo");
     terminal.wait_for_text(&format!("Open port {port} here to "));
@@ -69,7 +69,7 @@ fn a_login_comes_back_through_a_port_that_opens_by_the_users_yes_and_closes_with
     terminal.wait_for_text(&format!("Forwards    {option}"));
     terminal.send("x\x1eo");
     terminal.wait_for_text(&format!("port {port} is open here already"));
-    // The `x` that followed the yes without a question is in the program's line.
+    // The first `y` was no answer, so the `x` after it has reached the program's line.
     terminal.send("\r\x04");
     terminal.wait_exit().assert_code(0);
     assert!(!is_open(port), "it ends with the session");
@@ -83,7 +83,7 @@ fn a_login_that_comes_while_the_client_is_suspended_waits_and_the_user_is_told_s
     echo_once(far);
     let back = format!("https://login.example/a?redirect_uri=http://127.0.0.1:{port}/cb");
     let terminal = session(&border, &back);
-    // The program that has the terminal is named at once.
+    // The question names `cat` at once, which is the program that has the terminal.
     terminal.send("\x1eo");
     terminal.wait_for_text(&format!("Open port {port} here to cat on far for 10 minutes?"));
     terminal.send("\x1ey");
@@ -121,7 +121,7 @@ fn an_address_that_leads_elsewhere_or_to_a_port_of_the_system_is_not_offered() {
     terminal.send("\x1eo");
     terminal.wait_for_text("the screen shows no login that comes back to a port from 1024 on");
     drop(terminal);
-    // A control sequence between a port's digits does not show on the screen.
+    // A control sequence between two digits of the port does not show on the screen.
     let Some(border) = Border::start(Far::default(), true, true) else { return };
     let terminal = session(&border, &all[5]);
     terminal.send("\x1eo");

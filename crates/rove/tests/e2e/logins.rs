@@ -1,4 +1,4 @@
-//! The list of who is logged in: what `who` shows of a session, and how a login uses the entries.
+//! The system's list of logins (utmp): what `who` shows of a session, and how a login uses the list.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::Command;
@@ -14,23 +14,23 @@ use crate::support::{
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// A script that runs a command with an empty list of logins of its own.
+/// A script that runs a command on a computer whose list of logins is its own and empty.
 const ON_AN_EMPTY_COMPUTER: &str = r#"
 mount -t tmpfs -o mode=755 none /run && : > /run/utmp && chgrp utmp /run/utmp && chmod 664 /run/utmp
 exec "$@"
 "#;
 
-/// How long to let others run before the list is looked at again.
+/// How long to wait before the test reads the list again.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// A computer with a list of logins of its own, in which the server on it has its entry.
+/// A computer whose list of logins is its own, and has an entry of the server that runs there.
 struct Computer {
     namespace: String,
     scratch: Scratch,
 }
 
 impl Computer {
-    /// Starts a session on a computer of its own, and waits for its entry.
+    /// Starts a session on a new computer, and waits for the session's entry in the list.
     fn boot(maker: Maker, report: &Report) -> (Self, Server) {
         let scratch = Scratch::new();
         let call = maker.server().env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
@@ -43,12 +43,12 @@ impl Computer {
         (computer, server)
     }
 
-    /// Returns a call of a program on this computer.
+    /// Returns the call as it must be made to run on this computer.
     fn on(&self, call: Invocation) -> Invocation {
         call.behind(&["nsenter", &format!("--mount={}", self.namespace)])
     }
 
-    /// Waits until `who` shows this in parentheses, or nothing of the server for `None`.
+    /// Waits until `who` shows `shown` in parentheses for this server, or for `None` no entry of the server.
     fn wait_for(&self, server: u32, shown: Option<&str>) {
         let who = self.on(Invocation::new(require("who", "coreutils")));
         let mine = format!("mosh [{server}]");
@@ -67,8 +67,8 @@ impl Computer {
         });
     }
 
-    /// Logs in with access to the list of logins, but to no control socket of the first session. Returns the screen at
-    /// the prompt. (Stock's login says nothing on Debian: Mosh 1.4.0 as observed.)
+    /// Logs in. The login can read the list of logins, but finds no control socket of the first session. Returns the
+    /// screen at the prompt. (A stock server's login prints nothing on Debian: Mosh 1.4.0 as observed.)
     fn log_in(&self) -> String {
         let home = self.scratch.path("home");
         std::fs::create_dir_all(&home).expect("the scratch folder takes a folder");
@@ -92,8 +92,7 @@ fn output(command: &mut Command) -> String {
     String::from_utf8(output.stdout).expect("a list is text")
 }
 
-/// The half minute after which a session counts as detached (Mosh 1.4.0 as observed) is real time. The test waits for
-/// it in parallel with others.
+/// A session counts as detached after half a minute of real time (Mosh 1.4.0 as observed). The cases run in parallel.
 #[test]
 fn the_list_of_users_shows_a_client_and_logins_are_told_of_detached_sessions() {
     if !rustix::process::geteuid().is_root() {
@@ -118,7 +117,7 @@ fn the_list_of_users_shows_a_client_and_logins_are_told_of_detached_sessions() {
     });
 }
 
-/// Returns the names of a process's children.
+/// Returns the names of the children of a process.
 fn children(process: u32) -> Vec<String> {
     let read = |path: String| std::fs::read_to_string(path).unwrap_or_default();
     let numbers = read(format!("/proc/{process}/task/{process}/children"));
@@ -136,7 +135,7 @@ fn a_session_does_not_wait_for_the_list_while_another_program_has_it_locked() {
     let scratch = Scratch::new();
     let report = Report::new(&scratch);
     let (computer, stays) = Computer::boot(Maker::Rove, &report);
-    // Without a client, the session would end in a minute.
+    // A session that no client joins ends after a minute.
     let _client = Terminal::start(&Maker::Rove.client(stays.address, &stays.key), SIZE);
     let root = std::path::Path::new("/proc").join(stays.pid().to_string()).join("root");
     let list = root.join("run/utmp");
@@ -151,7 +150,7 @@ fn a_session_does_not_wait_for_the_list_while_another_program_has_it_locked() {
     let pid = server.pid();
     let terminal = Terminal::start(&Maker::Rove.client(server.address, &server.key), SIZE);
     terminal.wait_for_text("ready");
-    // The child has another name until it executes the helper.
+    // The child is named after its parent until it executes the helper `utempter`.
     wait_until("somebody who waits for the list", || {
         children(pid).iter().any(|name| name == "utempter")
     });
@@ -168,7 +167,7 @@ fn a_session_that_ends_leaves_the_list_and_one_that_was_killed_is_nobodys_concer
     let report = Report::new(&scratch);
     for maker in [Maker::Rove, Maker::Stock] {
         for signal in [Signal::TERM, Signal::KILL] {
-            // This session stays for a minute, and with it the computer.
+            // The computer exists as long as this session, which waits a minute for its client.
             let (computer, stays) = Computer::boot(Maker::Rove, &report);
             let call = maker.server().env("ROVE_RUNTIME_DIR", computer.scratch.path("sockets"));
             let server = Server::start_with(computer.on(call), LOCALHOST, &["sleep", "1000"]);

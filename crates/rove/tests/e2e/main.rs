@@ -1,7 +1,7 @@
-//! Whole sessions between real processes: rove and stock Mosh on either side, over a bad network.
+//! Whole sessions between real processes, with rove or stock Mosh at each end, over a bad network.
 //!
-//! Every test asserts order and outcome, never times. It waits for what it expects under one generous guard. So a slow
-//! machine makes it slower and nothing else.
+//! The tests assert order and outcome, but never times. Each test waits for its events, with a generous limit. A slow
+//! machine therefore makes the tests slow, but does not make them fail.
 
 #![cfg(target_os = "linux")]
 

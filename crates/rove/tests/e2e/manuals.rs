@@ -1,4 +1,4 @@
-//! Shells and man can read rove's completions and manual pages.
+//! rove's completions work in shells, and man can read rove's manual pages.
 
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -8,20 +8,20 @@ use rove_rig::clock;
 
 use crate::support::{Invocation, Maker, SIZE, Scratch, Server, Terminal, rove, within_guard};
 
-/// Hosts that no shell may offer: options, and text that a shell or a terminal would interpret. Each file has a good
-/// host, too.
+/// Host names that no shell may offer, because they are options or text that a shell or terminal would interpret. Each
+/// file also has a good host.
 const BAD_CONFIG: &str =
     "Host -oProxyCommand=x -X al'q al$(x) al;x alXESC[31m al\u{202e}x\nHost -P alpha\n";
 const BAD_KNOWN: &str = "-oProxyCommand=y,al\"q,al$(y),al`y`,al\u{202e}y,delta ssh-rsa A\n[-bad]:22,alXESC[1m ssh-rsa A\n";
 
-/// Writes ssh's configuration and known hosts, with hosts that no shell may offer.
+/// Writes ssh's configuration and known hosts from [`BAD_CONFIG`] and [`BAD_KNOWN`].
 fn write_bad_hosts(scratch: &Scratch) {
     std::fs::create_dir(scratch.path(".ssh")).expect("the scratch folder takes a folder");
     scratch.write(".ssh/config", &BAD_CONFIG.replace("XESC", "\u{1b}"));
     scratch.write(".ssh/known_hosts", &BAD_KNOWN.replace("XESC", "\u{1b}"));
 }
 
-/// Returns whether a word may be offered as a host, possibly after a user's name.
+/// Returns whether a shell may offer this word as a host, possibly after a user's name.
 fn is_good_host(word: &str) -> bool {
     let name = word.rsplit_once('@').map_or(word, |(_, name)| name);
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._:%-".contains(c);
@@ -42,7 +42,7 @@ fn bash_and_fish_offer_no_host_that_is_an_option_or_acts() {
         );
         let path = scratch.write("test.bash", &script);
         let mut calls = vec![shell("bash").arg(path)];
-        // fish offers rove's own options for this.
+        // fish offers rove's own options after `-`, so the call leaves this case out.
         if last != "-" && is_there("fish") {
             let command =
                 format!("source {}; complete -C \"rove {}\"", fish.display(), words.join(" "));
@@ -62,8 +62,8 @@ fn bash_and_fish_offer_no_host_that_is_an_option_or_acts() {
     }
 }
 
-/// Command lines and their completions in bash: the words, and a candidate that must be among the answers (`None`: no
-/// answer). Bash also splits words at `=` and `@`. The candidate replaces the text from the `@` on.
+/// Command lines for bash, as words, and a candidate that must be among the completions (`None`: bash offers none).
+/// Bash also splits words at `=` and `@`. The candidate replaces the text from the `@` on.
 const COMPLETED: [(&[&str], Option<&str>); 35] = [
     (&["rove", "de"], Some("demo")),
     (&["rove", "al"], Some("alpha")),
@@ -121,7 +121,7 @@ fn each_shell_reads_its_completions() {
 fn bash_completes_commands_options_values_hosts_and_remote_commands() {
     let scratch = Scratch::new();
     std::fs::create_dir(scratch.path(".ssh")).unwrap();
-    // A file that includes itself is read without an endless loop.
+    // A file that includes itself must cause no endless loop.
     scratch.write(".ssh/config", "Host alpha beta*\ninclude \"more/*.conf\" ~/other config\n");
     std::fs::create_dir(scratch.path(".ssh/more")).unwrap();
     scratch.write(".ssh/more/a.conf", "Include=config\nInclude more/a.conf\nHost includedby\n");
@@ -212,7 +212,7 @@ fn fish_completes_commands_options_values_and_hosts() {
     }
 }
 
-/// Prepares a zsh for its completions, and its prompt for the test.
+/// Sets up zsh's completions and its line editor for the test.
 const ZSH: &str =
     "unsetopt promptsp promptcr zle_bracketed_paste automenu; autoload -U compinit; compinit -u -D";
 
@@ -226,10 +226,10 @@ fn interactive(scratch: &Scratch, program: &str, args: &[&str], set_up: &str) ->
     terminal
 }
 
-/// How often a line is completed until a session has answered in time. A busy computer may be too slow.
+/// Most completions of a line until a session answers in time. A busy computer may be too slow.
 const TRIES: usize = 20;
 
-/// Types a text and Tab, and asserts that the line becomes `wanted`.
+/// Types `typed` and Tab. Asserts that the line becomes `wanted`.
 fn completes(terminal: &Terminal, typed: &str, wanted: &str) {
     let line = format!("$ {wanted}#");
     let mut found = String::new();
@@ -253,7 +253,7 @@ fn zsh_offers_no_host_that_is_an_option_or_acts() {
     if !is_there("zsh") {
         return;
     }
-    // It looks at the configuration only where no other file has such a host.
+    // zsh's completion reads the configuration only if no other file has a matching host.
     for (name, wanted) in [("config", "alpha"), ("known_hosts", "delta")] {
         let scratch = Scratch::new();
         write_bad_hosts(&scratch);
@@ -264,7 +264,7 @@ fn zsh_offers_no_host_that_is_an_option_or_acts() {
             let typed = format!("{start}{}", &wanted[..2]);
             completes(&terminal, &typed, &format!("{start}{wanted} "));
         }
-        // No host that begins like this is offered.
+        // rove offers no host that begins with these characters.
         for typed in ["rove list me@-", "rove list al$"] {
             completes(&terminal, typed, typed);
         }
@@ -279,7 +279,7 @@ fn a_user_of_bash_or_zsh_gets_hosts_and_sessions_by_the_tabulator() {
     scratch.write(".ssh/hosts", "Host viajump\n");
     let sessions = Maker::Rove.server().env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
     let server = Server::start_with(sessions, Ipv4Addr::LOCALHOST.into(), &["cat"]);
-    // Without a client, the session would end in a minute.
+    // A session that no client joins ends after a minute.
     let _client = Terminal::start(&Maker::Rove.client(server.address, &server.key), SIZE);
     let port = server.address.port().to_string();
     let (begun, rest) = (&port[..4], &format!("{} ", &port[4..]));
@@ -382,7 +382,7 @@ fn hosts_are_offered_within_a_second_whatever_the_configuration_holds() {
         String::from_utf8_lossy(&answer.stdout).into_owned()
     };
     let is_in_time = || {
-        // A busy computer runs a second's work in more than a second. An answer that is no work shows by how much.
+        // A busy computer needs longer for a second's work. The time of an answer about an empty home shows how much.
         let start = clock::now();
         answer(&scratch.path("empty"), 100.0);
         let seconds = 1.0 + 10.0 * clock::seconds_since(start);
@@ -391,7 +391,7 @@ fn hosts_are_offered_within_a_second_whatever_the_configuration_holds() {
     assert!((0..TRIES).any(|_| is_in_time()), "{}", answer(&scratch, 100.0));
 }
 
-/// Returns a call of a shell that finds rove.
+/// Returns a call of a shell that has rove in its PATH.
 fn shell(program: &str) -> Invocation {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folder = rove().parent().expect("the program is in a folder").to_owned();
@@ -399,7 +399,7 @@ fn shell(program: &str) -> Invocation {
     Invocation::new(program).env("PATH", std::env::join_paths(folders).expect("they were a PATH"))
 }
 
-/// Returns the output of rove, which must succeed.
+/// Returns the output of a call of rove, which must succeed.
 fn output(words: &[&str]) -> String {
     let output = run(&Invocation::new(rove()).args(words));
     assert!(output.status.success() && output.stderr.is_empty(), "{words:?}: {output:?}");

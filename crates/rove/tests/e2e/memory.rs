@@ -1,7 +1,7 @@
-//! Secrets in the memory of a client and a server, and the users who may look.
+//! Secrets in the memory of a client and of a server, and which users can read that memory.
 //!
-//! The tests read the memory of their own processes, as root may (`CAP_SYS_PTRACE`). Other readers must be refused, as
-//! the programs make themselves unreadable.
+//! The tests read this memory as root may (`CAP_SYS_PTRACE`). The system must refuse other readers, because the
+//! programs make themselves unreadable.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -15,36 +15,36 @@ use rustix::process::geteuid;
 
 use crate::support::{Invocation, Maker, SIZE, Scratch, Server, Terminal, answered, require, rove};
 
-/// A script that answers lines.
+/// A script that answers every line.
 const ECHO: &str = "echo ready; while IFS= read -r line; do echo \"got $line\"; done";
 
-/// A script that prints the number of its process.
+/// A script that prints its pid.
 const SHELL: &str = "echo; echo; echo $$ is the shell; cat";
 
-/// The number of a user who does not exist.
+/// A user number that belongs to nobody.
 const STRANGER: u32 = 12_345;
 
-/// Round keys of AES-128, the session key itself first.
+/// Round keys of AES-128. The first round key is the session key.
 const ROUND_KEYS: usize = 11;
 
 /// Largest mapping that the tests read. Stacks, heaps and data are far smaller.
 const MAPPING_BYTES_MAX: u64 = 256 << 20;
 
-/// How often the memory is read again because a mapping has gone.
+/// Most attempts to read a memory. A mapping that disappears meanwhile makes an attempt fail.
 const TRIES: usize = 10;
 
-/// The writable memory of a process, each mapping with its address.
+/// The writable mappings of a process, each with its address.
 struct Memory(Vec<(u64, Vec<u8>)>);
 
 impl Memory {
-    /// Reads the memory of a process. `None` if the system refuses.
+    /// Reads the memory of a process. `None` if the system does not permit that.
     fn read(pid: u32) -> Option<Self> {
         let refused = |error: &std::io::Error| error.kind() == ErrorKind::PermissionDenied;
         let memory = match File::open(format!("/proc/{pid}/mem")) {
             Err(error) if refused(&error) => return None,
             memory => memory.expect("the process is there"),
         };
-        // A process that gives a mapping back between the two reads is read once more.
+        // A mapping may disappear after the list of mappings was read. The loop then reads both again.
         for _ in 0..TRIES {
             let maps = match fs::read_to_string(format!("/proc/{pid}/maps")) {
                 Err(error) if refused(&error) => return None,
@@ -58,7 +58,7 @@ impl Memory {
         panic!("the mappings of {pid} change each time that they are read");
     }
 
-    /// Reads the mappings that may be written. `None` if one of them has gone.
+    /// Reads the writable mappings. `None` if one of them has disappeared.
     fn read_mappings(maps: &str, memory: &File) -> Option<Vec<(u64, Vec<u8>)>> {
         let writable = maps.lines().filter(|line| line.contains(" rw"));
         let mappings = writable.map(|line| {
@@ -74,7 +74,7 @@ impl Memory {
         mappings.collect()
     }
 
-    /// Returns the addresses at which `wanted` is.
+    /// Returns each address at which the memory contains `wanted`.
     fn find(&self, wanted: &[u8]) -> Vec<u64> {
         let mut found = Vec::new();
         for (start, bytes) in &self.0 {
@@ -87,7 +87,7 @@ impl Memory {
     }
 }
 
-/// Returns the round keys (FIPS 197, section 5.2).
+/// Returns the round keys of a key (FIPS 197, section 5.2).
 fn round_keys(key: [u8; 16]) -> [[u8; 16]; ROUND_KEYS] {
     let times = |byte: u8, by: u8| {
         let mut product = 0;
@@ -119,13 +119,13 @@ fn round_keys(key: [u8; 16]) -> [[u8; 16]; ROUND_KEYS] {
 
 #[test]
 fn the_round_keys_are_those_of_the_standard() {
-    // FIPS 197, appendix A.1.
+    // The example is from FIPS 197, appendix A.1.
     let keys = round_keys(0x2b7e_1516_28ae_d2a6_abf7_1588_09cf_4f3c_u128.to_be_bytes());
     assert_eq!(keys[10], 0xd014_f9a8_c9ee_2589_e13f_0cc8_b663_0ca6_u128.to_be_bytes());
 }
 
-/// Returns how often a round key must be in the memory. The schedules for sealing and for opening both contain the
-/// first and the last round key, but different keys between them. Without AES instructions, keys have another form.
+/// Returns how often a round key must be in the memory. The first and the last round key are in the schedules for
+/// sealing and for opening, and every other key is in one of them. Without AES instructions, keys have another form.
 fn expected(round: usize) -> usize {
     #[cfg(target_arch = "x86_64")]
     let is_plain = std::arch::is_x86_feature_detected!("aes");
@@ -149,7 +149,7 @@ fn the_key_lies_in_one_place_of_the_heap_and_nowhere_else() {
     }
     let key: [u8; 16] = STANDARD_NO_PAD.decode(&server.key).unwrap().try_into().unwrap();
     for (who, pid) in [("client", terminal.pid()), ("server", server.pid())] {
-        // A datagram may be sealed just then, with a round key on the stack; the next ones write over that.
+        // A process may be sealing a datagram, with a round key on its stack. The next datagrams overwrite that key.
         let mut tries = 0;
         while let Err(stray) = look_for_key(who, pid, &server.key, key) {
             tries += 1;
@@ -160,14 +160,14 @@ fn the_key_lies_in_one_place_of_the_heap_and_nowhere_else() {
     }
 }
 
-/// Looks for a session's key in a process. Returns an error that names a place where the key should not be.
+/// Looks for a session's key in a process. Returns an error with the places if the key is elsewhere than it should be.
 fn look_for_key(who: &str, pid: u32, text: &str, key: [u8; 16]) -> Result<(), String> {
     let ensure = |holds: bool, what: String| holds.then_some(()).ok_or(what);
     let Some(memory) = Memory::read(pid) else {
         assert!(!geteuid().is_root(), "root may look into the {who}");
         return Ok(());
     };
-    // The stack contains the environment with which the program was started.
+    // The process's environment is on its stack.
     let texts = memory.find(text.as_bytes());
     ensure(texts.is_empty(), format!("the key's text in the {who}: {texts:x?}"))?;
     let mut places = Vec::new();
@@ -184,7 +184,7 @@ fn look_for_key(who: &str, pid: u32, text: &str, key: [u8; 16]) -> Result<(), St
     ensure(span < 512, format!("{span} bytes between the places of the {who}: {places:x?}"))
 }
 
-/// A user without privileges: the tests' own, or one whom root becomes.
+/// A user without privileges: the user who runs the tests, or another user if root runs them.
 struct User {
     wrapper: Vec<&'static str>,
     scratch: Scratch,
@@ -204,7 +204,7 @@ impl User {
         Self { wrapper, scratch }
     }
 
-    /// Returns a call as this user.
+    /// Returns the call as it must be made to run as this user.
     fn call(&self, call: Invocation) -> Invocation {
         let sockets = self.scratch.path("sockets");
         call.env("ROVE_RUNTIME_DIR", sockets)
@@ -212,7 +212,7 @@ impl User {
             .behind(&self.wrapper)
     }
 
-    /// Returns whether this user can read the environment of a process, and with it all of its memory.
+    /// Returns whether this user can read a process's environment, and by the same permission all of its memory.
     fn can_read(&self, pid: u32) -> bool {
         let call = Invocation::new("cat").arg(format!("/proc/{pid}/environ"));
         let output = self.call(call).command().output().expect("cat starts");
@@ -220,7 +220,7 @@ impl User {
     }
 }
 
-/// Returns a field of the file `status` of a process.
+/// Returns the field `field` of a process's `/proc/PID/status`.
 fn status(pid: u32, field: &str) -> String {
     let text = fs::read_to_string(format!("/proc/{pid}/status")).expect("the process is there");
     let value = text.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
@@ -246,12 +246,12 @@ fn nobody_looks_into_client_and_server_and_their_shell_is_an_ordinary_process() 
         assert_eq!(user.can_read(pid), is_readable, "the {who}");
         assert_eq!(status(pid, "NoNewPrivs"), renounces, "the {who}");
     }
-    // The keys of the session and of its streams are locked where the limit allows it, each in a page or two.
+    // If the limit allows, each process locks the keys of its session and of the streams, each in a page or two.
     for pid in [terminal.pid(), server.pid()] {
         let locked = status(pid, "VmLck");
         assert!(["4 kB", "8 kB", "12 kB", "16 kB"].contains(&&*locked), "{locked}");
     }
-    // The session's owner still finds it, and ends it.
+    // The session's owner can still list the session and end it.
     for words in [&["list"][..], &["kill", &server.pid().to_string()]] {
         let call = user.call(Invocation::new(rove()).args(words));
         let output = answered(&call);

@@ -1,4 +1,4 @@
-//! Sessions go on although their networks change, or alter datagrams.
+//! Sessions continue although their network changes or alters datagrams.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -13,7 +13,7 @@ use crate::support::{
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// A script that answers every line and reports it.
+/// A script that answers and reports every line.
 const ECHO: &str = r#"
 echo ready
 while IFS= read -r line; do echo "$line" > "$1"; echo "got $line"; done
@@ -26,7 +26,7 @@ fn echo_session(pair: (Maker, Maker), link: LinkConfig, report: &Report) -> Sess
     session
 }
 
-/// Types numbered lines, each after the answer to the one before.
+/// Types numbered lines, each after the answer to the previous line.
 fn talk(terminal: &Terminal, numbers: std::ops::RangeInclusive<u32>) {
     for number in numbers {
         terminal.talk(&format!("line {number}"));
@@ -75,7 +75,7 @@ fn an_outage_is_announced_and_what_was_typed_in_it_arrives_once() {
 }
 
 /// The server gives its client up after 40 silent seconds (Mosh 1.4.0 as observed, docs/wire.md). The script on the
-/// host waits longer, so this test takes real time, in parallel with others.
+/// host waits longer in real time. The cases run in parallel.
 #[test]
 fn a_client_suspended_longer_than_the_association_timeout_comes_back() {
     let script = r#"
@@ -102,7 +102,7 @@ fn a_client_suspended_longer_than_the_association_timeout_comes_back() {
 #[test]
 fn datagrams_stay_within_the_agreed_size() {
     each_pair(|pair| {
-        // After 23,552 bytes of states, a pair tries larger datagrams.
+        // Client and server try larger datagrams after 23,552 bytes of states.
         let flood = "head -c 12000 /dev/urandom | base64 -w 0; echo; echo flooded; read -r line";
         let session = Session::open(pair.0, pair.1, LOCALHOST, lossy(0.0), &["sh", "-c", flood]);
         session.terminal.wait_for_text("flooded");
@@ -125,7 +125,7 @@ fn reflected_replayed_cut_and_forged_datagrams_change_nothing() {
     });
 }
 
-/// Adds to every datagram a reflected, cut, changed, empty, long or old one, in turn.
+/// Adds to each datagram an extra one. In turn, it is reflected, cut, changed, empty and too long, extended, or old.
 fn mischief() -> impl FnMut(Way, &[u8]) -> Treatment {
     let chance = Seed::new(1).stream("mischief");
     let mut seen: Vec<(Way, Vec<u8>)> = Vec::new();
@@ -157,7 +157,7 @@ fn mischief() -> impl FnMut(Way, &[u8]) -> Treatment {
                 longer.push(0);
                 vec![extra(way, stranger, longer)]
             }
-            // An authentic datagram from long ago and elsewhere: the address must not follow it.
+            // An authentic old datagram from another address. The session's address must not change to it.
             _ => {
                 let (old_way, old) = seen[draw(seen.len())].clone();
                 vec![extra(old_way, true, old.clone()), extra(old_way, false, old)]

@@ -1,4 +1,4 @@
-//! How large datagrams are, between real programs of both makers.
+//! Sizes of datagrams between real programs, rove and stock Mosh.
 
 use std::net::Ipv4Addr;
 
@@ -7,10 +7,10 @@ use rove_units::{Bytes, Seed};
 
 use crate::support::{Maker, Session, side_by_side};
 
-/// Pages in a session: enough that larger datagrams are worth a try, in either direction.
+/// Pages in a session. Chosen: enough for each end to try larger datagrams.
 const PAGES: u32 = 40;
 
-/// A script that answers each line, which may be long, with an incompressible page and the line's first word.
+/// A script that answers each line, which may be long, with an incompressible page and the first word of the line.
 const FAR_END: &str = r#"
 stty -echo
 printf 'ready\n'
@@ -22,18 +22,18 @@ while IFS= read -r line; do
 done
 "#;
 
-/// Makers of client and server, at least one of them rove.
+/// Makers of client and server. At least one of both is rove.
 const ENDS: [(Maker, Maker); 3] =
     [(Maker::Stock, Maker::Rove), (Maker::Rove, Maker::Stock), (Maker::Rove, Maker::Rove)];
 
-/// Returns a line with this first word that takes two datagrams.
+/// Returns a line that fills two datagrams and begins with `number`.
 fn long_line(number: u32) -> String {
     let stream = Seed::new(number.into()).stream("line");
     let letter = |at| char::from(b'a' + u8::try_from(stream.at(at).below(26)).expect("a letter"));
     format!("{number} {}\r", (0..2_400).map(letter).collect::<String>())
 }
 
-/// Turns pages over a path, and returns the largest datagrams that went up and down.
+/// Types lines and waits for a page after each. Returns the sizes of the largest datagrams up and down.
 fn turn_pages(client: Maker, server: Maker, link: LinkConfig) -> (Bytes, Bytes) {
     let command = ["sh", "-c", FAR_END];
     let mut session = Session::open(client, server, Ipv4Addr::LOCALHOST.into(), link, &command);
@@ -55,7 +55,7 @@ fn tries_of_larger_datagrams_are_borne_by_either_maker() {
         println!("{} client: {up}, {} server: {down}", client.name(), server.name());
         for (maker, largest) in [(client, up), (server, down)] {
             match maker {
-                // Padding makes a datagram of the size that is tried, or a few bytes less.
+                // Padding gives a datagram the size that is tried, or a few bytes less.
                 Maker::Rove => assert!(largest > Bytes::new(1_460), "{largest}"),
                 Maker::Stock => assert_eq!(largest, Bytes::new(1_252)),
             }

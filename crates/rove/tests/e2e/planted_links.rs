@@ -1,4 +1,4 @@
-//! Links of another user where a process of root keeps files or listens. The process follows none, and tells its user.
+//! Another user's links where a process of root stores files or listens. The process follows no such link and says so.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, lchown, symlink};
@@ -6,10 +6,10 @@ use std::path::Path;
 
 use crate::support::{Far, Invocation, Scratch, Sshd, Terminal, rove, within_guard};
 
-/// The number of another user.
+/// The user number of `nobody`.
 const NOBODY: u32 = 65_534;
 
-/// Makes a link that belongs to another user, to a place where nothing is.
+/// Creates a link that belongs to another user and leads to `target`, which does not exist.
 fn plant(link: &Path, target: &Path) {
     fs::create_dir_all(link.parent().expect("a link is in a folder")).expect("it is ours");
     symlink(target, link).expect("the folder takes links");

@@ -1,4 +1,4 @@
-//! Predicted echo, seen from outside: before the server can have sent it, and never where it must not be.
+//! Predicted echo on the screen: it appears before the server can have sent it, and never where it must not appear.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -8,7 +8,7 @@ use rustix::process::Signal;
 
 use crate::support::{Maker, SIZE, Server, Terminal, each_pair, lossy, relay_to};
 
-/// Opens a session with a prediction mode. The path ends when the returned relay is dropped.
+/// Opens a session with a prediction mode. Dropping the returned relay ends the path.
 fn open(
     (client, server): (Maker, Maker),
     mode: &str,
@@ -28,7 +28,7 @@ fn a_password_is_never_shown() {
     let script = "stty -echo; echo ready; read -r line; stty echo; echo \"length ${#line}\"";
     each_pair(|pair| {
         let (mut terminal, _relay, _server) = open(pair, "always", lossy(0.0), script);
-        // No escape sequence and no message has this letter in it.
+        // The letter `j` is in no escape sequence and in no message.
         terminal.send("jjjj");
         terminal.send("jjj\r");
         let exit = terminal.wait_exit();
@@ -39,12 +39,12 @@ fn a_password_is_never_shown() {
 
 #[test]
 fn keys_are_seen_while_the_server_stands_still() {
-    // On a path this slow, predictions are underlined, which tells them from an echo.
+    // On such a slow path, the client underlines predictions, so the test can tell them from an echo.
     let slow = LinkConfig::lossless(Duration::from_millis(120));
     let script = "echo ready; read -r line; echo \"got $line\"";
     each_pair(|pair| {
         let (mut terminal, _relay, server) = open(pair, "adaptive", slow.clone(), script);
-        // The first letter is seen when it is echoed, and some later one before.
+        // The first letter appears with its echo. A later letter must appear before its echo.
         let mut typed = String::new();
         let is_predicted = ('a'..='z').any(|letter| {
             typed.push(letter);
@@ -70,7 +70,7 @@ fn keys_are_seen_while_the_server_stands_still() {
 
 #[test]
 fn text_beyond_ascii_is_predicted_correctly_or_not_at_all() {
-    // The text stands below the notice bar.
+    // The script's text is below the notice bar.
     let script = "printf '\\n\\nready\\n'; cat > /dev/null";
     let slow = LinkConfig::lossless(Duration::from_millis(100));
     each_pair(|pair| {
@@ -82,7 +82,7 @@ fn text_beyond_ascii_is_predicted_correctly_or_not_at_all() {
                 terminal.send(piece);
                 terminal.wait_for(&line, |screen| {
                     let rows: Vec<String> = screen.rows(0, 80).skip(1).collect();
-                    // U+FFFD stands for a part of a character's bytes. `)` is 0x29, the low byte of U+0129 (ĩ).
+                    // U+FFFD replaces an incomplete character. `)` is 0x29, the low byte of U+0129 (ĩ).
                     let is_wrong = |row: &String| row.contains(['\u{fffd}', ')']);
                     assert!(!rows.iter().any(is_wrong), "{pair:?}: {rows:#?}");
                     rows.iter().any(|row| row.starts_with(&line))
@@ -99,7 +99,7 @@ fn text_beyond_ascii_is_predicted_correctly_or_not_at_all() {
     });
 }
 
-/// Returns whether the text is in the cursor's row and its last letter underlined.
+/// Returns whether the screen has `text`, and whether `text`'s last letter, in the cursor's row, is underlined.
 fn is_underlined(screen: &vt100::Screen, text: &str) -> bool {
     let column = u16::try_from(text.len() - 1).expect("a line is short");
     let cell = screen.cell(screen.cursor_position().0, column);

@@ -1,4 +1,4 @@
-//! Full-screen programs look in a session as they do without one.
+//! Full-screen programs look the same inside and outside a session.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -9,8 +9,8 @@ use crate::support::{
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Runs a program both on a terminal of its own and in a session. For each step, types the keys, waits for the step's
-/// text on the first terminal, and then until both look the same.
+/// Runs a program on a terminal of its own and in a session. For each step, types the keys and waits for the step's
+/// text on the first terminal. Then waits until both screens are equal.
 fn same_with_and_without(
     command: impl Fn(&Scratch) -> Vec<String> + Sync,
     steps: &[(&str, &str)],
@@ -31,7 +31,7 @@ fn same_with_and_without(
             session.terminal.wait_for("the same picture as without a session", |screen| {
                 let difference = first_difference(screen, &direct.screen());
                 if let Some(text) = difference.as_ref().filter(|_| shown != difference) {
-                    // Seen only if the test fails, where it says why.
+                    // The test's output appears only if the test fails. The last line then shows why.
                     println!("in the session and without: {text}");
                 }
                 shown = difference;
@@ -51,9 +51,9 @@ fn vim_draws_edits_and_quits() {
     let text = "let answer = 42 \" wide 漢字 and é\r";
     same_with_and_without(
         |scratch| {
-            // The name of the file is on the screen, so it has to be the same here and there.
-            // Vim stops colouring a text for good after a redraw that lasted longer than `redrawtime`, two seconds
-            // unless set. A machine under load may stop it for longer in one of the two runs.
+            // Both runs need the same file name, because it is on the screen. Vim stops colouring a text for good if a
+            // redraw lasts longer than `redrawtime` (two seconds unless set). A busy machine may delay one of the two
+            // runs so long.
             let script =
                 "cd \"$1\" && exec \"$2\" -u NONE -N --cmd 'set redrawtime=1000000' file.vim";
             let folder = scratch.folder();
@@ -98,7 +98,7 @@ fn tmux_draws_splits_and_quits() {
     );
 }
 
-/// `tmux -CC` draws nothing. A rove server tells the user so, who goes on with Enter.
+/// `tmux -CC` draws nothing. A rove server tells the user this, and the user continues with Enter.
 #[test]
 fn tmux_in_control_mode_is_refused_and_left() {
     side_by_side([Maker::Rove, Maker::Stock], |client| {

@@ -1,4 +1,4 @@
-//! Prompts that the client remembers: which keys the next session shows before their echo.
+//! Prompts that the client remembers: in the next session, it shows keys typed at them before their echo.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -15,26 +15,26 @@ use crate::support::{
 
 /// The prompt of all shells here.
 const PROMPT: &str = "far$ ";
-/// Runs a shell with that prompt, below where the client shows the status.
+/// Runs a shell with [`PROMPT`], below the rows in which the client shows its status.
 const SHELL: &str = "printf '\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n'; \
                      exec env PS1='far$ ' bash --norc --noprofile";
-/// A script that asks with the same prompt and terminal modes, echoes nothing, and then runs the shell.
+/// A script that asks a question with the same prompt and terminal modes but without echo, and then runs the shell.
 const ASKS_SILENTLY: &str = "printf '\\033[?2004hfar$ '; stty raw -echo; head -c 9 > /dev/null; stty sane; \
                              printf '\\r\\n'; exec env PS1='far$ ' bash --norc --noprofile";
-/// The first words of the status.
+/// The first words of the client's status.
 const STATUS: &str = "Status (any key closes this)";
 /// The account whose prompts the client remembers.
 const ACCOUNT: &str = "me@far.example:22";
 
-/// The time from key to key where nothing is echoed. Chosen: that of the tests of secrets.
+/// Time from key to key of a line without echo. Chosen: the same as in the tests of secrets.
 const KEY_GAP_MS: u64 = 80;
-/// The time before the Enter of a line without echo. Chosen: the path's round trip, and a screen's wait for an echo.
+/// Wait before the Enter of a line without echo. Chosen: the path's round trip, and the client's wait for an echo.
 const THOUGHT_MS: u64 = 450;
 
-/// Both makes of servers.
+/// Servers of both makes.
 const SERVERS: [Maker; 2] = [Maker::Rove, Maker::Stock];
 
-/// A session over a slow path, whose client has its memory in a scratch folder.
+/// A session over a slow path. Its client keeps the memory of prompts in a scratch folder.
 struct Session {
     terminal: Terminal,
     _relay: Relay,
@@ -74,7 +74,7 @@ impl Session {
         });
     }
 
-    /// Types a line key by key, each after the echo of the one before, and enters it.
+    /// Types a line key by key, each key after the echo of the previous one, and then Enter.
     fn enter_line(&mut self) {
         let mut typed = PROMPT.to_owned();
         for key in ["t", "r", "u", "e"] {
@@ -90,17 +90,17 @@ impl Session {
         self.wait_for_prompt();
     }
 
-    /// Returns whether the user sees the first character of a line while the server is stopped. Then erases it.
+    /// Returns whether the first character of a line appears while the server is stopped. Erases that character.
     fn shows_the_first_character_ahead(&self) -> bool {
         let line = format!("{PROMPT}w");
         self.server.signal(Signal::STOP);
-        // The client draws the status itself, in the frame of the character or a later one.
+        // The client itself draws the status, in the same frame as the character or in a later one.
         self.terminal.send("w\x1es");
         self.terminal.wait_for_text(STATUS);
         let is_seen = row_of_cursor(&self.terminal.screen()) == line;
         self.server.signal(Signal::CONT);
         self.terminal.wait_for("the echo", |screen| row_of_cursor(screen) == line);
-        // The first key takes the status away.
+        // The first key hides the status.
         self.terminal.send("q\x15");
         self.terminal.wait_for("an empty line", |screen| {
             row_of_cursor(screen) == PROMPT && !screen.contents().contains(STATUS)
@@ -108,8 +108,8 @@ impl Session {
         is_seen
     }
 
-    /// Ends the session with the client's escape key. A typed `exit` that a busy computer echoes too late would refuse
-    /// the prompt.
+    /// Ends the session with the escape key. If a busy computer echoed a typed `exit` too late, the client would
+    /// distrust the prompt.
     fn leave(mut self) {
         self.terminal.send("\x1e.");
         self.terminal.wait_exit().assert_code(0);
@@ -119,16 +119,16 @@ impl Session {
 fn row_of_cursor(screen: &vt100::Screen) -> String {
     let row = usize::from(screen.cursor_position().0);
     let text = screen.rows(0, 80).nth(row).unwrap_or_default();
-    // A blank at the end of a prompt may be a cell that nobody has drawn.
+    // The blank at the end of a prompt may be a cell that no program has drawn.
     format!("{:<5}", text.trim_end())
 }
 
-/// Most memories in which lines are entered until one knows the prompt. A line that a busy computer echoes too late
-/// does not count. It can also refuse the prompt in this memory for ever.
+/// Most memories in which lines are entered until one memory knows the prompt. A line with a late echo on a busy
+/// computer does not count. It can also make the client distrust the prompt in this memory for ever.
 const MEMORIES_MAX: usize = 8;
 
-/// Returns a memory in which a session with three entered lines has recorded the prompt. The next session has shown
-/// the first character of a line ahead of its echo.
+/// Enters three lines in a session whose memory records the prompt. Returns the memory if the next session then shows
+/// the first character of a line before its echo. Tries that with several memories.
 fn memory_of_three_lines(server: Maker) -> Scratch {
     let new_memory = || {
         let state = Scratch::new();
@@ -141,7 +141,7 @@ fn memory_of_three_lines(server: Maker) -> Scratch {
     memory.unwrap_or_else(|| panic!("{server:?}: the prompt is known in none of the memories"))
 }
 
-/// Returns whether a session shows the first character of its first line ahead of its echo.
+/// Returns whether a session shows the first character of its first line before its echo.
 fn shows_ahead(
     server: Maker,
     state: &Scratch,
@@ -190,7 +190,7 @@ fn a_prompt_at_which_nothing_was_echoed_is_not_known_in_the_next_session() {
         pause(THOUGHT_MS);
         session.terminal.send("\r");
         session.terminal.wait_for("the refusal in the file", |_| read() != before);
-        // The killed client can save nothing at its end.
+        // A killed client cannot save anything at its end, so the file must already have the distrust.
         session.terminal.signal(Signal::KILL);
         drop(session);
         let mut session = Session::open(server, &state, ACCOUNT, SHELL);
@@ -227,7 +227,7 @@ fn called_as_mosh_client_no_memory_is_read_or_written() {
     assert!(!state.path("rove").exists());
 }
 
-/// Starts a far computer that ssh also knows by the name `alias`.
+/// Starts a far computer for which ssh also has the name `alias`.
 fn far_computer() -> Sshd {
     let sshd = Sshd::start(Far { programs: &["rove", "bash"], ..Far::default() });
     let config = std::fs::read_to_string(sshd.path("ssh_config")).expect("it was written");
@@ -274,7 +274,7 @@ fn a_file_that_is_not_the_users_alone_is_named_and_left() {
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("rove/prompts") && said.contains("remove it"), "{said}");
     assert!(file.exists());
-    // The session works without the file.
+    // The session works although the client cannot write the file.
     let mut session = Session::open(Maker::Rove, &state, ACCOUNT, SHELL);
     session.enter_line();
     session.leave();

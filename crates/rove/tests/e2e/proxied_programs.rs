@@ -1,4 +1,4 @@
-//! Programs that use ssh over `rove -W` (its ProxyCommand) while the network goes and returns with another address.
+//! Programs that use ssh with `rove -W` as its ProxyCommand, while the network fails and returns with another address.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -10,17 +10,17 @@ use crate::support::{
     Bastion, Far, Invocation, Scratch, Sshd, pause, require, rove, wait_until, within_guard,
 };
 
-/// How long the network is away. Chosen: after it, TCP would resend ssh's own data, but to no other address.
+/// How long the network is away. Chosen: long enough for TCP to resend data, which it cannot do to another address.
 const OUTAGE: Duration = Duration::from_secs(3);
 
-/// A user's computer, whose ssh reaches the host `far` only by `rove -W` through a gate.
+/// A user's computer, from which ssh reaches the host `far` only through `rove -W` and a gate.
 struct Place {
     bastion: Bastion,
     scratch: Scratch,
 }
 
 impl Place {
-    /// Starts both computers. `None` for all but root, because only root can make networks.
+    /// Starts the user's computer and the gate. `None` for users other than root, who cannot create networks.
     fn new() -> Option<Self> {
         let bastion = Bastion::start(Far::default())?;
         let (rove, ssh) = (rove(), bastion.jump.ssh());
@@ -33,7 +33,7 @@ impl Place {
         &self.bastion.far
     }
 
-    /// Returns a call of this program on the user's computer, where rove goes by UDP alone.
+    /// Returns a call of `program` on the user's computer. Its settings permit rove to use UDP only.
     fn call(&self, program: &str) -> Invocation {
         let settings = self.scratch.write("rove.toml", "tunnel = false\n");
         self.bastion.here(Invocation::new(program).env("ROVE_CONFIG", settings))
@@ -45,23 +45,23 @@ impl Place {
         self.bastion.ip_here(&["address", "del", "10.0.1.1/24", "dev", "u0"]);
     }
 
-    /// Brings the network back with another address.
+    /// Restores the network with another address.
     fn bring_network(&self) {
         self.bastion.ip_here(&["address", "add", "10.0.1.3/24", "dev", "u0"]);
         self.bastion.ip_here(&["link", "set", "u0", "up"]);
     }
 
-    /// Asserts that one login at the gate and one at the host have carried everything.
+    /// Asserts that a single login at the gate and a single login at the host have carried all sessions.
     fn assert_one_connection(&self) {
         assert_eq!((self.bastion.jump.connections(), self.host().connections()), (1, 1));
     }
 }
 
-/// Folders and files in each of them. Source: the test case asks for 10,000 files.
+/// Folders, and files in each folder. Source: the test case needs 10,000 files.
 const FOLDERS: usize = 100;
 const FILES: usize = 100;
 
-/// Returns how many of the folders are there.
+/// Returns how many folders have been copied to `path`.
 fn folders_in(path: &Path) -> usize {
     fs::read_dir(path).map_or(0, |entries| entries.flatten().count())
 }
@@ -79,7 +79,7 @@ fn rsync_of_ten_thousand_files_goes_on_after_an_outage_at_another_address() {
             fs::write(folder.join(file.to_string()), text).expect("the folder takes files");
         }
     }
-    // The copy is slow enough for the outage to fall into it on any computer.
+    // The copy is so slow that the outage happens during the copy on any computer.
     let call = Invocation::new(rsync).args(["-a", "--bwlimit=4m", "--rsync-path=/usr/bin/rsync"]);
     let call = call.args(["-e", &place.host().ssh(), &format!("{}/", from.display())]);
     let call = call.arg(format!("far:{}", to.display()));
@@ -100,7 +100,7 @@ fn rsync_of_ten_thousand_files_goes_on_after_an_outage_at_another_address() {
     place.assert_one_connection();
 }
 
-/// A `cat` on the host, in a session of ssh's master connection.
+/// A `cat` on the host, run in a session of ssh's master connection.
 struct Session {
     child: Child,
     input: ChildStdin,
@@ -122,12 +122,12 @@ impl Session {
         Self { child, input, output }
     }
 
-    /// Writes these bytes. The pipe and ssh accept them even without a network.
+    /// Writes these bytes. The pipe and ssh accept them even while the network is away.
     fn write(&mut self, bytes: &[u8]) {
         self.input.write_all(bytes).expect("it is taken");
     }
 
-    /// Asserts that these bytes come back.
+    /// Asserts that these bytes come back from the host.
     fn assert_reads(mut self, bytes: &[u8]) -> Self {
         let bytes = bytes.to_vec();
         within_guard("the output of a session", move || {
@@ -138,7 +138,7 @@ impl Session {
         })
     }
 
-    /// Ends the input, and asserts that nothing more comes back and that all has ended well.
+    /// Ends the input. Asserts that no more bytes come back and that the call succeeds.
     fn finish(self) {
         let Self { mut child, input, mut output } = self;
         drop(input);
@@ -154,7 +154,7 @@ impl Session {
 #[test]
 fn the_sessions_of_a_master_of_ssh_outlast_an_outage_and_a_new_address() {
     let Some(place) = Place::new() else { return };
-    // A pipe holds all bytes of a piece.
+    // Each piece fits into the buffer of a pipe.
     let pieces: Vec<Vec<u8>> = (1..=4_u8)
         .map(|seed| (0..40_000_u32).map(|it| it.wrapping_mul(it).to_le_bytes()[1] ^ seed).collect())
         .collect();
@@ -173,7 +173,7 @@ fn the_sessions_of_a_master_of_ssh_outlast_an_outage_and_a_new_address() {
     for (session, piece) in sessions.into_iter().zip(&pieces) {
         session.assert_reads(piece).finish();
     }
-    // The master is still alive.
+    // The master connection still works.
     start(&b"another".to_vec()).finish();
     place.assert_one_connection();
     let ssh = place.host().ssh();

@@ -1,4 +1,4 @@
-//! The client's questions to a terminal that answers them: the tmux in which the client runs.
+//! A client in tmux asks its terminal questions, which tmux answers.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -11,10 +11,10 @@ use crate::support::{
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// The answers of every tmux: its version, and the device attributes that come last.
+/// Parts of the answers of every tmux, as the client logs them: the version, and the device attributes that come last.
 const ANSWERS: [&str; 2] = ["Version(\"tmux", "End"];
 
-/// Returns a tmux that ends with its program.
+/// Starts a tmux that exits when its program ends.
 fn tmux(scratch: &Scratch) -> Tmux {
     let config = "set -g destroy-unattached on\nset -g status off\nset -sg escape-time 0\n\
                   set -g default-terminal tmux-256color\n";
@@ -26,7 +26,7 @@ fn a_terminals_answers_reach_neither_the_program_nor_the_screen() {
     side_by_side([0, 100], |delay| {
         let scratch = Scratch::new();
         let (typed, log) = (scratch.path("typed"), scratch.path("log"));
-        // The program shows and keeps all its input from the start.
+        // The program shows and stores all its input from the start.
         let script = "stty raw -echo; printf 'ready\\r\\n'; \
             dd bs=1 count=9 status=none | tee \"$1\" | cat -v";
         let command = ["sh", "-c", script, "sh", typed.to_str().expect("paths are text")];
@@ -46,7 +46,7 @@ fn a_terminals_answers_reach_neither_the_program_nor_the_screen() {
             assert!(!text.contains("rgb") && !text.contains("^[[?"), "{text}");
             text.contains("one^[[A") || text.contains("one^[OA")
         });
-        // The first of it may have been echoed before the program could forbid that.
+        // The terminal may have echoed the first key before the program turned the echo off.
         let expected = ["one", "ready", "^[[A", "^[OA", "\n"];
         let rest = terminal.screen().contents();
         let rest = expected.iter().fold(rest, |rest, text| rest.replace(text, ""));
@@ -117,8 +117,8 @@ fn a_terminal_is_asked_unless_its_user_or_its_type_says_otherwise() {
     }
 }
 
-/// Runs a program that asks this question, and then for the terminal's status. Asserts that it reads `answer`, of this
-/// many bytes, if the client has these environment variables.
+/// Runs a program that asks `question` and then asks for the terminal's status. The client has the environment
+/// variables `variables`. Asserts that the program reads `answer`, which has `bytes` bytes.
 fn assert_answer(question: &str, variables: &[(&str, &str)], bytes: &str, answer: &str) {
     // The program waits for a key, because keys arrive after the client's first reports to the server.
     let script = format!(

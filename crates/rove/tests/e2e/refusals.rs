@@ -1,4 +1,4 @@
-//! Hosts that ssh cannot reach: rove states the reason in one line. Ssh's question about a key has the right address.
+//! Hosts that ssh cannot reach: rove prints the reason in a line. ssh's question about a key has the host's address.
 
 use std::net::TcpListener;
 
@@ -6,7 +6,7 @@ use crate::support::{
     ClosedPort, Far, Impostor, Invocation, SIZE, Sshd, Terminal, rove, side_by_side,
 };
 
-/// The commands that log in, and the name that begins their messages.
+/// Commands that log in, each with the name at the start of its messages.
 const COMMANDS: [(&[&str], &str); 4] = [
     (&[], "rove"),
     (&["--tunnel"], "rove"),
@@ -14,10 +14,10 @@ const COMMANDS: [(&[&str], &str); 4] = [
     (&["install"], "rove install"),
 ];
 
-/// Words of ssh's messages that tell a user nothing about the host.
+/// Words of ssh's messages that say nothing useful about the host.
 const EMPTY_WORDS: [&str; 4] = ["UNKNOWN", "hostip", "stands above", "os error"];
 
-/// Asserts that a call of each of [`COMMANDS`] for this host prints `wanted` and nothing else.
+/// Asserts that each of [`COMMANDS`] prints `wanted` and nothing else for this host.
 fn assert_said(ssh: &str, host: &str, wanted: &str) {
     for (words, speaker) in COMMANDS {
         let call = Invocation::new(rove()).args(words).arg(format!("--ssh={ssh}")).arg(host);
@@ -34,7 +34,7 @@ fn a_host_that_cannot_be_reached_is_one_line() {
     let port = closed.number;
     let wanted = format!("cannot connect to 127.0.0.1 port {port}: Connection refused");
     assert_said(&format!("ssh -F /dev/null -p {port}"), "127.0.0.1", &wanted);
-    // No resolver is asked for this malformed name.
+    // This name is malformed, so ssh asks no resolver for it.
     let wanted = "cannot find the address of no..such: Name or service not known";
     assert_said("ssh -F /dev/null", "no..such", wanted);
     assert_said("ssh -F /dev/null -J no..such", "127.0.0.1", wanted);
@@ -61,7 +61,7 @@ fn a_server_that_does_not_start_is_told_without_the_end_of_ssh_and_between_words
 
 #[test]
 fn a_host_that_turns_the_login_away_gives_the_only_reason() {
-    // nologin(8) prints the first text on standard output. sshd prints /etc/nologin on standard error, and exits 254.
+    // nologin(8) prints the first text to standard output. sshd prints /etc/nologin to standard error, and exits 254.
     for (profile, text, code) in [
         ("echo 'This account is not available.'; exit 1", "This account is not available.", 1),
         ("echo 'Down for repairs.' >&2; exit 254", "Down for repairs.", 254),
@@ -89,7 +89,7 @@ fn a_host_that_hangs_up_is_named_by_its_address() {
         let call = Invocation::new(rove()).args(words).args([&ssh, "127.0.0.1"]);
         let exit = Terminal::start(&call, SIZE).wait_exit();
         let said = exit.output.split_whitespace().collect::<Vec<_>>().join(" ");
-        // ssh sees an end or a reset, which depends on when its own greeting arrives.
+        // ssh sees the connection's end or a reset, depending on when its own greeting arrives.
         let begin = format!("{speaker}: 127.0.0.1 port {port} hung up before it said that");
         assert!(said.starts_with(&begin) && said.matches(speaker).count() == 1, "{said}");
     }
@@ -97,7 +97,7 @@ fn a_host_that_hangs_up_is_named_by_its_address() {
 
 #[test]
 fn errors_of_ssh_about_a_host_name_its_address() {
-    // An impostor that ends the connection with a word.
+    // The impostor answers with two words and ends the connection.
     let impostor = Impostor::start("go away");
     let call = Invocation::new(rove()).arg(format!("--ssh={}", impostor.ssh())).arg("far");
     let exit = Terminal::start(&call, SIZE).wait_exit();
@@ -164,7 +164,7 @@ fn the_question_about_a_key_names_the_address_and_a_yes_leads_into_the_session()
     let exit = terminal.wait_exit();
     assert!(exit.output.contains("hello from afar"), "{}", exit.output);
     exit.assert_code(7);
-    // The key is known.
+    // The host's key is known from the first login.
     let before = sshd.connections();
     let exit = Terminal::start(&call(&[]).args(command), SIZE).wait_exit();
     exit.assert_code(7);

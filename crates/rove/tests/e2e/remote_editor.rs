@@ -1,5 +1,5 @@
-//! The steps of an editor with a server on the host: a script on ssh's standard input starts the server. The editor
-//! reaches the server's port through ssh. Source: VS Code's Remote-SSH as its logs tell.
+//! The steps of an editor that uses a server on the host. ssh's standard input carries a script that starts the server.
+//! The editor connects to the server's port through ssh. Source: the logs of VS Code's Remote-SSH.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -10,10 +10,10 @@ use crate::support::{
     Bastion, Far, Invocation, Scratch, Sshd, free_port, pause, require, rove, within_guard,
 };
 
-/// How long the network is away. Chosen: several probes of the session are lost.
+/// How long the network is away. Chosen: long enough for the session to lose several probes.
 const OUTAGE: Duration = Duration::from_secs(3);
 
-/// The server's program. It answers a request for another protocol, and then returns all bytes that it receives.
+/// The server's Python program. It answers a request for another protocol, and then echoes all bytes that it receives.
 const SERVER: &str = r#"
 import signal, socket, threading
 signal.alarm(300)
@@ -30,13 +30,13 @@ while True:
     threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
 "#;
 
-/// The request, and its answer.
+/// The request for another protocol, and its answer.
 const UPGRADE: &[u8] =
     b"GET /?reconnectionToken=1 HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
 const UPGRADED: &[u8] = b"HTTP/1.1 101 Switching Protocols\r\n\r\n";
 
 /// Returns the script that the editor writes to bash. The editor reads the lines between two markers. The server ends
-/// with bash.
+/// together with bash.
 fn script() -> String {
     let python = require("/usr/bin/python3", "python3");
     format!(
@@ -55,7 +55,7 @@ struct Bash {
 }
 
 impl Bash {
-    /// Starts a call, and writes the script to it.
+    /// Starts a call and writes the script to its input.
     fn start(call: &Invocation) -> Self {
         let mut command = call.command();
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -66,7 +66,7 @@ impl Bash {
         Self { child, input, output }
     }
 
-    /// Reads the lines up to the one that tells the server's port. Returns the lines and the port.
+    /// Reads the lines up to the line with the server's port. Returns the lines and the port.
     fn wait_for_server(self) -> (Self, Vec<String>, u16) {
         within_guard("the server's port", move || {
             let (mut bash, mut lines) = (self, Vec::new());
@@ -83,7 +83,7 @@ impl Bash {
         })
     }
 
-    /// Writes one more command, and returns the line that it prints.
+    /// Writes a further command. Returns the line that the command prints.
     fn answer(mut self, command: &str) -> (Self, String) {
         self.input.write_all(command.as_bytes()).expect("it is read");
         within_guard("an answer of bash", move || {
@@ -93,7 +93,7 @@ impl Bash {
         })
     }
 
-    /// Ends the input, and asserts that bash ends well.
+    /// Ends the input. Asserts that bash succeeds.
     fn finish(self) {
         let Self { mut child, input, output } = self;
         drop(input);
@@ -103,7 +103,7 @@ impl Bash {
     }
 }
 
-/// Asserts that bash has told what the editor asked for.
+/// Asserts that bash printed the lines for which the editor's script asks.
 fn assert_markers(lines: &[String]) {
     let user = format!("user=={}==", rustix::process::geteuid().as_raw());
     assert_eq!(lines.first().map(String::as_str), Some("4f1c: running"), "{lines:?}");
@@ -115,7 +115,7 @@ fn assert_markers(lines: &[String]) {
     assert!(lines.iter().any(is_told), "the host's sshd has told the address: {lines:?}");
 }
 
-/// Connects to the server through the dynamic port, and asks it for the other protocol.
+/// Connects to the server through ssh's dynamic port, and requests the other protocol.
 fn open(place: &Bastion, dynamic: u16, server: u16) -> TcpStream {
     let mut stream = place.connect_here(dynamic).expect("ssh listens");
     within_guard("the server's answer", move || {
@@ -167,7 +167,7 @@ fn an_editors_connections_go_on_after_an_outage_and_new_ones_need_no_login() {
     let extensions = assert_echoes(extensions, &[7; 300_000]);
     place.ip_here(&["link", "set", "u0", "down"]);
     place.ip_here(&["address", "del", "10.0.1.1/24", "dev", "u0"]);
-    // The editor gives its connection up, and makes another one while nothing passes.
+    // The editor gives up its connection, and connects again while the network is away.
     let late = place.connect_here(dynamic).expect("ssh listens");
     (&late).write_all(&[5, 1, 0]).expect("the system takes it");
     (&management).write_all(b"sent in the dark").expect("the system takes it");

@@ -1,4 +1,4 @@
-//! Sessions that go on after their client was killed.
+//! Sessions that continue after the death of their client.
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
@@ -17,7 +17,7 @@ const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// A script that prints `here`, and then each line that it reads.
 const ECHOING: &str = "echo here; while read -r line; do echo \"got $line\"; done";
 
-/// A user whose records are in a folder of the test's own.
+/// A user who keeps rove's records in a scratch folder.
 struct User(Scratch);
 
 impl User {
@@ -25,7 +25,7 @@ impl User {
         Self(Scratch::new())
     }
 
-    /// Returns the call with this user's folders.
+    /// Returns the call with this user's folders in its environment.
     fn call(&self, call: Invocation) -> Invocation {
         let folder = |name: &str| self.0.path(name);
         call.env("ROVE_RUNTIME_DIR", folder("run"))
@@ -38,12 +38,12 @@ impl User {
         Terminal::start(&call, SIZE)
     }
 
-    /// Returns how many sessions the user can resume: each has a file with its key.
+    /// Returns how many sessions the user can resume, which is the number of files with session keys.
     fn kept(&self) -> usize {
         fs::read_dir(self.0.path("data/rove/resume")).map_or(0, Iterator::count)
     }
 
-    /// Types keys, and waits until the client's record of the session has changed.
+    /// Types keys, and waits until the client has changed its record of the session.
     fn type_into_record(&self, terminal: &Terminal, keys: &str) {
         let folder = self.0.path("run");
         let read = move || -> Vec<Option<Vec<u8>>> {
@@ -201,7 +201,7 @@ fn a_record_whose_session_has_ended_takes_over_no_other_at_its_port() {
 
 #[test]
 fn a_killed_client_of_a_rove_gets_a_fresh_key_over_ssh() {
-    // A login that takes its time.
+    // This login lasts three seconds.
     let sshd = Sshd::start(Far { profile: "sleep 3", ..Far::default() });
     let user = User::new();
     let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh()));
@@ -247,11 +247,11 @@ fn a_resumed_session_with_a_rove_keeps_the_options_of_its_former_client() {
     user.assert_nothing_waits();
 }
 
-/// A shell that sets a title two seconds after a file appears, when the server has acknowledged all earlier keys.
+/// A shell that sets a title two seconds after a file appears. The server has then acknowledged all earlier keys.
 const SHELL: &str = r#"(while [ ! -e "$0" ]; do sleep 0.05; done; sleep 2; printf '\033]2;acknowledged\007') &
     PS1='ann:~$ ' exec sh -i"#;
 
-/// Kills a client whose last keys the host did not get.
+/// Kills a client whose last keys did not reach the host.
 fn lose_keys(border: &Border, user: &User, later: &[&str]) {
     let call = Invocation::new(rove()).arg(format!("--ssh={}", border.sshd.ssh()));
     let port = border.port.to_string();
@@ -260,7 +260,7 @@ fn lose_keys(border: &Border, user: &User, later: &[&str]) {
     let call = user.call(call.args(["sh", "-c", SHELL]).arg(&typed));
     let terminal = Terminal::start(&call, SIZE);
     terminal.wait_for_text("ann:~$");
-    // The record would lack text that follows an unacknowledged key. This answer comes long after the acknowledgment.
+    // The record lacks text after an unacknowledged key. The answer to this line comes long after the acknowledgment.
     terminal.send("sleep 0.5; echo one-$((1+1))\r");
     terminal.wait_for_text("one-2");
     terminal.send("echo ab");
@@ -286,7 +286,7 @@ fn keys_that_had_not_arrived_at_a_rove_come_after_resume_and_lost_ones_are_named
         let Some(border) = Border::start(Far::default(), true, true) else { return };
         lose_keys(&border, &user, later);
         if fails_first {
-            // A client that never reaches the server leaves the record to the next.
+            // A client that never reaches the server leaves the record for the next client.
             let config = user.0.write("config.toml", "tunnel = false\n");
             fs::set_permissions(&config, fs::Permissions::from_mode(0o600)).unwrap();
             let call = Invocation::new(rove()).arg("resume").env("ROVE_CONFIG", &config);
@@ -308,7 +308,7 @@ fn keys_that_had_not_arrived_at_a_rove_come_after_resume_and_lost_ones_are_named
     });
 }
 
-/// A host whose PATH begins with a folder for an older rove, which ignores what it is told of the former client.
+/// A host whose PATH begins with a folder for an older rove, which ignores the new client's words about the former one.
 const OLDER: Far =
     Far { shell: "sh", programs: &["rove"], profile: "PATH=$HOME/old:$PATH", banner: "" };
 
@@ -345,7 +345,7 @@ fn a_full_disk_and_a_folder_that_takes_nothing_are_a_sentence_and_harm_no_sessio
         for call in [Maker::Rove.client(stock.address, &stock.key), rove] {
             let mut terminal =
                 Terminal::start(&user.call(call).behind_mounts(&[mount, "sh", options]), SIZE);
-            // The bar may stand over the first line.
+            // The notice bar may cover the first line.
             if options != "ro" {
                 terminal.wait_for_text("here");
                 terminal.talk("one");
@@ -353,7 +353,7 @@ fn a_full_disk_and_a_folder_that_takes_nothing_are_a_sentence_and_harm_no_sessio
                 let full = format!("/proc/{}/root{}", terminal.pid(), user.0.path("run").display());
                 let mut file = fs::File::create(format!("{full}/full")).unwrap();
                 std::io::copy(&mut std::io::repeat(1), &mut file).unwrap_err();
-                // These keys fill the room that is left in the record's page.
+                // These keys fill the free bytes in the record's page.
                 for _ in 0..300 {
                     terminal.send("x");
                     pause(Duration::from_millis(5));
@@ -375,7 +375,7 @@ fn a_restart_of_the_computer_is_outlived_only_if_the_user_has_said_so() {
         return; // only root can mount
     }
     let is_known = fs::read_to_string("/etc/machine-id").is_ok_and(|id| !id.trim().is_empty());
-    // These mounts imitate another boot, and its effect on the runtime directory.
+    // These mounts imitate another boot of the computer, and its effect on the runtime directory.
     let boot = r#"
         printf 11111111-2222-3333-4444-555555555555 >"$ROVE_RUNTIME_DIR.boot"
         mount --bind "$ROVE_RUNTIME_DIR.boot" /proc/sys/kernel/random/boot_id || exit 9
@@ -407,7 +407,7 @@ fn a_restart_of_the_computer_is_outlived_only_if_the_user_has_said_so() {
             terminal.send("\x04");
             terminal.wait_exit().assert_code(0).assert_restored(Maker::Rove);
         }
-        // Without a machine-id, a missing record may be on another computer, so its key stays.
+        // Without a machine-id, a missing record may be on another computer, so the client keeps the session's key.
         let may_be_elsewhere = !is_known && (setting, leaves) == ("true", "empty");
         assert_eq!(user.kept(), usize::from(may_be_elsewhere));
     }
@@ -427,8 +427,8 @@ fn a_session_outlives_its_terminal_only_if_the_user_has_said_so() {
         fs::set_permissions(&config, fs::Permissions::from_mode(0o600)).unwrap();
         let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh()));
         let call = call.env("ROVE_CONFIG", &config).args(["far", "--", "sh", "-c", ECHOING]);
-        // Without a controlling terminal, the client reads the end of its input and gets no SIGHUP. Otherwise, the
-        // signal may come later than that end.
+        // Without a controlling terminal, the client gets the end of its input, but no SIGHUP. With it, the signal may
+        // come later than the end of the input.
         let apart = ["sh", "-c", "trap '' HUP; setsid --wait \"$@\"; exit", "sh"];
         let call = if closes { call.behind(&apart) } else { call };
         let mut terminal = Terminal::start(&user.call(call), SIZE);

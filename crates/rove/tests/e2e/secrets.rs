@@ -1,4 +1,4 @@
-//! Passwords typed at their prompt, before the client learns of the prompt, or ahead of it. No prediction shows any.
+//! Passwords that are typed at their prompt, before it, or before the client knows it. No prediction shows them.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::Command;
@@ -12,7 +12,7 @@ use crate::support::{
     Invocation, Maker, Report, SIZE, Scratch, Server, Terminal, each_pair, relay_to, within_guard,
 };
 
-/// A session over a slow path, on which keys are typed before the client learns of the prompt.
+/// A session over a slow path. The user types keys before the client knows of the prompt.
 struct Session {
     terminal: Terminal,
     server: Server,
@@ -21,7 +21,7 @@ struct Session {
 }
 
 impl Session {
-    /// Starts a script that writes a line to `$GO` when the user is to type.
+    /// Starts a script that writes a line to `$GO` when the test should type.
     fn start((client, server): (Maker, Maker), script: &str) -> Self {
         let scratch = Scratch::new();
         let made = Command::new("mkfifo").arg(scratch.path("go")).status();
@@ -37,14 +37,14 @@ impl Session {
         Self { terminal, server, _relay: relay, scratch }
     }
 
-    /// Waits until the script has written this line.
+    /// Waits until the script has written the line `go`.
     fn wait_for_go(&self) {
         let line = std::fs::read(self.scratch.path("go")).expect("the script opens the pipe");
         assert_eq!(line, b"go\n");
     }
 
-    /// Lets the session end, and asserts that no output has the secret's letter `j`. No escape sequence or message has
-    /// it.
+    /// Waits for the session's end. Asserts that no output has the letter `j`, which is only in the secret and in no
+    /// escape sequence or message.
     fn assert_secret(mut self, circumstances: &str) {
         let exit = self.terminal.wait_exit();
         let output = exit.output.escape_debug();
@@ -100,7 +100,7 @@ fn a_password_typed_ahead_behind_a_shells_command_is_not_seen() {
         let session = Session::start(pair, script);
         session.scratch.write("ask", asks);
         session.terminal.wait_for_text("ready$");
-        // Earlier predictions at this prompt were correct.
+        // This line's predictions at the prompt were correct.
         session.terminal.send("echo one\r");
         session
             .terminal
@@ -122,7 +122,7 @@ fn a_password_that_another_clients_command_asks_for_is_not_seen() {
     let report = Report::new(&scratch);
     let rove = |call: Invocation| call.env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
     let localhost = IpAddr::V4(Ipv4Addr::LOCALHOST);
-    // The prompt stands below where the client shows the status.
+    // The prompt is below the rows in which the client shows its status.
     let shell = "printf '\\n%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14; \
                  exec env 'PS1=ready$ ' bash --norc --noprofile -i";
     let shell = ["sh", "-c", shell];
@@ -132,7 +132,7 @@ fn a_password_that_another_clients_command_asks_for_is_not_seen() {
     let call = Maker::Rove.client(relay.address(), &server.key);
     let mut owner = Terminal::start(&call.env("MOSH_PREDICTION_DISPLAY", "always"), SIZE);
     owner.wait_for_text("ready$");
-    // Lines that are typed key by key prove the prompt: three are enough where the computer echoes each in time.
+    // Lines that are typed key by key prove the prompt. Three are enough if the computer echoes each in time.
     let is_known = (1..=8).any(|number| {
         owner.send("c");
         owner.wait_for("its echo", |screen| screen.contents().ends_with("ready$ c"));
@@ -140,7 +140,7 @@ fn a_password_that_another_clients_command_asks_for_is_not_seen() {
         owner.wait_for("the next prompt", |screen| {
             screen.contents().matches("ready$").count() == number + 1
         });
-        // A letter at a known prompt is shown before its echo. The client draws the status itself, then or later.
+        // A letter at a known prompt appears before its echo. The client's own status appears with the letter or later.
         server.signal(Signal::STOP);
         owner.send("Y\x1es");
         owner.wait_for_text("Status (any key closes this)");
@@ -182,7 +182,7 @@ fn kernel_echo_is_shown_at_once_after_its_first_echo() {
     let mut session = Session::start((Maker::Rove, Maker::Rove), script);
     session.terminal.wait_for_text("Name:");
     session.wait_for_go();
-    // The first echo is the proof that this prompt does echo.
+    // The first echo proves that this prompt echoes keys.
     session.terminal.send("a");
     session.terminal.wait_for_text("Name: a");
     session.server.signal(Signal::STOP);

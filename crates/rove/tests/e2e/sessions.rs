@@ -17,10 +17,10 @@ use crate::support::{
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// How many logins are tried until one has had its answer in time.
+/// Most logins until one gets its answer in time.
 const LOGINS_MAX: usize = 20;
 
-/// A user's sessions, apart from those of any other test.
+/// A host whose sessions belong to a single test.
 struct Host {
     scratch: Scratch,
 }
@@ -34,7 +34,7 @@ impl Host {
         self.scratch.path("sockets")
     }
 
-    /// Waits until there is a single control socket, and returns its path.
+    /// Waits until the host has exactly one control socket. Returns its path.
     fn wait_for_socket(&self) -> PathBuf {
         let folder = self.sockets();
         within_guard("a control socket", move || {
@@ -48,7 +48,7 @@ impl Host {
         })
     }
 
-    /// Starts a session, and waits until its client has the screen.
+    /// Starts a session and waits until its client shows the screen.
     fn session(&self, report: &Report) -> (Server, Terminal) {
         let call = Maker::Rove.server().env("ROVE_RUNTIME_DIR", self.sockets());
         let server =
@@ -59,7 +59,7 @@ impl Host {
         (server, terminal)
     }
 
-    /// Logs in, and asserts that the login names the only session without a client, and how to end it.
+    /// Logs in. Asserts that the login names the only session without a client, and says how to end the session.
     fn assert_login_tells_of(&self, detached: &Server) {
         let home = Scratch::new();
         let programs = rove().parent().expect("it is in a folder").to_owned();
@@ -107,7 +107,7 @@ impl Host {
 fn socket_names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().into_string().expect("digits and a dash"));
-    // Sockets with a dot are not ready yet.
+    // A name with a dot in front belongs to a socket that is not ready.
     names.filter(|name| !name.starts_with('.')).collect()
 }
 
@@ -131,7 +131,7 @@ fn sessions_are_listed_and_one_of_them_is_ended() {
     let sessions = host.list();
     let ports: Vec<_> = sessions.iter().map(|session| session["port"].as_u64()).collect();
     let mut expected = [&first, &second].map(|server| Some(u64::from(server.address.port())));
-    // Sessions of the same second are in the order of their processes.
+    // Sessions that began in the same second are in the order of their pids.
     if ports[0] != expected[0] {
         expected.reverse();
     }
@@ -185,7 +185,7 @@ fn a_session_whose_client_is_gone_is_detached_and_can_be_ended_as_such() {
     terminal.signal(Signal::KILL);
     let host = within_guard("the session to be detached", move || {
         while state(&host) != "detached" {
-            // It takes several seconds, for which others can use the processor.
+            // Detaching takes several seconds. Meanwhile other tests can use the processor.
             let (_pause, never) = std::sync::mpsc::channel::<()>();
             let _ = never.recv_timeout(std::time::Duration::from_millis(500));
         }
@@ -239,7 +239,7 @@ fn a_session_is_found_again_after_its_directory_was_tidied_away() {
     let socket = host.wait_for_socket();
     std::fs::remove_dir_all(host.sockets()).expect("nobody holds it");
     assert!(host.list().is_empty());
-    // The server checks its socket when a client makes contact.
+    // The server checks its socket as soon as a client makes contact.
     let _terminal = Terminal::start(&Maker::Rove.client(server.address, &server.key), SIZE);
     assert_eq!(host.wait_for_socket(), socket);
     assert_eq!(host.list()[0]["port"], server.address.port());
@@ -271,7 +271,7 @@ fn nobody_else_can_reach_a_session() {
     if !rustix::process::geteuid().is_root() {
         return; // only root can be somebody else
     }
-    // The server refuses other users even if the file system lets them connect.
+    // The server refuses other users even if the file permissions let them connect.
     for path in [host.scratch.folder(), &host.sockets(), &socket] {
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
         std::fs::set_permissions(path, open).expect("root may");
@@ -321,7 +321,7 @@ fn a_hostile_peer_does_not_disturb_the_session() {
 
 #[test]
 fn the_sessions_of_another_computer_are_listed_and_ended_over_ssh() {
-    // The login shell prints text, and rove is not in its PATH.
+    // The start-up file of the login shell prints text, and rove is not in the PATH.
     const PROFILE: &str = r#"
         echo welcome; printf 'no line end and \033]0;a title\007'
         mkdir -p "$HOME/.local/bin" && mv "$HOME/bin/rove" "$HOME/.local/bin/rove" 2>/dev/null
@@ -444,7 +444,7 @@ fn a_session_without_a_program_is_listed_and_ended_and_nobody_attaches_to_it() {
     let output = host.rove(&["kill", &port]);
     assert!(text(&output.stdout).contains("its streams are closed"), "{output:?}");
     server.assert_gone();
-    // Keys reach no program, and the client can end the session as usual.
+    // Keys typed into this session reach no program, and the client can end it as usual.
     let server = start(&[]).unwrap_or_else(|output| panic!("{output:?}"));
     let mut terminal = Terminal::start(&Maker::Rove.client(server.address, &server.key), SIZE);
     terminal.send("x\x1e.");

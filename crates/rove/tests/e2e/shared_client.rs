@@ -1,4 +1,4 @@
-//! Calls of `rove -W` and `rove exec` that go through a client of the same gate, without a login of their own.
+//! Calls of `rove -W` and `rove exec` that use a running client of the same gate and need no login of their own.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -17,7 +17,7 @@ use crate::support::{
     within_guard,
 };
 
-/// A gate, and a folder for the sockets of the clients on this computer.
+/// A gate, and a folder for the sockets of the clients on the user's computer.
 struct Place {
     gate: Sshd,
     own: Scratch,
@@ -36,7 +36,7 @@ impl Place {
         self.own.join("clients")
     }
 
-    /// Begins a call for the gate.
+    /// Returns a call of rove for the gate. The host and its command must follow.
     fn call(&self, words: &[&str]) -> Invocation {
         let call = Invocation::new(rove()).env("ROVE_RUNTIME_DIR", self.clients());
         call.args(words).arg(format!("--ssh={}", self.gate.ssh()))
@@ -52,7 +52,7 @@ impl Place {
         terminal
     }
 
-    /// Waits until this number of clients has a socket for calls. Returns the sockets.
+    /// Waits until `count` clients have a socket for calls. Returns the paths of the sockets.
     fn wait_for_lenders(&self, count: usize) -> Vec<PathBuf> {
         let folder = self.clients();
         within_guard("the sockets of clients", move || {
@@ -69,14 +69,14 @@ impl Place {
         })
     }
 
-    /// Starts `rove exec` with this command.
+    /// Starts `rove exec` with this command on the gate.
     fn exec(&self, options: &[&str], command: &str) -> Child {
         let command = format!("PATH=/usr/bin:/bin exec sh -c '{command}'");
         let call = self.call(&["exec"]).args(options).args(["far", "--", &command]);
         spawn(&call.behind(&WITH_A_COPY))
     }
 
-    /// Starts `rove -W` to a port of this computer.
+    /// Starts `rove -W` to a port of the gate.
     fn join(&self, port: u16) -> Child {
         spawn(&self.call(&[]).args(["-W", &format!("127.0.0.1:{port}"), "far"]))
     }
@@ -88,11 +88,11 @@ fn spawn(call: &Invocation) -> Child {
     command.spawn().expect("rove starts")
 }
 
-/// Gives a call this input, and waits for its end.
+/// Writes `input` to a call and waits for the end of the call.
 fn finish(mut child: Child, input: &[u8]) -> (Option<i32>, Vec<u8>, String) {
     let mut stdin = child.stdin.take().expect("it is piped");
     let input = input.to_vec();
-    // A program may end without reading it all.
+    // A program may end without reading all its input.
     let writer = thread::spawn(move || drop(stdin.write_all(&input)));
     let wait = move || child.wait_with_output().expect("it ends");
     let Output { status, stdout, stderr } = within_guard("the end of a call", wait);
@@ -133,7 +133,7 @@ fn calls_go_through_a_running_session_without_a_login() {
     let (code, stdout, said) = finish(place.exec(&["--json"], "printf x; exit 3"), b"");
     assert_eq!((code, &*String::from_utf8_lossy(&stdout), &*said), (Some(3), told, ""));
     assert_eq!(place.gate.connections(), 1);
-    // The session still answers keys. With `-S none`, a call logs in by itself.
+    // The session still answers keys. A call with `-S none` logs in by itself.
     terminal.send("still here\r");
     terminal.wait_for_text("still here");
     assert_eq!(finish(place.exec(&["-S", "none"], "echo x"), b"").1, b"x\n");
@@ -154,7 +154,7 @@ fn a_call_whose_output_cannot_be_written_fails_although_its_program_has_succeede
     assert_eq!(place.gate.connections(), 1, "the session's own");
 }
 
-/// Reads a line of a call's output, which shows that its streams are open.
+/// Reads a line of a call's output. The line shows that the call's streams are open.
 fn first_line(child: &mut Child) -> String {
     let mut stdout = child.stdout.take().expect("it is piped");
     let (line, stdout) = within_guard("a line of a program", move || {
@@ -182,7 +182,7 @@ fn a_call_whose_client_is_killed_says_so_and_the_next_one_logs_in() {
     read.join().expect("no panic");
     let sentence = "rove: the rove that carried this for others has ended, and cut it off\n";
     assert_eq!((code, &*said), (Some(255), sentence));
-    // The process is gone for the system, too, after it has been waited for.
+    // After it has been waited for, the killed process no longer exists for the system.
     drop(terminal);
     let killed = place.wait_for_lenders(1);
     assert_eq!(
@@ -190,7 +190,7 @@ fn a_call_whose_client_is_killed_says_so_and_the_next_one_logs_in() {
         (Some(0), b"own\n".to_vec(), String::new())
     );
     assert_eq!(place.gate.connections(), 2);
-    // The next client removes the socket of the killed one.
+    // The next client removes the socket of the killed client.
     let _terminal = place.session(&["--no-init"]);
     assert_ne!(place.wait_for_lenders(1), killed);
     assert_eq!(finish(place.exec(&[], "echo lent"), b"").1, b"lent\n");
@@ -222,7 +222,7 @@ fn calls_go_on_after_the_call_that_lends_to_them_has_ended() {
     let lender = place.wait_for_lenders(1);
     let mut second = place.exec(&[], "echo begun; read line; echo \"<$line>\"");
     assert_eq!(first_line(&mut second), "begun");
-    // The first call ends, and a process in the background goes on for the second.
+    // The first call ends. A process in the background then carries the second call.
     assert_eq!(finish(first, b"x\n").0, Some(0));
     within_guard("the socket of the process in the background", {
         let path = lender[0].clone();
@@ -251,7 +251,7 @@ fn a_signal_ends_the_process_in_the_background_with_the_calls_that_it_carries() 
     assert_eq!(finish(first, b"x\n").0, Some(0));
     wait_until("the end of the first socket", || !lender[0].exists());
     let [path] = &place.wait_for_lenders(1)[..] else { panic!("one socket") };
-    // The socket's name is there before it listens.
+    // The socket's name exists before the socket listens.
     wait_until("a socket that listens", || UnixStream::connect(path).is_ok());
     let socket = UnixStream::connect(path).expect("it listens");
     let process = rustix::net::sockopt::socket_peercred(&socket).expect("it has a process").pid;
@@ -342,7 +342,7 @@ fn nobody_else_can_borrow_and_garbage_disturbs_nothing() {
     let gate = format!("{}@{}:{}  ", value("user"), value("hostname"), value("port"));
     let joined = "{\"Port\":\"127.0.0.1:9\"}";
     let request = format!("{{\"gate\":\"{gate}\",\"joined\":{joined},\"command\":\"\"}}");
-    // The client refuses other users even if the file system lets them connect.
+    // The client refuses other users even if the file permissions let them connect.
     for path in [&place.own.folder().to_owned(), &place.clients(), &socket] {
         fs::set_permissions(path, fs::Permissions::from_mode(0o777)).expect("root may");
     }
@@ -366,7 +366,7 @@ fn a_socket_of_another_users_in_the_users_own_folder_is_asked_nothing() {
     let socket = place.wait_for_lenders(1).remove(0);
     terminal.signal(Signal::KILL);
     drop(terminal);
-    // A process of another user listens at a socket named like the gate's client's, but with its own process number.
+    // Another user's process listens at a socket named like the gate's client's, except for the process number.
     let name = socket.to_str().and_then(|it| it.rsplit_once('-')).expect("a purpose and a number");
     let listens = "use Socket; $SIG{PIPE} = 'IGNORE'; $| = 1; socket(L, PF_UNIX, SOCK_STREAM, 0);
                    bind(L, sockaddr_un(\"$ARGV[0]-$$\")) or die $!; $> = $< = $ARGV[1]; listen(L, 5);

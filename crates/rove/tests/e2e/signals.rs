@@ -1,4 +1,4 @@
-//! Signals that a script in the background, `nohup` or a service has changed by the time rove starts.
+//! Signals that are ignored or blocked when rove starts, by a script in the background, `nohup` or a service.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -8,23 +8,23 @@ use crate::support::{Invocation, Maker, Report, SIZE, Scratch, Server, Terminal,
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Starts a program that ignores signals of terminals, of children and others, and has all signals blocked.
+/// Starts a program that ignores signals of terminals and of children, and some others, and that blocks all signals.
 const DEAF: [&str; 3] =
     ["env", "--ignore-signal=INT,QUIT,TSTP,TTOU,HUP,PIPE,CHLD,USR1,RTMAX", "--block-signal"];
 /// Starts a program with all signals blocked.
 const BLOCKED: [&str; 2] = ["env", "--block-signal"];
 
-/// A script that shows, below the notice bar, which signals it was started without, then floods until Ctrl-C. A shell
-/// cannot trap these.
+/// A script that shows below the notice bar which signals are blocked or ignored at its start, and then prints until
+/// Ctrl-C. A shell cannot trap a signal that is ignored at its start.
 const FLOOD: &str = r"
     echo; echo; trap : INT; grep -E 'Sig(Blk|Ign)' /proc/self/status; echo ready; read -r line; yes
     printf '\033[H\033[2Jstopped\n'; read -r line
 ";
 
-/// Signals 32 and 33, which glibc keeps to itself, and ignores in what it spawns.
+/// Signals 32 and 33. glibc uses them internally, and ignores them in the programs that it spawns.
 const THE_C_LIBRARYS: u64 = 0b11 << 31;
 
-/// Asserts that a session with [`FLOOD`] was started with all signals.
+/// Asserts that a session with [`FLOOD`] started without blocked or ignored signals.
 fn assert_hears(terminal: &mut Terminal) {
     terminal.wait_for_text("ready");
     let found = terminal.screen().contents();

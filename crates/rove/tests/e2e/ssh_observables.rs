@@ -1,5 +1,5 @@
-//! The same forwarding options given to ssh and to rove, at one sshd. All that a user can observe is the same, or a
-//! sentence of docs/use.md states the difference.
+//! The same forwarding options, given to ssh and to rove at the same sshd. All that a user can observe is the same, or
+//! a sentence of docs/use.md states the difference.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -41,7 +41,7 @@ const DIFFERENCES: [(&str, &str); 13] = [
     ),
 ];
 
-/// Differences of the listeners at the host.
+/// Differences in the listeners at the host.
 const AT_THE_HOST: [(&str, &str); 10] = [
     ("-R *: listens at", "For `-R`, addresses beyond the loopback need `gateway-ports = true`"),
     (
@@ -67,11 +67,11 @@ const AT_THE_HOST: [(&str, &str); 10] = [
     ("-R of SOCKS, with PermitRemoteOpen none", "A SOCKS client is told why, and not reset."),
 ];
 
-/// Differences of other forms and calls.
+/// Differences in other forms of forwards and in other calls.
 const OF_OTHER_CALLS: [(&str, &str); 1] =
     [("a path of 108 bytes", "A forward that ssh cannot read ends rove with status 10")];
 
-/// Differences of programs and the agent.
+/// Differences in programs and in the agent.
 const OF_PROGRAMS: [(&str, &str); 5] = [
     (
         "-A: the host deletes all keys",
@@ -96,10 +96,10 @@ enum By {
     Rove,
 }
 
-/// The observations, by the name of the observable.
+/// The result of each observation, by the observation's name.
 type Observed = BTreeMap<&'static str, String>;
 
-/// A computer with an sshd, a port that echoes, a socket that does, and a port where nobody listens.
+/// A computer with an sshd, a port and a socket that echo, and a port without a listener.
 struct Place {
     sshd: Sshd,
     scratch: Scratch,
@@ -113,7 +113,7 @@ fn listener() -> (TcpListener, u16) {
     (listener, port)
 }
 
-/// Answers each connection, after the peer's end of it, with all that the peer sent. Runs until this process ends.
+/// Answers each connection, after the peer's end, with all that the peer sent. Runs until this process ends.
 fn echo<S: Read + Write + Send + 'static>(mut accept: impl FnMut() -> S + Send + 'static) {
     thread::spawn(move || {
         loop {
@@ -127,7 +127,7 @@ fn echo<S: Read + Write + Send + 'static>(mut accept: impl FnMut() -> S + Send +
     });
 }
 
-/// Sends `request` and its end. Returns the answer in hexadecimal, or how the connection failed.
+/// Sends `request` and ends this direction. Returns the answer, with escapes, and how the connection ended or failed.
 fn ask(stream: std::io::Result<TcpStream>, request: &[u8]) -> String {
     let Ok(mut stream) = stream else { return "nobody listens".to_owned() };
     let request = request.to_vec();
@@ -138,8 +138,8 @@ fn ask(stream: std::io::Result<TcpStream>, request: &[u8]) -> String {
     })
 }
 
-/// Sends these pieces of a SOCKS request, each after the reply to the one before, and (`says_hello`) `hello` and the
-/// end after the last reply. Returns as [`ask`] does.
+/// Sends the pieces of a SOCKS request, and reads the reply to each. If `says_hello`, then sends `hello` and ends this
+/// direction. Returns the replies and the answer, with escapes, and how the connection ended.
 fn ask_for_place(port: u16, pieces: Vec<Vec<u8>>, says_hello: bool) -> String {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("somebody listens");
     within_guard("an answer", move || {
@@ -177,7 +177,7 @@ fn answer(stream: &mut impl Read) -> String {
     format!("{}, {end}", said.escape_ascii())
 }
 
-/// Returns which addresses of this computer a port answers at. The last one is a loopback address, but not `localhost`.
+/// Returns which of three addresses answer at a port. The last one is on the loopback, but is not `localhost`.
 fn reach(port: u16) -> String {
     let addresses = ["127.0.0.1", "::1", "127.0.0.2"];
     addresses
@@ -218,12 +218,12 @@ impl Place {
         }
     }
 
-    /// Returns the call of a session with these options, whose program runs this script.
+    /// Returns the call of a session with these options. The session runs the script `script`.
     fn session_call(&self, by: By, options: &[impl AsRef<OsStr>], script: &str) -> Invocation {
         let call = self.call(by).args(options).args(["far", "--"]);
         match by {
             By::Rove => call.args(["sh", "-c", script]),
-            // The words go to a shell as one line.
+            // On the host, a shell gets the words as one line.
             By::Ssh => call.arg(format!("sh -c '{script}'")),
         }
     }
@@ -232,7 +232,7 @@ impl Place {
         Terminal::start(&self.session_call(by, options, script), (24, 200))
     }
 
-    /// Returns the call of a program without a terminal, whose options and words follow.
+    /// Returns a call that runs a program without a terminal. Options, host and program must follow.
     fn exec_call(&self, by: By) -> Invocation {
         match by {
             By::Rove => {
@@ -242,7 +242,7 @@ impl Place {
         }
     }
 
-    /// Returns the exit status and the output of a command with this input, and whether it prints errors.
+    /// Returns a command's exit status and its output for `input`, and whether it prints errors.
     fn output(&self, name: &str, mut command: Command, input: &[u8]) -> String {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let input = input.to_vec();
@@ -255,14 +255,14 @@ impl Place {
         format!("{:?} {} told {is_told}", output.status.code(), output.stdout.escape_ascii())
     }
 
-    /// Starts a session with these options, and waits for it.
+    /// Starts a session with these options, and waits until it runs.
     fn session(&self, by: By, options: &[String]) -> Terminal {
         let terminal = self.start(by, options, "echo; echo; echo ready; cat");
         terminal.wait_for_text("ready");
         terminal
     }
 
-    /// Returns the exit status of a session with these options, and which of ssh's messages it prints.
+    /// Returns a session's exit status with these options, and which of ssh's error messages it prints.
     fn exit(&self, by: By, options: &[String]) -> String {
         let exit = self.start(by, options, "exit 7").wait_exit();
         let said = [
@@ -284,7 +284,7 @@ fn end(mut terminal: Terminal) -> String {
     terminal.wait_exit().code().to_string()
 }
 
-/// Observes where the listeners of `-L` are, and how their connections go and end.
+/// Observes the addresses at which `-L` listens, and how its connections go and end.
 fn local(place: &Place, by: By, seen: &mut Observed) {
     let [plain, localhost, star, empty, v6, own, refused, named, to_socket] =
         [(); 9].map(|()| free_port());
@@ -342,7 +342,7 @@ fn local(place: &Place, by: By, seen: &mut Observed) {
     }
 }
 
-/// Observes the answers to clients of SOCKS.
+/// Observes the answers of `-D` to SOCKS clients.
 fn socks(place: &Place, by: By, seen: &mut Observed) {
     let port = free_port();
     let terminal = place.session(by, &[format!("-D{port}")]);
@@ -441,7 +441,7 @@ fn failures(place: &Place, by: By, seen: &mut Observed) {
     }
 }
 
-/// Observes connections of standard input and output.
+/// Observes `-W`, the connection of standard input and output.
 fn standard(place: &Place, by: By, seen: &mut Observed) {
     let echo = format!("127.0.0.1:{}", place.echo);
     let closed = format!("127.0.0.1:{}", place.closed.number);
@@ -478,7 +478,7 @@ fn programs_and_the_agent_are_observed_to_be_as_those_of_ssh_or_the_manual_says_
     compare(&[host::agent, host::programs], &OF_PROGRAMS);
 }
 
-/// Asserts that all observations are the same with both programs, except for these differences.
+/// Asserts that ssh and rove make the same observations, except for these differences.
 fn compare(all: &[fn(&Place, By, &mut Observed)], differences: &[(&str, &str)]) {
     let documents = include_str!("../../../../docs/use.md").replace('\n', " ");
     let mut wrong = Vec::new();

@@ -1,11 +1,11 @@
-//! Settings of ssh that a login by rove obeys as ssh alone does.
+//! Settings of ssh that a login by rove obeys as ssh itself does.
 
 use crate::support::{Far, Invocation, Scratch, Sshd, Terminal, require, rove};
 
-/// A command that tells from which address ssh arrived, and ends with status 7.
+/// A command that prints the address from which ssh connected, and exits with status 7.
 const HELLO: [&str; 4] = ["--", "sh", "-c", "echo hello to ${SSH_CONNECTION%% *}; exit 7"];
 
-/// Logs in to `host` by this call. Returns the output.
+/// Logs in to `host` by this call. Returns the client's output.
 fn log_in(call: Invocation, host: &str) -> String {
     let exit = Terminal::start(&call.arg(host).args(HELLO), (24, 200)).wait_exit();
     assert!(exit.output.contains("hello to"), "{}", exit.output.escape_debug());
@@ -29,7 +29,7 @@ fn a_name_that_ssh_completes_has_the_section_of_the_whole_name() {
              Match canonical host far.corp.example\n{section}"
         ),
     );
-    // ssh asks for the name with a dot at its end.
+    // ssh asks the resolver for the name with a dot at its end.
     let names = scratch.write("hosts", "127.0.0.1 far.corp.example far.corp.example.\n");
     let mount = "mount --bind \"$0\" /etc/hosts && exec \"$@\"";
     let call = Invocation::new(rove()).arg("-F").arg(config);

@@ -10,13 +10,13 @@ use rustix::process::{Signal, kill_process};
 
 use crate::support::{ClosedPort, Far, Invocation, Scratch, Sshd, rove, within_guard};
 
-/// Returns the option of an ssh that reaches its host by `rove -W` through `far` of this computer.
+/// Returns an ssh option by which ssh reaches its host through `rove -W` and the host `far` of this gate.
 fn proxy_command(gate: &Sshd, option: &str) -> String {
     let (rove, ssh) = (rove(), gate.ssh());
     format!("ProxyCommand={} {option} -W '[%h]:%p' --ssh='{ssh}' far", rove.display())
 }
 
-/// Runs ssh with these options, and returns what it prints.
+/// Runs ssh with these options and this command. Returns its output.
 fn ssh(host: &Sshd, options: &[&str], command: &str) -> Output {
     let line = host.ssh();
     let mut words = line.split(' ');
@@ -56,7 +56,7 @@ fn ssh_reaches_a_host_through_a_session_without_a_program_at_the_gate() {
     assert_eq!((output.status.code(), &*output.stdout), (Some(7), &b"x\0y"[..]), "{said}");
     assert!(!said.contains("ssh -W"), "{said}");
     assert_eq!((gate.connections(), host.connections()), (1, 1));
-    // The session ends with its connection.
+    // The session ends when its connection ends.
     let sockets = gate.path("sockets");
     within_guard("the end of the session", move || {
         let count =
@@ -65,7 +65,7 @@ fn ssh_reaches_a_host_through_a_session_without_a_program_at_the_gate() {
             crate::support::pause(std::time::Duration::from_millis(5));
         }
     });
-    // `localhost:22` stands for the gate's own sshd, which listens on another port.
+    // At the gate, `localhost:22` means the gate's own sshd, although that sshd listens at another port.
     let call = Invocation::new(rove()).arg(format!("--ssh={}", gate.ssh()));
     let call = call.args(["-W", "localhost:22", "far"]);
     let output = move || call.command().stdin(Stdio::null()).output().expect("rove starts");
@@ -114,7 +114,7 @@ fn the_printed_section_is_ssh_configuration_and_leaves_the_gate_out() {
     }
 }
 
-/// Starts `rove -W` with these options, to a port of this computer through a gate.
+/// Starts `rove -W` with these options to `target`, through a gate.
 fn join(gate: &Sshd, options: &[&str], target: &str) -> Child {
     let call = Invocation::new(rove()).arg(format!("--ssh={}", gate.ssh())).args(options);
     let mut command = call.args(["-W", target, "far"]).command();
@@ -173,7 +173,7 @@ fn a_socket_in_the_gates_file_system_is_joined_like_a_port() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"heard x\0y"[..]), "{said}");
     echo.join().expect("no panic");
-    // The socket's listener has ended.
+    // The target's listener has ended.
     let joined = join(&gate, &[], &path);
     let output = within_guard("a refusal", move || joined.wait_with_output().expect("it ends"));
     let said = String::from_utf8_lossy(&output.stderr);

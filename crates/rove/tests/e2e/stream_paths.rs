@@ -1,4 +1,4 @@
-//! Streams on other paths than UDP at one address: through ssh, from ssh to UDP, and from one network to another.
+//! Streams whose path changes: they go through ssh, from ssh to UDP, from UDP to ssh, and to another network.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use crate::support::{
     wait_until, with_quick_login, within_guard,
 };
 
-/// Returns bytes in which nothing repeats.
+/// Returns bytes in which no sequence repeats.
 fn bytes(len: usize) -> Vec<u8> {
     (0_u64..)
         .flat_map(|it| it.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes())
@@ -20,9 +20,9 @@ fn bytes(len: usize) -> Vec<u8> {
         .collect()
 }
 
-/// Returns a call of `rove exec` at `far` by this ssh, whose session has these settings.
+/// Returns a call of `rove exec` for `script` at `far`, by the ssh command `ssh` and with the settings of a file.
 fn exec(ssh: &str, settings: &std::path::Path, script: &str) -> Invocation {
-    // The sshd of the tests has a shell and a PATH of its own.
+    // The tests' sshd sets its own shell and PATH.
     let script = script.replace('\'', r"'\''");
     Invocation::new(rove())
         .arg("exec")
@@ -31,7 +31,7 @@ fn exec(ssh: &str, settings: &std::path::Path, script: &str) -> Invocation {
         .env("ROVE_CONFIG", settings)
 }
 
-/// A program with a given standard input, whose rest waits until the program reads it.
+/// A running program with a given standard input. A thread writes the input as fast as the program reads it.
 struct Running {
     child: Child,
     output: Option<ChildStdout>,
@@ -60,7 +60,7 @@ impl Running {
         read
     }
 
-    /// Reads the rest of standard output, and returns the exit status, too.
+    /// Reads the rest of standard output. Returns it with the exit status.
     fn finish(mut self) -> (Vec<u8>, Option<i32>) {
         let mut output = self.output.take().expect("it is not at its end");
         within_guard("the end", move || {
@@ -129,8 +129,8 @@ fn a_copy_through_ssh_alone_goes_on_through_the_next_ssh() {
     assert!(copied == all && code == Some(0), "{} bytes, {code:?}\n{}", copied.len(), sshd.log());
 }
 
-/// How often a copy is made until only the expected logins have happened. On a busy computer, ssh may be silent for so
-/// long that the client logs in once more.
+/// Most copies until one needs only the expected logins. On a busy computer, ssh may be silent for so long that the
+/// client logs in once more.
 const COPIES_MAX: usize = 5;
 
 #[test]
@@ -139,7 +139,7 @@ fn a_copy_goes_from_ssh_to_udp_and_loses_nothing() {
     assert!(logins.any(|logins| logins.is_none_or(|count| count == 1)));
 }
 
-/// Makes a copy, of which nothing may be lost. Returns the number of logins, or `None` where no border can be made.
+/// Makes a copy and asserts that it is complete. Returns the number of logins, or `None` if no border can be made.
 fn copy_from_ssh_to_udp() -> Option<usize> {
     let border = Border::start(Far::default(), false, false)?;
     let scratch = Scratch::new();
@@ -148,7 +148,7 @@ fn copy_from_ssh_to_udp() -> Option<usize> {
     let mut program = Running::start(&exec(&border.sshd.ssh(), &settings, "cat"), all.clone());
     let mut copied = program.read(1_000_000);
     border.let_pass(true, true);
-    // UDP carries the session, which has left ssh.
+    // Waits until UDP carries the session and the ssh connection has ended.
     border.sshd.wait_alone();
     let (rest, code) = program.finish();
     copied.extend(rest);
@@ -162,8 +162,8 @@ fn a_copy_goes_from_udp_that_has_died_to_ssh_and_loses_nothing() {
     assert!(logins.any(|logins| logins.is_none_or(|count| count == 2)));
 }
 
-/// Makes a copy, of which nothing may be lost. Returns the number of logins, 0 if the last one was too slow to carry the
-/// copy, or `None` where no border can be made.
+/// Makes a copy and asserts that it is complete. Returns the number of logins, or 0 if the copy did not end before UDP
+/// passed again, or `None` if no border can be made.
 fn copy_from_udp_to_ssh() -> Option<usize> {
     let scratch = Scratch::new();
     let ended = |border: &Border| scratch.path(&format!("ended-{}", border.port));
@@ -171,7 +171,7 @@ fn copy_from_udp_to_ssh() -> Option<usize> {
     let prepare = || Border::start(Far::default(), true, true);
     let log_in = |border: &Border| {
         let settings = scratch.write("rove.toml", &format!("port = {}\n", border.port));
-        // Without a terminal ssh can ask nobody, whatever terminal the tests were started at.
+        // `setsid` takes ssh's terminal away, so that ssh cannot ask the user who runs the tests.
         let script = format!("cat && echo >{}", ended(border).display());
         let call = exec(&border.sshd.ssh(), &settings, &script).behind(&["setsid"]);
         let mut program = Running::start(&call, all.clone());
@@ -193,7 +193,7 @@ fn copy_from_udp_to_ssh() -> Option<usize> {
     Some(if has_ended { border.sshd.connections() } else { 0 })
 }
 
-/// The program on the host measures the minute, so this test takes real time, beside the others.
+/// A program on the host measures the minute, so the test takes real time, in parallel with others.
 #[test]
 fn a_program_outlasts_a_minute_without_a_network_and_another_address() {
     let Some(bastion) = Bastion::start(Far::default()) else { return };
@@ -218,7 +218,7 @@ fn a_program_outlasts_a_minute_without_a_network_and_another_address() {
 
 #[test]
 fn a_program_whose_client_was_killed_is_hung_up_when_its_time_is_over() {
-    // A client sends every 3 s, on a busy computer somewhat later.
+    // The client sends at least every 3 s, and somewhat later on a busy computer.
     let profile = "export MOSH_SERVER_NETWORK_TMOUT=10";
     let (sshd, scratch) = (Sshd::start(Far { profile, ..Far::default() }), Scratch::new());
     let settings = scratch.write("rove.toml", "tunnel = false\n");

@@ -1,4 +1,4 @@
-//! Sessions whose datagrams go through ssh, as where no UDP passes.
+//! Sessions whose datagrams go through ssh, as in a network that blocks UDP.
 
 use std::io::{Read as _, Write as _};
 use std::net::UdpSocket;
@@ -12,7 +12,7 @@ use crate::support::{
     side_by_side, within_guard,
 };
 
-/// A script that reports its server's process number, and then reports and answers every line.
+/// A script that reports its server's pid, and then reports and answers every line.
 const ECHO: &str = r#"
 echo "server $PPID" > "$1"; echo ready
 while IFS= read -r line; do echo "$line" > "$1"; echo "got $line"; done
@@ -23,7 +23,7 @@ fn call(sshd: &Sshd, options: &[&str]) -> Invocation {
     call.args(options).arg("far")
 }
 
-/// A session through a tunnel whose command echoes lines. Its server is killed when this is dropped.
+/// A session through a tunnel, with a command that echoes lines. Dropping this value kills the server.
 struct Tunnelled {
     terminal: Terminal,
     report: Report,
@@ -46,7 +46,7 @@ fn tunnelled_to(sshd: Sshd) -> Tunnelled {
     Tunnelled { terminal, report, server, sshd, _scratch: scratch }
 }
 
-/// Returns the server whose command is [`ECHO`]. The server is killed when the value is dropped.
+/// Returns the server whose command is [`ECHO`]. Dropping the returned value kills the server.
 fn reported_server(report: &Report) -> Process {
     let server = report.wait_where(|line| line.starts_with("server "));
     let pid = server.split_once(' ').and_then(|(_, pid)| pid.parse().ok()).expect("a number");
@@ -84,7 +84,7 @@ fn the_server_listens_to_nobody_else_and_the_status_tells_the_way() {
     let port = session.terminal.number_on_screen("through ssh, to UDP port ", " of the host");
     UdpSocket::bind(("127.0.0.1", port)).expect_err("the server is there");
     UdpSocket::bind(("127.0.0.2", port)).expect("and nowhere else");
-    // The first key takes the status away.
+    // The first key hides the status.
     session.terminal.send("qx\r");
     session.terminal.wait_for_text("got x");
 }
@@ -139,7 +139,7 @@ fn a_host_that_asks_again_is_told_of_and_the_session_can_be_left() {
 #[test]
 fn a_host_that_asks_again_is_answered_in_the_session() {
     let session = tunnelled();
-    // From now on the key has a passphrase, which only the user knows.
+    // From now on, the key file needs a passphrase, which only the user knows.
     let config = std::fs::read_to_string(session.sshd.path("ssh_config")).expect("it is there");
     std::fs::write(
         session.sshd.path("ssh_config"),
@@ -155,7 +155,7 @@ fn a_host_that_asks_again_is_answered_in_the_session() {
     session.terminal.wait_for_text("Ctrl-^ r");
     session.terminal.send("typed meanwhile\r");
 
-    // Ctrl-C at the login leads back to the session.
+    // Ctrl-C during the login returns to the session.
     session.terminal.send("\x1er");
     session.terminal.wait_for_text("Enter passphrase for key");
     session.terminal.send("\x03");
@@ -164,7 +164,7 @@ fn a_host_that_asks_again_is_answered_in_the_session() {
     });
     session.terminal.send("\x1er");
     session.terminal.wait_for("the question", |screen| {
-        // The first question is still on the screen.
+        // The first login's question is still on the screen.
         screen.contents().matches("Enter passphrase for key").count() == 2
             && !screen.alternate_screen()
     });
@@ -182,7 +182,7 @@ fn a_login_that_is_broken_off_leaves_no_ssh_at_the_terminal() {
     let scratch = Scratch::new();
     let report = Report::new(&scratch);
     let sshd = Sshd::start(Far::default());
-    // This ssh is refused in batch mode. Otherwise, after its first run, it takes the terminal and ignores signals.
+    // In batch mode, this ssh fails. Otherwise it logs in once, and later runs change the terminal and ignore signals.
     let ssh = scratch.script(
         "ssh",
         &format!(
@@ -203,14 +203,14 @@ fn a_login_that_is_broken_off_leaves_no_ssh_at_the_terminal() {
     let call = call.args(["far", "--", "sh", "-c", ECHO, "sh", report.path()]);
     let terminal = Terminal::start(&call, SIZE);
     terminal.wait_for_text("ready");
-    // Without its tunnel, the server does not learn of the end, so the test kills it.
+    // Without its tunnel, the server does not learn of the session's end, so the test kills it.
     let _server = reported_server(&report);
     assert_ne!(sshd.cut(), 0);
     terminal.wait_for_text("Ctrl-^ r");
     terminal.send("\x1er");
     let pid = report.wait_where(|line| line.parse::<u32>().is_ok());
     let stubborn = process(pid.parse().expect("a number"));
-    // Without this, the test would see the session's earlier screen.
+    // Without this wait, the test might see the session's earlier screen.
     terminal.wait_for("the login", |screen| {
         screen.contents().contains("logging in again") && !screen.alternate_screen()
     });

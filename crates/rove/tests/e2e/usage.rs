@@ -1,4 +1,4 @@
-//! Errors of a command line give a sentence and an exit code.
+//! Errors of a command line end rove with a sentence and an exit code.
 
 use std::net::{Ipv4Addr, UdpSocket};
 use std::process::Stdio;
@@ -180,7 +180,7 @@ fn a_host_that_refuses_and_a_name_that_leads_nowhere_are_told_in_one_line() {
     }
 }
 
-/// Returns a call of rove that names ssh's port by `-p`, as ssh's users do, while ssh's configuration has another port.
+/// Returns a call that gives ssh's port by `-p`, while ssh's configuration names another port. Returns ssh's port, too.
 fn with_sshs_port(sshd: &Sshd, elsewhere: &ClosedPort, options: &[&str]) -> (Invocation, String) {
     let config = std::fs::read_to_string(sshd.path("ssh_config")).expect("it is there");
     let (_, rest) = config.split_once(" Port ").expect("it names the port");
@@ -221,7 +221,7 @@ fn nobody_is_asked_for_sshs_port_who_wants_no_question_or_goes_another_way() {
         assert!(said.contains("is the UDP port of the session"), "{options:?}: {said}");
         assert!(!said.contains("[Y/n]"), "{options:?}: {said}");
     }
-    // Nobody listens at this port, so it is not taken for ssh's.
+    // Nobody listens at this port, so rove does not take it for ssh's port.
     let nothing = ClosedPort::new();
     let port = nothing.number;
     let (call, _) = with_sshs_port(&sshd, &closed, &["-p", &port.to_string()]);

@@ -1,4 +1,4 @@
-//! The session in the user's own terminal: lines to copy, colours without its help, titles.
+//! The session in the user's own terminal: lines to copy, colours that rove must draw itself, and titles.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -9,10 +9,10 @@ use crate::support::{
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// A script that writes a file to its terminal and waits for a line.
+/// A script that writes a file to its terminal without changes and waits for a line.
 const SHOW: &str = "stty -echo -opost; cat \"$1\"; read -r line";
 
-/// Starts a server whose command shows these bytes, in a folder that has to outlive it.
+/// Starts a server whose command shows `bytes`. The scratch folder must exist as long as the server.
 fn showing(scratch: &Scratch, maker: Maker, bytes: &str) -> Server {
     let file = scratch.write("bytes", bytes);
     let file = file.to_str().expect("scratch paths are text");
@@ -137,7 +137,7 @@ fn a_command_shows_its_lines_and_editors_while_it_runs() {
     server.assert_gone();
 }
 
-/// Waits until tmux shows these lines with its history.
+/// Waits until tmux's screen and history together show these lines.
 fn wait_for_history(tmux: &Tmux, wanted: &[String]) {
     let (tmux, wanted) = (tmux.clone(), wanted.to_vec());
     within_guard(
@@ -158,7 +158,7 @@ fn lines_over_rows_that_were_wrapped_stay_lines_of_their_own() {
         let call = Maker::Rove.client(server.address, &server.key);
         let call = tmux.around(call.env("ROVE_SCROLLBACK", scrollback));
         let mut terminal = Terminal::start(&call, SIZE);
-        // Each row of a long line begins with a zero. tmux joins a row to the one before if that is marked as wrapped.
+        // Each row of a long line begins with a zero. tmux joins a row that is marked as wrapped to the previous row.
         let short = || -> Vec<String> {
             let lines = tmux.lines(&["-J", "-S", "-"]);
             lines.into_iter().filter(|it| !it.is_empty() && !it.starts_with('0')).collect()
@@ -184,7 +184,7 @@ fn lines_over_rows_that_were_wrapped_stay_lines_of_their_own() {
 #[test]
 fn a_cleared_screens_text_is_in_the_terminals_own_history() {
     let scratch = Scratch::new();
-    // Ctrl-L in a shell, `clear`, and both for a terminal like tmux.
+    // Clears the screen as Ctrl-L in a shell and as `clear` do, and as both do for a terminal such as tmux.
     let script = r"stty -echo; seq 40; read -r line
         printf '\033[H\033[2J'; echo one; read -r line
         printf '\033[H\033[2J\033[3J'; echo two; read -r line
@@ -244,7 +244,7 @@ fn no_older_letter_stays_between_emoji_that_the_terminal_joins() {
 #[test]
 fn emoji_that_the_terminal_joins_leave_no_gap_and_programs_are_told() {
     let scratch = Scratch::new();
-    // Until the client has measured its terminal, the cursor stands four columns further.
+    // Before the client has measured its terminal, the program sees the cursor four columns further right.
     let script = r#"
         until [ "$column" = 3 ]; do
             IFS=';' read -rs -d R -p $'\r👩\u200d💻\e[6n' row column
@@ -268,7 +268,7 @@ fn emoji_that_the_terminal_joins_leave_no_gap_and_programs_are_told() {
 fn colored_blanks_do_not_depend_on_what_erasing_paints() {
     let bytes = "\x1b[48;2;255;0;255m\x1b[H\x1b[2JTrue\r\n\x1b[48;5;32m\x1b[J256\r\n\x1b[42m\x1b[J16\r\n\
         \x1b[0mdone\r\n\x1b[10;10H\x1b[41m\x1b[5X\x1b[12;1H\x1b[44m\x1b[2Kx\x1b[m";
-    // By its terminfo entry, only the first terminal erases with the background colour.
+    // According to terminfo, only the first of these terminals erases with the background colour.
     side_by_side(["xterm-256color", "screen-256color"], |term| {
         let scratch = Scratch::new();
         let server = showing(&scratch, Maker::Rove, bytes);

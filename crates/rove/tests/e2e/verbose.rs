@@ -1,4 +1,4 @@
-//! A server that logs its work: it checks each change before it sends it, and survives the reader of its log.
+//! A server with a log (`-vv`) checks each change before it sends it, and survives the reader of its log.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -11,7 +11,7 @@ use crate::support::{
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// A server started with `-vv`, and its output. It is killed when this value is dropped.
+/// A server started with `-vv`, and its output. Dropping this value kills the server.
 struct Verbose {
     address: SocketAddr,
     key: String,
@@ -58,7 +58,7 @@ impl Verbose {
         Terminal::start(&maker.client(self.address, &self.key), SIZE)
     }
 
-    /// Asserts that the server, which has ended or is about to, has found nothing wrong.
+    /// Waits for the server's end, and asserts that the server's own checks have found nothing wrong.
     fn assert_nothing_wrong(self) {
         let Self { mut stdout, stderr, _process, .. } = self;
         let log = within_guard("the log to end", move || std::io::read_to_string(stderr));
@@ -73,7 +73,7 @@ impl Verbose {
 
 #[test]
 fn a_verbose_server_finds_nothing_wrong_with_what_it_sends() {
-    // Wrapped lines, wide characters, colours, scrolling and modes, each in frames of their own.
+    // The script draws wrapped lines, wide characters, colours, scrolling and modes, each in frames of its own.
     let script = r#"
         stty -echo; echo ready
         while IFS= read -r line; do
@@ -111,7 +111,7 @@ fn a_pager_follows_a_window_that_is_drawn_larger_and_smaller() {
         let widths = (1..=10).chain((0..10).rev()).map(|step| (14, 60 + step));
         for (rows, columns) in heights.chain(widths) {
             terminal.resize((rows, columns));
-            // The test waits for the whole page, because less loses a key that arrives while it draws.
+            // The test waits for the whole page, because less loses a key that arrives while less draws.
             let page: Vec<String> = text
                 .lines()
                 .take(usize::from(rows) - 1)
@@ -149,7 +149,7 @@ fn the_log_names_the_process_that_asked_for_a_key_and_who_came() {
     let server = Verbose::start_with(call(), &["sh", "-c", "echo ready; read line"]);
     let mut owner = server.client(Maker::Rove);
     owner.wait_for_text("ready");
-    // The server gives no key until the client has told it that others may join.
+    // The server gives no key until its client has told it that others may join.
     let ask = |words: &[&str]| {
         let call = call().arg("attach").args(words);
         within_guard("a key", move || {
@@ -176,7 +176,7 @@ fn the_log_names_the_process_that_asked_for_a_key_and_who_came() {
     next.wait_exit().assert_code(0);
     let log = within_guard("the log to end", || std::io::read_to_string(server.stderr));
     let log = log.expect("a log is text");
-    // A portable build does not learn the process number.
+    // A portable build does not know the pid.
     let here = |pid| match cfg!(rove_portable) {
         true => "this computer".to_owned(),
         false => format!("this computer (process {pid})"),
@@ -193,7 +193,7 @@ fn the_log_names_the_process_that_asked_for_a_key_and_who_came() {
 
 #[test]
 fn a_server_that_cannot_keep_a_control_socket_serves_all_the_same() {
-    // A file is in the place of the directory, which can thus not be made.
+    // A file takes the place of the directory's parent, so that the server cannot create the directory.
     let scratch = Scratch::new();
     let call =
         Maker::Rove.server().env("ROVE_RUNTIME_DIR", scratch.write("file", "").join("inside"));

@@ -1,8 +1,8 @@
-//! The program for Windows, under Wine, with servers of this computer. `cargo xtask wine` builds the program and runs
-//! these tests. The daily gate leaves them out, because Wine takes long to start.
+//! The Windows program, under Wine, with servers on this computer. `cargo xtask wine` builds the program and runs these
+//! tests. Daily test runs leave them out, because Wine starts slowly.
 //!
-//! Wine's console passes escape sequences on to the terminal that it runs in, and counts them as text. So the window of
-//! these tests is wide, and they look for words only.
+//! Wine's console passes escape sequences to its terminal, but counts them as text. These tests therefore use a wide
+//! window, and look for words only.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -12,13 +12,13 @@ use std::thread;
 
 use crate::support::{Far, Invocation, Maker, Server, Sshd, Terminal};
 
-/// The variable by which `cargo xtask wine` names the program.
+/// The variable in which `cargo xtask wine` passes the program's path.
 const VARIABLE: &str = "ROVE_WINDOWS_PROGRAM";
-/// A window in which no line of Wine's console is full.
+/// Rows and columns of a window in which no line of Wine's console is full.
 const WIDE: (u16, u16) = (24, 2000);
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Returns the program for Windows. `None`, after a sentence, outside of `cargo xtask wine`.
+/// Returns the Windows program. Outside of `cargo xtask wine`, prints a sentence and returns `None`.
 fn program() -> Option<PathBuf> {
     let program = std::env::var_os(VARIABLE).map(PathBuf::from);
     if program.is_none() {
@@ -29,21 +29,21 @@ fn program() -> Option<PathBuf> {
     program
 }
 
-/// Returns a call of the program for Windows with these words.
+/// Returns a call of the Windows program with these words.
 fn call(program: &PathBuf, words: &[&str]) -> Invocation {
     let prefix = program.with_file_name("wine-prefix");
     let call = Invocation::new("wine").arg(program).args(words);
     call.env("WINEPREFIX", prefix).env("WINEDEBUG", "-all")
 }
 
-/// Starts the program for Windows with these words, and a server's address after them.
+/// Starts the Windows program with these words, followed by a server's address.
 fn start(program: &PathBuf, words: &[&str], server: SocketAddr, key: &str) -> Terminal {
     let (ip, port) = (server.ip().to_string(), server.port().to_string());
     let call = call(program, words).args([ip, port]).env("MOSH_KEY", key);
     Terminal::start(&call, WIDE)
 }
 
-/// Starts the program for Windows beside a program `ssh.exe` that hands its arguments to this computer's ssh, which
+/// Starts the Windows program next to a program `ssh.exe` that hands its arguments to this computer's ssh. This ssh
 /// knows the far computer.
 fn start_with_ssh(program: &PathBuf, words: &[&str], sshd: &Sshd) -> Terminal {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there are free ports");
@@ -57,8 +57,8 @@ fn start_with_ssh(program: &PathBuf, words: &[&str], sshd: &Sshd) -> Terminal {
     Terminal::start(&call(program, words).env("ROVE_TEST_SSH", port.to_string()), WIDE)
 }
 
-/// Runs `ssh` with the arguments that the other end sends, each with a null byte after it. Answers with pieces of its
-/// output, and its exit code.
+/// Runs `ssh` with the arguments from `other`, each of which ends with a null byte. Answers with pieces of ssh's output
+/// and its exit code.
 fn answer(mut other: TcpStream, ssh: &str) -> std::io::Result<()> {
     let mut arguments = String::new();
     other.read_to_string(&mut arguments)?;
@@ -75,7 +75,7 @@ fn answer(mut other: TcpStream, ssh: &str) -> std::io::Result<()> {
     other.write_all(&[0, code.unwrap_or(255)])
 }
 
-/// A program that shows the bytes of each key, and ends with status 7 at a `q`.
+/// A program that shows the bytes of each key, and exits with status 7 at a `q`.
 const SHOWS_KEYS: &str = "stty raw -echo; printf 'READY\\r\\n'; exec 3>&1; \
     while key=$(dd bs=1 count=1 2>/dev/null | od -An -tx1 | tr -d ' '); do \
     printf '<%s>' \"$key\"; [ \"$key\" = 71 ] && exit 7; done";
@@ -98,7 +98,7 @@ fn keys_of_the_console_reach_the_host_and_the_exit_status_comes_back() {
         ("\x1b[Z", "<1b><5b><5a>"),
         ("\x1bx", "<1b><78>"),
         ("\0", "<00>"),
-        // Wine reports this key as an event of the console.
+        // Wine reports Ctrl-C as an event of the console.
         ("\x03", "<03>"),
     ] {
         terminal.send(keys);
@@ -174,7 +174,7 @@ fn a_wrong_call_is_refused_in_one_sentence() {
     }
 }
 
-/// Asserts that the rest of a session works, and prints facts about Wine for docs/platforms.md.
+/// Prints facts about Wine for docs/platforms.md. Asserts that the session works in spite of these.
 #[test]
 fn a_session_outlives_all_that_wine_gets_wrong() {
     let Some(program) = program() else { return };
@@ -191,7 +191,7 @@ fn a_session_outlives_all_that_wine_gets_wrong() {
     terminal.wait_for_text("0]0");
     let is_told = terminal.screen().contents().contains("[size 30x1900]");
     println!("Wine: a new size of the window arrives: {is_told}");
-    // Each key is followed by another, which arrives after it.
+    // The next key arrives after the key under test, and shows that the latter had time to arrive.
     for (name, key, shown, next) in [
         ("Escape", "\x1b", "^[", "1"),
         ("Ctrl-Z", "\x1a", "^Z", "2"),

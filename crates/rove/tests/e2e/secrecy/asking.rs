@@ -1,4 +1,4 @@
-//! More programs that ask for passphrases, and editors, pagers and multiplexers that ask for secrets.
+//! Further programs that ask for passphrases, and editors, pagers and multiplexers that ask for secrets.
 
 use super::case::Step::{Answer, Each, Key, Line, See, Settle, Three, Times};
 use super::case::{Case, Step};
@@ -13,7 +13,7 @@ const FILES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Creates a case with all files.
+/// Creates a case of an `sh` script with the files [`FILES`].
 const fn case(
     name: &'static str,
     needs: &'static [(&'static str, &'static str)],

@@ -1,4 +1,4 @@
-//! Programs that hide the terminal's cursor and draw their own in a box, as those built with Ink do.
+//! Programs that hide the terminal's cursor and draw a cursor of their own in a box, as programs built with Ink do.
 
 use super::case::Step::{Answer, Burst, Each, Key, Line, Secret, See, Settle};
 use super::case::{Case, Step};
@@ -7,7 +7,7 @@ use super::toolkits::{FIRST, SAME_PLACE, THREE_SAME_PLACE};
 const PYTHON: &[(&str, &str)] = &[(super::case::PYTHON, "python3")];
 const FILES: &[(&str, &str)] = &[("boxed.py", include_str!("programs/boxed.py"))];
 
-/// Creates a case of the program that draws its cursor.
+/// Creates a case of the program `boxed.py`, which draws its own cursor.
 const fn boxed(name: &'static str, script: &'static str, steps: &'static [Step]) -> Case {
     Case::new(name, "sh", script, steps).needs(PYTHON).with(FILES)
 }

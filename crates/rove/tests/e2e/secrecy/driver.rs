@@ -1,4 +1,4 @@
-//! A run: a client on a terminal, a delaying path, a server with a case's script, and a user who types.
+//! Runs a case: a client on a terminal, a delaying path, a server with the case's script, and a user who types.
 
 use std::cell::RefCell;
 use std::net::{IpAddr, Ipv4Addr};
@@ -11,19 +11,19 @@ use super::picture::{Leak, leak};
 use super::{Case, Step};
 use crate::support::{Maker, SIZE, Scratch, Server, Terminal, relay_to, require};
 
-/// The time from key to key. Chosen: a person who types a password that she knows well.
+/// The time from key to key. Chosen: that of a person who types a password that she knows well.
 const KEY_GAP_MS: u64 = 80;
-/// The time from a picture to the first key. Chosen: a person who knows the question beforehand.
+/// The time from a change of the screen to the first key. Chosen: that of a person who knows the question beforehand.
 const REACTION_MS: u64 = 60;
-/// The time that programs themselves take to answer a key, at most.
+/// The longest time that programs themselves take to answer a key.
 const ANSWER_MS: u64 = 250;
 
-/// The time that a client may take to draw what it predicts. Chosen: a busy machine's; another key gets another chance.
+/// The longest time that a client takes to draw a prediction. Chosen: for a busy machine. Later keys get new chances.
 const DRAWING_MS: u64 = 1_000;
-/// The time between two looks at the client's screen.
+/// The time between two checks of the client's screen.
 const LOOK_AGAIN_MS: u64 = 20;
 
-/// A script that runs a case's script, and then the canary.
+/// A script that runs a case's script, and then [`CANARY`].
 const AROUND: &str = "\
 cd \"$1\" || exit
 HOME=$1 OUT=$1/out SECRET=$2 ZDOTDIR=$1 XDG_CONFIG_HOME=$1 XDG_RUNTIME_DIR=$1 PS1='$ '
@@ -32,39 +32,39 @@ unset HISTFILE SSH_CONNECTION SSH_CLIENT SSH_TTY TMUX XDG_DATA_HOME XDG_STATE_HO
 $4 $3 ./case
 . ./canary
 ";
-/// The canary: a script that reads a line after a case, in a place and with a prompt that no case has.
+/// A script that reads a line after a case, in a place and with a prompt that no case has, to see predictions there.
 const CANARY: &str = "\
 stty sane
 printf '\\033[?1049l\\033[?2004l\\033[0m\\033[?25h\\033[r\\033[2J\\033[9;1Hthat was all, say so: '
 read -r line
 ";
-/// The canary's prompt.
+/// The prompt of [`CANARY`].
 const LAST_PROMPT: &str = "that was all, say so: ";
 
-/// A case, and where it is run.
+/// A case, and the circumstances of its run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
     pub(super) case: Case,
     pub(super) client: Maker,
     pub(super) server: Maker,
     pub(super) rtt_ms: u64,
-    /// Whether predictions are off, so that all that is seen comes from the program.
+    /// Whether predictions are off, so that every visible letter comes from the program.
     pub(super) is_plain: bool,
 }
 
 /// The findings of a run.
 #[derive(Debug)]
 pub(super) struct Outcome {
-    /// The letters of the secret that were seen.
+    /// The letters of the secret that were visible although they must not be.
     pub(super) leak: Option<Leak>,
-    /// All letters of the secret that were seen, those that are excused among them.
+    /// All letters of the secret that were visible, including the excused letters.
     pub(super) shown: String,
-    /// Why the run proves nothing.
+    /// The reason why the run proves nothing, if it does not.
     pub(super) fault: Option<String>,
 }
 
 impl Run {
-    /// Runs the case.
+    /// Runs the case and returns its findings.
     pub(super) fn play(&self) -> Outcome {
         let scratch = Scratch::new();
         let mut output = String::new();
@@ -112,7 +112,7 @@ impl Run {
         played.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     }
 
-    /// Returns the preference that shows predictions at this round-trip time. Stock's `adaptive` needs over 60 ms.
+    /// Returns a mode that shows predictions at this round-trip time. A stock client's `adaptive` needs over 60 ms.
     fn preference(&self) -> &'static str {
         match self.rtt_ms {
             _ if self.is_plain => "never",
@@ -128,7 +128,7 @@ struct User<'a> {
     run: &'a Run,
     terminal: &'a Terminal,
     scratch: &'a Scratch,
-    /// The screen before the newest Enter. Empty once the user has seen another.
+    /// The screen before the latest Enter. Empty after the user has seen a newer screen.
     before: RefCell<String>,
 }
 
@@ -191,10 +191,10 @@ impl User<'_> {
     }
 
     fn see(&self, count: usize, text: &str) {
-        // A blank at the end of a prompt may be a cell that nobody has drawn.
+        // The blank at the end of a prompt may be a cell that no program has drawn.
         let text = text.trim_end();
         let is_in = |screen: &str| screen.matches(text).count() >= count;
-        // The secret would be typed before its question, where the host's kernel may echo it.
+        // If the old screen had the text, the user would type too early, when the host's kernel may still echo.
         assert!(!is_in(&self.before.take()), "{text:?} was there before Enter, {count} times");
         self.terminal.wait_for(text, |screen| is_in(&screen.contents()));
         pause(REACTION_MS);
@@ -224,7 +224,7 @@ impl User<'_> {
         self.type_keys(letters.clone().take(half));
         self.settle();
         if self.run.case.excused > 0 {
-            // A program on a busy machine answers later. Its silence is known once no letter after the first is shown.
+            // A busy program answers late. The client knows of its silence as soon as only the first letter is visible.
             self.terminal.wait_for("the silence is known", |screen| {
                 let text = screen.contents();
                 !letters.clone().take(half).skip(1).any(|letter| text.contains(letter))
@@ -237,14 +237,14 @@ impl User<'_> {
         pause(self.run.rtt_ms + ANSWER_MS);
     }
 
-    /// Asserts that the program has got the secret.
+    /// Asserts that the program has received the secret.
     fn assert_arrived(&self) {
         let secret = self.run.case.secret;
         let out = self.scratch.read("out");
         assert!(out.contains(secret), "the program got {out:?} and not {secret:?}");
     }
 
-    /// Asserts that predictions were on in this session: the user sees a key while the server is stopped.
+    /// Asserts that this session predicts: the user sees a key while the server is stopped.
     fn assert_predictions_are_shown(&self, server: &Server) {
         let mut typed = LAST_PROMPT.to_owned();
         let is_predicted = "okay then, that was it".chars().any(|key| {
@@ -263,7 +263,7 @@ impl User<'_> {
         assert!(is_predicted, "no key was predicted afterwards\n{}", self.terminal.dump());
     }
 
-    /// Returns whether the text is seen within the time in which a client draws what it predicts.
+    /// Returns whether `text` appears within [`DRAWING_MS`].
     fn is_seen_soon(&self, text: &str) -> bool {
         (0..DRAWING_MS / LOOK_AGAIN_MS).any(|_| {
             pause(LOOK_AGAIN_MS);
@@ -272,7 +272,7 @@ impl User<'_> {
     }
 }
 
-/// Lets the user take her time, as it matters when keys are typed.
+/// Waits as long as a user does. The secrecy of typed keys depends on their times.
 #[expect(clippy::disallowed_methods, reason = "a user's own pace is no event to wait for")]
 pub(crate) fn pause(millis: u64) {
     std::thread::sleep(std::time::Duration::from_millis(millis));

@@ -1,4 +1,4 @@
-//! Forms on the whole screen.
+//! Forms that fill the whole screen.
 
 use super::case::Step::{Answer, Each, Gone, Key, Line, Secret, See, Settle, Type};
 use super::case::{Case, Step};
@@ -11,22 +11,22 @@ const FILES: &[(&str, &str)] = &[
     ("panel.py", include_str!("programs/panel.py")),
 ];
 
-/// Creates a case of a dialog.
+/// Creates a case that uses the program `dialog`.
 const fn dialog(name: &'static str, script: &'static str, steps: &'static [Step]) -> Case {
     Case::new(name, "sh", script, steps).needs(DIALOG)
 }
 
-/// Creates a case of a form that Python draws.
+/// Creates a case of a form that a Python program draws.
 const fn form(name: &'static str, script: &'static str, steps: &'static [Step]) -> Case {
     Case::new(name, "sh", script, steps).needs(PYTHON).with(FILES)
 }
 
-/// A name in the first field, then the secret in the second.
+/// The user enters a name in the first box, and the secret in the second.
 const NAME_THEN_SECRET: &[Step] =
     &[See("value:"), Line("anna"), Gone("anna"), Settle, Settle, Answer];
-/// Two names with Enter after them, then the secret.
+/// The user enters two names, each with Enter, and then the secret.
 const THREE_FIELDS: &[Step] = &[Each(&[See("an account"), Line("anna"), Line("berta")]), Answer];
-/// Two names with Tab after them, then the secret.
+/// The user enters two names, each with Tab, and then the secret.
 const TABBED: &[Step] =
     &[Each(&[See("an account"), Type("anna"), Key("\t"), Type("berta"), Key("\t")]), Answer];
 

@@ -1,4 +1,4 @@
-//! Ways in which an outside attacker once saw letters: editors' modes near questions, and programs that look like
+//! Cases in which an outside attacker once saw letters: editors' modes near questions, and programs that look like
 //! shells.
 
 use super::case::Step::{Answer, Each, Insert, Key, Line, Lines, See, Settle, Three, Times};
@@ -39,7 +39,7 @@ zle -N secret; bindkey '^G' secret\n",
     ("rc.vim", "inoremap <expr> <F5> system('kill -9 ' . getpid())\n"),
 ];
 
-/// Creates a case with all files.
+/// Creates a case of an `sh` script with the files [`FILES`].
 const fn case(
     name: &'static str,
     needs: &'static [(&'static str, &'static str)],
@@ -49,7 +49,7 @@ const fn case(
     Case::new(name, "sh", script, steps).needs(needs).with(FILES)
 }
 
-/// Text in a vim in the lower pane, then the secret in the upper one.
+/// The user types text in a vim in the lower pane, and the secret in the upper pane.
 const INSERTED_BELOW: &[Step] = &[See("value: "), Insert, Key("\x02o"), Settle, Answer];
 const SECRET: &[Step] = &[See("value: "), Answer];
 

@@ -229,7 +229,7 @@ Shell().cmdloop()",
 
 const PYTHON_AND_BASH: &[(&str, &str)] = &[(super::case::PYTHON, "python3"), ("bash", "bash")];
 
-/// Asks without echo, and turns the echo off again when it goes on after a stop.
+/// A program that asks without echo. When it continues after a stop, it turns the echo off again.
 const STOPPED: &str = "\
 import signal, sys, termios
 def hide(*_):
@@ -249,7 +249,7 @@ termios.tcsetattr(0, termios.TCSANOW, before)
 open('out', 'w').write(word)
 ";
 
-/// Reads without an echo although the terminal's modes include ECHO. With EXTPROC, another program should echo.
+/// A program that reads without echo although the modes include ECHO. With EXTPROC, another program should echo.
 const EXTPROC: &str = "\
 import os, termios
 before = termios.tcgetattr(0)

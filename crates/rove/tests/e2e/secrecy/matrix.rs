@@ -1,4 +1,4 @@
-//! Chooses the runs, limits how many run at a time, and reports their outcomes.
+//! Chooses the runs, limits how many run at the same time, and reports their results.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -10,30 +10,30 @@ use super::Case;
 use super::driver::{Outcome, Run};
 use crate::support::{Maker, is_installed};
 
-/// The round-trip time of the runs that no variable chooses. Chosen: most leaks that were found show at it.
+/// The default round-trip time. Chosen: most leaks that were ever found appear at this time.
 const USUAL_RTT_MS: u64 = 300;
-/// The round-trip times of samples, in turn. Chosen: the usual one for every other case; with 800 ms runs take long.
+/// The round-trip times of samples, in turn. Chosen: every other case has the default, and few have the slow 800 ms.
 const SAMPLE_RTTS_MS: [u64; 4] = [300, 100, 300, 800];
-/// All round-trip times.
+/// The round-trip times of `ROVE_SECRECY_RTT=all`.
 const ALL_RTTS_MS: [u64; 4] = [40, 100, 300, 800];
-/// Runs at once, over all tests. Chosen: they mostly wait; with more, two processors delay the programs' own answers.
+/// Most simultaneous runs of all tests. Chosen: runs mostly wait, but more of them delay programs on two processors.
 const RUNS_MAX: usize = 48;
 
-/// Runs the chosen cases with both servers.
+/// Runs the chosen cases, each with both servers.
 ///
 /// # Panics
 ///
-/// Panics at the end if any run showed a letter or proved nothing, with a paragraph for each.
+/// Panics at the end, with a paragraph for each run that showed a letter or proved nothing.
 pub(super) fn run(cases: &[Case]) {
     play(chosen(cases));
 }
 
-/// Runs each chosen case once, with one of these servers at one of [`SAMPLE_RTTS_MS`]. If a variable chooses times or
-/// servers, runs all of these.
+/// Runs each chosen case once. Servers and times ([`SAMPLE_RTTS_MS`]) differ from case to case. If a variable chooses
+/// times or servers, runs the case with all of these.
 ///
 /// # Panics
 ///
-/// As [`run`].
+/// Panics as [`run`] does.
 pub(super) fn sample(cases: &[Case], servers: &[Maker]) {
     let mut runs = chosen(cases);
     if variable("ROVE_SECRECY_RTT").is_none() && variable("ROVE_SECRECY_SERVER").is_none() {
@@ -71,7 +71,7 @@ fn next(runs: &Mutex<VecDeque<Run>>) -> Option<Run> {
     runs.lock().expect("no holder of the lock panics").pop_front()
 }
 
-/// Returns the runs that the environment chooses.
+/// Returns the runs that the environment variables choose.
 fn chosen(cases: &[Case]) -> VecDeque<Run> {
     let name = variable("ROVE_SECRECY_CASE").unwrap_or_default();
     let server = variable("ROVE_SECRECY_SERVER");
@@ -101,12 +101,12 @@ fn chosen(cases: &[Case]) -> VecDeque<Run> {
     runs
 }
 
-/// Returns the value of an environment variable. `None` if it is empty.
+/// Returns the value of an environment variable, or `None` if it is unset or empty.
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Returns whether the large programs that the case needs are installed, and says so if not.
+/// Returns whether the large programs that the case needs are installed. If not, prints their names.
 fn is_possible(case: &Case) -> bool {
     let missing = case.large_programs().find(|(program, _)| !is_installed(program));
     if let Some((program, package)) = missing {
@@ -115,7 +115,7 @@ fn is_possible(case: &Case) -> bool {
     missing.is_none()
 }
 
-/// Adds the run's line to the table that the environment names.
+/// Adds a line about the run to the table that `ROVE_SECRECY_TABLE` names.
 fn record(run: &Run, outcome: &Outcome) {
     let Some(path) = std::env::var_os("ROVE_SECRECY_TABLE") else { return };
     let leak = match &outcome.leak {
@@ -130,7 +130,7 @@ fn record(run: &Run, outcome: &Outcome) {
     file.write_all(line.as_bytes()).expect("the table takes a line");
 }
 
-/// Returns the paragraph about a run that failed.
+/// Returns a paragraph about the run if it failed.
 fn failure(run: &Run, outcome: &Outcome) -> Option<String> {
     let mut text = format!("{}, {} server, {} ms", run.case.name, run.server.name(), run.rtt_ms);
     if let Some(leak) = &outcome.leak {
@@ -143,10 +143,10 @@ fn failure(run: &Run, outcome: &Outcome) -> Option<String> {
     (outcome.leak.is_some() || outcome.fault.is_some()).then_some(text)
 }
 
-/// The places for runs, which all tests share.
+/// The permits for runs, which all tests of this process share.
 static PLACES: Places = Places { free: Mutex::new(RUNS_MAX), freed: Condvar::new() };
 
-/// A number of places. Each run holds a place.
+/// A number of permits. Each run holds a permit.
 struct Places {
     free: Mutex<usize>,
     freed: Condvar,

@@ -1,18 +1,18 @@
-//! Secrets typed into real programs over a slow path: no picture of the client's screen shows a letter of one.
+//! Secrets that are typed into real programs over a slow path: the client's screen never shows a letter of a secret.
 //!
-//! A [`Case`] is a program that asks for a secret, and what its user does. Each case is run by a rove client with a
-//! rove server and with a stock one. Every byte of the client's output is drawn, and every picture is looked at, cell
-//! by cell. A run passes only if the secret has also arrived at the program, and if predictions were shown in the
-//! same session afterwards.
+//! A [`Case`] is a program that asks for a secret, and the actions of its user. A rove client runs each case with a
+//! rove server and with a stock server. The test draws the client's output byte by byte, and searches all cells of each
+//! picture. A run passes only if, in addition, the program has received the secret, and a later line of the session
+//! shows predictions.
 //!
-//! The tests run every case at one round-trip time. For some lists they use only one server, at times that differ by
-//! case ([`matrix::sample`]). These variables choose other runs:
+//! The tests run every case at a single round-trip time. Tests that call [`matrix::sample`] use a single server for
+//! each case, and round-trip times that differ by case. These variables choose other runs:
 //!
-//! - `ROVE_SECRECY_RTT=40,100,300,800`: round-trip times in milliseconds; `all` is these four.
-//! - `ROVE_SECRECY_LOSS=0.29`: this share of the datagrams is lost each way, in place of the case's own.
-//! - `ROVE_SECRECY_CASE=fish`: only the cases with this text in their names; `|` between several texts.
-//! - `ROVE_SECRECY_SERVER=stock`: only one server, `rove` or `stock`.
-//! - `ROVE_SECRECY_CLIENT=stock`: another client, to compare.
+//! - `ROVE_SECRECY_RTT=40,100,300,800`: round-trip times in milliseconds. `all` means these four.
+//! - `ROVE_SECRECY_LOSS=0.29`: the share of datagrams that is lost each way, in place of the case's own share.
+//! - `ROVE_SECRECY_CASE=fish`: only the cases whose names contain this text. `|` separates several texts.
+//! - `ROVE_SECRECY_SERVER=stock`: only this server, `rove` or `stock`.
+//! - `ROVE_SECRECY_CLIENT=stock`: a stock client, for comparison.
 //! - `ROVE_SECRECY_PREDICT=never`: no predictions. A letter that is seen then comes from the program, and the case is
 //!   wrong. Each new case is run so once. `always`: predictions with fewer proofs, at all round-trip times.
 //! - `ROVE_SECRECY_TABLE=file`: a line for each run is added to this file: server, time, letters, case, fault, with
@@ -51,7 +51,7 @@ pub(crate) use driver::pause;
 
 use crate::support::Maker;
 
-/// The servers that take turns where each case is run once.
+/// The servers for [`matrix::sample`], which alternate from case to case.
 const BOTH: &[Maker] = &[Maker::Stock, Maker::Rove];
 
 #[test]

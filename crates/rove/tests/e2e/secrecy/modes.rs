@@ -1,4 +1,4 @@
-//! Editors that show their mode while something else takes the keys: another pane, a popup, a terminal, a question.
+//! Editors that show their mode while another pane, a popup, a terminal or a question gets the keys.
 
 use super::case::Step::{
     Answer, Each, Gone, Host, Insert, Key, Line, Rows, See, Settle, Three, Type,
@@ -10,7 +10,7 @@ const SCREEN: &[(&str, &str)] = &[("screen", "screen"), ("vim", "vim"), ("bash",
 const VIM: &[(&str, &str)] = &[("vim", "vim"), ("bash", "bash")];
 const NVIM: &[(&str, &str)] = &[("nvim", "neovim"), ("bash", "bash")];
 
-/// A vimrc with ways in which a vim takes a secret while it inserts.
+/// A vimrc with several functions that read a secret while vim is in insert mode.
 const RC: &str = r#"set nocompatible noswapfile shortmess+=I ttimeoutlen=50
 func Silent()
   call writefile([], 'begun')
@@ -56,7 +56,7 @@ inoremap <F10> <C-O>:!bash asker<CR>
 inoremap <expr> <F12> system('kill -9 ' . getpid())
 inoremap <expr> : ':' . Silent()
 "#;
-/// Asks for a name, and for the secret in the same place of a screen that is cleared for each.
+/// A script that asks for a name, and then for the secret at the same place. It clears the screen before each question.
 const ASKER: &str = "\
 clear; read -p 'value: ' name; clear; : > asked; read -s -p 'value: ' word; echo \"$word\" > \"$OUT\"
 sh ./end";
@@ -118,7 +118,7 @@ focus down\nscreen -t text sh edit\n",
     ("boxed", "dialog --inputbox value: 8 36 2> name; sh form; sh ./end"),
 ];
 
-/// Creates a case with all files.
+/// Creates a case of an `sh` script with the files [`FILES`].
 const fn case(
     name: &'static str,
     needs: &'static [(&'static str, &'static str)],
@@ -128,7 +128,7 @@ const fn case(
     Case::new(name, "sh", script, steps).needs(needs).with(FILES)
 }
 
-/// Text in a vim, another pane, a name there, and the secret in the same place.
+/// The user types text in a vim, changes the pane, and there enters a name and the secret at the same place.
 macro_rules! in_another_pane {
     ($key:literal) => {
         &[
@@ -145,7 +145,7 @@ macro_rules! in_another_pane {
         ]
     };
 }
-/// Text in a vim, a key, and the secret when something has begun that asks.
+/// The user types text in a vim. After the given steps, which start a question, the user types the secret.
 macro_rules! inserted {
     ($($step:expr),+) => {
         &[
@@ -156,11 +156,11 @@ macro_rules! inserted {
         ]
     };
 }
-/// A name, and the secret in the same place.
+/// The user enters a name, and the secret at the same place.
 const SAME_PLACE: &[Step] =
     &[See("value: "), Line("anna"), Gone("anna"), See("value: "), Settle, Answer];
 
-/// The cases of several panes.
+/// Cases with several panes.
 pub(super) const PANES: &[Case] = &[
     case(
         "tmux, borders of dashes, vim inserts below",
@@ -285,7 +285,7 @@ pub(super) const PANES: &[Case] = &[
     .loss(0.2),
 ];
 
-/// The cases of single editors.
+/// Cases with a single editor.
 pub(super) const EDITORS: &[Case] = &[
     case(
         "vim, a key that takes keys in silence while it inserts",
@@ -475,8 +475,8 @@ pub(super) const EDITORS: &[Case] = &[
     ),
 ];
 
-/// A popup that no key has opened takes the keys after an echo in an editor's mode, with the cursor in the text.
-/// Letters that are typed before the popup's silence is seen look like text.
+/// A popup appears by itself in an editor's mode, after an echo and with the cursor in the text. It takes the keys.
+/// Until the client sees that the popup is silent, letters look like text.
 pub(super) const BY_ITSELF: &[Case] = &[case(
     "vim, a popup that comes by itself takes the keys while it inserts",
     VIM,

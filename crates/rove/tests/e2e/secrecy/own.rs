@@ -1,4 +1,4 @@
-//! Sessions whose own program is the shell that asks, or is replaced by what asks.
+//! Sessions whose own program is the shell that asks. In some, another program that asks replaces the shell.
 
 use super::case::Step::{
     Answer, Each, Host, Key, Line, Lines, LinesFrom, Rows, See, Settle, Three, Times,
@@ -48,7 +48,7 @@ print(word, file=open('out', 'w'))\n",
     ("serve", SERVES),
     ("edits", "read -ers -p \"$1\" word; echo; echo \"$word\" > out"),
 ];
-/// Asks for a line in the modes of a line editor, and waits for each key as Python's prompt does, in select(2).
+/// A Python program that reads a line in a line editor's modes. It waits in select(2), as Python's prompt does.
 const SELECTS: &str = "\
 import os, select, sys, termios, tty
 before = tty.setcbreak(0) or termios.tcgetattr(0)
@@ -61,7 +61,7 @@ os.system('stty sane')
 print()
 print(word, file=open('out', 'w'), end='')
 ";
-/// A server for clients of PostgreSQL that asks the user `asker` for a password, and answers nothing else.
+/// A PostgreSQL server in Python. It asks the user `asker` for a password, and answers nothing else.
 const SERVES: &str = "\
 import os, signal, socket, sys
 listener = socket.socket(socket.AF_UNIX)
@@ -92,21 +92,21 @@ const fn own(name: &'static str, script: &'static str, steps: &'static [Step]) -
         .own()
 }
 
-/// Three commands, one that asks with the shell's prompt, and the end.
+/// The user enters three commands, a command that asks with the shell's prompt, the secret, and the end.
 macro_rules! command {
     ($line:literal) => {
         &[Three("$ "), Line($line), Times(5, "$ "), Answer, Settle, Settle, Line("finish")]
     };
 }
-/// Three commands, something that begins to ask in silence, and the end.
+/// The user enters three commands. After a step that starts a silent read, the user types the secret and the end.
 macro_rules! silence {
     ($step:expr) => {
         &[Three("$ "), $step, Each(&[Host("begun"), Answer]), Line("finish")]
     };
 }
 
-/// Three lines at the prompt of a program that the session's own shell has started, a line there that asks with the
-/// same prompt, and the end.
+/// The session's own shell starts a program. The user enters three lines at the program's prompt, a line that asks with
+/// the same prompt, the secret, and the end.
 macro_rules! within {
     ($program:literal, $prompt:literal, $line:literal, $ask:literal, $end:literal) => {
         &[
@@ -165,7 +165,7 @@ pub(super) const CASES: &[Case] = &[
     ),
 ];
 
-/// Programs with line editors that the session's own shell has started.
+/// Cases of programs with line editors that the session's own shell starts.
 pub(super) const PROGRAMS: &[Case] = &[
     own(
         "the session's own Python, getpass with its prompt",
@@ -271,7 +271,7 @@ pub(super) const PROGRAMS: &[Case] = &[
     .needs(&[("bash", "bash"), ("redis-cli", "redis-tools")]),
 ];
 
-/// Prompts at which the session's own shell does wait.
+/// Cases of prompts at which the session's own shell itself waits.
 pub(super) const SHELLS: &[Case] = &[
     own("the session's own bash, read -e -s with its prompt", BASH, command!("edited")).excused(4),
     own("the session's own fish, read -s with its prompt", FISH, command!("alike")).excused(4),

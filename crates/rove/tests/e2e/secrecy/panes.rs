@@ -1,4 +1,4 @@
-//! Programs within programs: panes of a multiplexer, a terminal in a terminal, a shell over ssh.
+//! Programs inside other programs: panes of a multiplexer, a terminal in a terminal, a shell over ssh.
 
 use super::case::Step::{
     Answer, Each, Host, Key, Line, Lines, LinesFrom, See, Settle, Three, Times, Type,
@@ -9,21 +9,21 @@ const SSH: &[(&str, &str)] = &[("ssh", "openssh-client"), ("sshd", "openssh-serv
 const TMUX: &[(&str, &str)] = &[("tmux", "tmux")];
 const SCREEN: &[(&str, &str)] = &[("screen", "screen")];
 
-/// Reads a name, then the secret at the same prompt.
+/// A script that reads a name, and the secret at the same prompt.
 const ASK: &str = "read -p 'value: ' name; read -s -p 'value: ' word; echo \"$word\" > \"$OUT\"
 [ -z \"$TMUX\" ] || tmux kill-server";
-/// Reads three lines, then the secret without any prompt.
+/// A script that reads three lines, and the secret without a prompt.
 const LINES: &str = "echo ready; cat > kept; : > end; read -s word; echo \"$word\" > \"$OUT\"
 [ -z \"$TMUX\" ] || tmux kill-server";
-/// Reads the secret only, at a shell's prompt.
+/// A script that reads only the secret, at a prompt that looks like a shell's.
 const SILENT: &str = "read -s -p '$ ' word; echo \"$word\" > \"$OUT\"; tmux kill-server";
-/// A tmux that ends with its client.
+/// The configuration of a tmux without a status line, which ends with its client.
 const BARE: &str = "set -g status off\nset -s exit-unattached on\n";
-/// As [`BARE`], with the status line.
+/// The configuration of a tmux with a status line, which ends with its client.
 const STATUS: &str = "set -g status-right ''\nset -s exit-unattached on\n";
 
-/// The script that runs a bash script through an ssh to an sshd of its own, which needs no port. The far shell has the
-/// test's home, because start files of the tests' user may print anything.
+/// A script that runs a bash script over ssh. Its sshd runs as a proxy command and needs no port. The far shell has the
+/// test's home, because the start-up files of the user who runs the tests may print anything.
 pub(super) const NESTED: &str = "\
 PATH=$PATH:/usr/sbin
 ssh-keygen -q -t ed25519 -N '' -f host_key
@@ -38,7 +38,7 @@ exec ssh -F /dev/null -tt -o LogLevel=ERROR -o StrictHostKeyChecking=no \\
     \"cd $HOME && OUT=$OUT HISTFILE= PS1='$ ' $1\"
 ";
 
-/// The files of all these cases.
+/// The files in the script's folder, for all cases of this file.
 const FILES: &[(&str, &str)] = &[
     ("ask", ASK),
     ("lines", LINES),
@@ -50,7 +50,7 @@ const FILES: &[(&str, &str)] = &[
     ("secret", "read -s -p 'value: ' word; echo \"$word\" > \"$OUT\"; tmux kill-server"),
 ];
 
-/// Creates a case with all files.
+/// Creates a case of an `sh` script with the files [`FILES`].
 const fn case(
     name: &'static str,
     needs: &'static [(&'static str, &'static str)],
@@ -60,9 +60,9 @@ const fn case(
     Case::new(name, "sh", script, steps).needs(needs).with(FILES)
 }
 
-/// A name at `value: `, then the secret at the same prompt.
+/// The user enters a name at `value: `, and the secret at the same prompt.
 const NAME_THEN_SECRET: &[Step] = &[Lines("value: ", &["anna"]), Answer];
-/// Three lines to `cat`, then the secret.
+/// The user enters three lines into `cat`, and then the secret.
 const LINES_THEN_SECRET: &[Step] = &[
     See("ready"),
     Line("one"),
@@ -74,7 +74,7 @@ const LINES_THEN_SECRET: &[Step] = &[
     Settle,
     Answer,
 ];
-/// Three commands at a shell's prompt, another pane or window, and the secret at the same prompt there.
+/// The user enters three commands, switches to another pane or window, and enters the secret there at the same prompt.
 const SWITCHED: &[Step] =
     &[LinesFrom(2, "$ ", &["echo one", "echo two", "echo three"]), Key("\x02o"), Settle, Answer];
 

@@ -1,17 +1,17 @@
-//! Every picture that bytes draw, and the letters of a secret in them.
+//! Draws every picture of the screen that the client's output makes, and finds the letters of a secret in them.
 
 use crate::support::{SIZE, emulator, lines};
 
-/// Letters of a secret that were seen.
+/// Letters of a secret that were visible on the client's screen.
 #[derive(Debug)]
 pub(super) struct Leak {
-    /// The letters that were in any picture, in the order of the secret.
+    /// All letters that were visible in any picture, in the order of the secret.
     pub(super) letters: String,
-    /// The rows of the first of the pictures with the most letters.
+    /// The rows of the first picture with the most letters of the secret.
     pub(super) rows: Vec<String>,
 }
 
-/// Draws the bytes one by one and returns what the pictures show of the secret, if any shows a letter of it.
+/// Draws the output byte by byte. Returns the letters of the secret in all pictures, or `None` if there are none.
 pub(super) fn leak(output: &[u8], secret: &str) -> Option<Leak> {
     let (rows, columns) = SIZE;
     let mut parser = emulator(rows, columns);
@@ -20,7 +20,7 @@ pub(super) fn leak(output: &[u8], secret: &str) -> Option<Leak> {
     let mut worst = Vec::new();
     for byte in output {
         parser.process(&[*byte]);
-        // Only a letter that is drawn can be the first to be there.
+        // A letter can first appear only when its own byte is drawn.
         if !secret.as_bytes().contains(byte) {
             continue;
         }
@@ -35,7 +35,7 @@ pub(super) fn leak(output: &[u8], secret: &str) -> Option<Leak> {
     (!letters.is_empty()).then_some(Leak { letters, rows: worst })
 }
 
-/// Returns the letters of the secret that are seen on the screen: not those in the colour of their background.
+/// Returns the letters of the secret that are visible on the screen. Letters in the colour of their background are not.
 pub(super) fn letters(screen: &vt100::Screen, secret: &str) -> String {
     let (rows, columns) = screen.size();
     let places =

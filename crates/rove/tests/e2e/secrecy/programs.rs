@@ -1,4 +1,4 @@
-//! Programs that ask for passphrases, and editors that ask in a row at the edge.
+//! Programs that ask for passphrases, and editors that ask in the last row.
 
 use super::case::Case;
 use super::case::Step::{Answer, Each, Key, Line, Lines, Secret, See, Settle, Times, Type};
@@ -8,7 +8,7 @@ const EMACS: &[(&str, &str)] = &[("emacs", "emacs-nox")];
 const MINIBUFFER: &[(&str, &str)] = &[("minibuffer.py", include_str!("programs/minibuffer.py"))];
 const PYTHON: &[(&str, &str)] = &[(super::case::PYTHON, "python3")];
 
-/// Three lines, each in a row that a key opens, and the steps after them.
+/// The user enters three lines, each in a row that the key `:` opens, and does the given steps.
 macro_rules! after_three_lines {
     ($($then:expr),*) => {
         &[
@@ -19,7 +19,7 @@ macro_rules! after_three_lines {
     };
 }
 
-/// Programs that take a passphrase.
+/// Cases of programs that ask for a passphrase.
 pub(super) const PASSPHRASES: &[Case] = &[
     Case::new(
         "ssh-keygen asks for a passphrase twice",
@@ -82,7 +82,7 @@ pub(super) const PASSPHRASES: &[Case] = &[
     Case::new(
         "su asks for a password",
         "sh",
-        // Nobody may become root here. Input that su had not read would be echoed afterwards.
+        // The user cannot become root here. Input that su has not read would be echoed afterwards.
         "user=$(id -u); [ \"$user\" != 0 ] || as='setpriv --reuid=65534 --clear-groups'
         $as su -c true root; echo \"$SECRET\" > out",
         &[See("assword:"), Answer],
@@ -102,7 +102,7 @@ expect_user -re {(.*)\\n}; stty echo; set f [open out w]; puts $f $expect_out(1,
     )]),
 ];
 
-/// Cases of editors.
+/// Cases of editors that ask for a secret.
 pub(super) const EDITORS: &[Case] = &[
     Case::new(
         "vim input(), then inputsecret(), same prompt",
@@ -221,7 +221,7 @@ pub(super) const EDITORS: &[Case] = &[
     .with(MINIBUFFER),
 ];
 
-/// Other programs with a prompt of their own.
+/// Cases of other programs with a prompt of their own.
 pub(super) const PROMPTS: &[Case] = &[
     Case::new(
         "python's shell, three lines, then getpass with its prompt",

@@ -48,17 +48,17 @@ const fn fish(name: &'static str, steps: &'static [Step]) -> Case {
         .with(FILES)
 }
 
-/// Three commands, then one that asks with words.
+/// The user enters three commands. A fourth asks for the secret with a prompt of its own.
 const ASK: &[Step] =
     &[Three("$ "), Line("ask"), See("value: "), Answer, Times(5, "$ "), Line("exit")];
-/// Three commands, then one that asks with the shell's own prompt.
+/// The user enters three commands. A fourth asks for the secret with the shell's own prompt.
 const ALIKE: &[Step] = &[
     Lines("$ ", &["echo one", "echo two", "echo three", "alike"]),
     Answer,
     Times(6, "$ "),
     Line("exit"),
 ];
-/// A command that asks, three times; then one that asks with the shell's own prompt.
+/// A command asks for a secret three times. Then another command asks with the shell's own prompt.
 const ASK_OFTEN: &[Step] = &[
     See("$ "),
     Line("ask"),
@@ -75,14 +75,14 @@ const ASK_OFTEN: &[Step] = &[
     Times(5, "$ "),
     Line("exit"),
 ];
-/// As [`ALIKE`], with the shell's line editor.
+/// Works as [`ALIKE`] does, but the command reads the secret with the shell's line editor.
 const EDITED: &[Step] = &[
     Lines("$ ", &["echo one", "echo two", "echo three", "edited"]),
     Answer,
     Times(6, "$ "),
     Line("exit"),
 ];
-/// A secret, then Up and Ctrl-P at the shell's prompt.
+/// The user enters a secret, and then presses Up and Ctrl-P at the shell's prompt.
 const UP: &[Step] = &[
     Lines("$ ", &["echo one", "echo two"]),
     Line("ask"),
@@ -96,7 +96,7 @@ const UP: &[Step] = &[
     Key("\x15"),
     Line("exit"),
 ];
-/// Text in the line, a key that asks for a secret without a prompt, and more text.
+/// The user types text, a key that runs a command which reads a secret without a prompt, the secret, and Enter.
 const IN_THE_LINE: &[Step] = &[
     Lines("$ ", &["echo one", "echo two"]),
     Each(&[Type("echo three"), Key("\x07"), Answer, Line("")]),

@@ -1,13 +1,13 @@
-//! Shells' own ways to read without echo.
+//! The built-in commands of shells that read without echo.
 
 use super::case::Step::{
     Answer, Burst, Each, Host, Key, Line, Lines, LinesFrom, Paste, See, Times, Type,
 };
 use super::case::{Case, Step};
 
-/// A name at `value: `, then the secret at the same prompt.
+/// The user enters a name at `value: `, and the secret at the same prompt.
 const NAME_THEN_SECRET: &[Step] = &[Lines("value: ", &["anna"]), Answer];
-/// Four words at `value: `, then the secret at the same prompt.
+/// The user enters four words at `value: `, and the secret at the same prompt.
 const FOUR_THEN_SECRET: &[Step] = &[Lines("value: ", &["one", "two", "three", "four"]), Answer];
 
 /// Cases of bash's `read`.

@@ -1,4 +1,4 @@
-//! Prompts that end in a shell's sign but are no shell's, also with other signs of a shell: bracketed paste and titles.
+//! Other programs' prompts that end in a shell's sign. Some also use a shell's bracketed paste and window titles.
 
 use super::case::Step::{
     Answer, Burst, Each, Host, Key, Line, Lines, LinesFrom, Rows, See, Settle, Three, Times, Type,
@@ -11,7 +11,7 @@ const TOOLKIT: &[(&str, &str)] = &[
     ("/usr/lib/python3/dist-packages/prompt_toolkit/__init__.py", "python3-prompt-toolkit"),
 ];
 const FILES: &[(&str, &str)] = &[
-    // The prompt, and how to read names and the secret.
+    // The prompt, the options for reading names, and the options for reading the secret.
     (
         "helper",
         "for n in 1 2 3; do read $2 -p \"$1\" name; done; read -s $3 -p \"$1\" word
@@ -56,7 +56,7 @@ open('out', 'w').write(getpass.getpass('\u{bb} '))\n",
     ),
 ];
 
-/// Creates a case with all files.
+/// Creates a case of an `sh` script with the files [`FILES`].
 const fn case(
     name: &'static str,
     needs: &'static [(&'static str, &'static str)],
@@ -66,14 +66,14 @@ const fn case(
     Case::new(name, "sh", script, steps).needs(needs).with(FILES)
 }
 
-/// Three lines at a prompt, then the secret at it.
+/// The user enters three lines at a prompt, and the secret at the same prompt.
 macro_rules! at {
     ($prompt:literal) => {
         &[Three($prompt), Answer]
     };
 }
-/// Three commands at a shell's prompt, one that asks with this prompt, and the shell's end. `$count` is how often the
-/// screen with the question has the prompt.
+/// The user enters three commands at a shell's prompt, a command that asks with the prompt `$prompt`, the secret, and
+/// the shell's end. `$count` is how often the prompt is on the screen with the question.
 macro_rules! command {
     ($prompt:literal, $line:literal, $count:literal) => {
         &[Three($prompt), Line($line), Times($count, $prompt), Answer, Settle, Settle, Line("exit")]
@@ -312,7 +312,7 @@ read -s -p \"$1\" word; echo \"$word\" > out")]),
     ),
 ];
 
-/// Prompts with every sign of a shell, at which a secret is read. They look like a shell's until the silence is seen.
+/// Secrets at prompts with every sign of a shell. The client takes these for a shell's until it sees the silence.
 pub(super) const SHELLS: &[Case] = &[
     case(
         "bash read with a percent in rlwrap, then read -s",
@@ -391,8 +391,8 @@ pub(super) const SHELLS: &[Case] = &[
     .excused(4),
 ];
 
-/// Programs that echo the beginning of a line, and then stop echoing. Letters that are typed before the silence is seen
-/// look like those before them. No letter is excused after a cursor that moves by itself, or after a new size.
+/// Programs that echo the beginning of a line, then stop. Letters before the client sees the silence look like echoed
+/// ones. No letter is excused after the cursor moved by itself or the terminal got a new size.
 pub(super) const LINES: &[Case] = &[
     stops(
         "only the first character is echoed",
@@ -461,7 +461,7 @@ printf '\\033[m'; echo \"$word\" > out",
     ),
 ];
 
-/// Creates a case of the program that stops echoing within a line.
+/// Creates a case of the program `stops.py`, which stops its echo within a line.
 const fn stops(name: &'static str, script: &'static str, steps: &'static [Step]) -> Case {
     Case::new(name, "sh", script, steps)
         .needs(&[(PYTHON, "python3")])

@@ -1,4 +1,4 @@
-//! Programs that read keys by themselves and draw a line of input.
+//! Programs that read each key themselves and draw a line of input.
 
 use super::case::Step::{
     Answer, Burst, Each, Host, Key, Line, Lines, LinesFrom, Paste, Secret, See, Settle, Three,
@@ -16,7 +16,7 @@ const RAW_NEEDS: &[(&str, &str)] = &[(super::case::PYTHON, "python3")];
 const NODE: &[(&str, &str)] = &[("muted.js", include_str!("programs/muted.js"))];
 const NODE_NEEDS: &[(&str, &str)] = &[("node", "nodejs")];
 
-/// Creates a case of prompt_toolkit.
+/// Creates a case of a program that uses prompt_toolkit.
 pub(super) const fn toolkit(
     name: &'static str,
     script: &'static str,
@@ -25,26 +25,26 @@ pub(super) const fn toolkit(
     Case::new(name, "sh", script, steps).needs(TOOLKIT_NEEDS).with(TOOLKIT)
 }
 
-/// Creates a case of the program that asks in raw mode.
+/// Creates a case of the program `raw.py`, which asks in raw mode.
 pub(super) const fn raw(name: &'static str, script: &'static str, steps: &'static [Step]) -> Case {
     Case::new(name, "sh", script, steps).needs(RAW_NEEDS).with(RAW)
 }
 
-/// Creates a case of node's readline.
+/// Creates a case of a program that uses node's readline.
 const fn node(name: &'static str, script: &'static str, steps: &'static [Step]) -> Case {
     Case::new(name, "sh", script, steps).needs(NODE_NEEDS).with(NODE)
 }
 
-/// The secret at the first prompt.
+/// The user enters the secret at the first prompt.
 pub(super) const FIRST: &[Step] = &[See("value: "), Answer];
-/// A name at `value: `, then the secret at the same prompt in the next row.
+/// The user enters a name at `value: `, and the secret at the same prompt in the next row.
 pub(super) const NAME_THEN_SECRET: &[Step] = &[Lines("value: ", &["anna"]), Answer];
-/// A name, then the secret at the same prompt in the same place.
+/// The user enters a name, and the secret at the same prompt in the same row.
 pub(super) const SAME_PLACE: &[Step] = &[See("value: "), Line("anna"), Settle, Answer];
-/// Three names, then the secret at the same prompt in the same place.
+/// The user enters three names, and the secret at the same prompt in the same row.
 pub(super) const THREE_SAME_PLACE: &[Step] =
     &[See("value: "), Each(&[Line("one"), Line("two"), Line("three")]), Answer];
-/// Three names at `value: `, then the secret at the same prompt in the next row.
+/// The user enters three names at `value: `, and the secret at the same prompt in the next row.
 pub(super) const THREE_THEN_SECRET: &[Step] = &[Lines("value: ", &["one", "two", "three"]), Answer];
 
 /// Cases of programs with line editors.

@@ -1,4 +1,4 @@
-//! Secrets that look like their echo, fields that are hidden without a word, and prompts that pretend.
+//! Secrets that look like an echo, fields that hide their input unannounced, and prompts that look like a shell's.
 
 use super::case::Case;
 use super::case::Step::{

@@ -1,11 +1,11 @@
-//! Keys, signals and hooks of interactive shells that ask for a secret and leave the prompt on the screen.
+//! Keys, signals and hooks of interactive shells that read a secret while the prompt stays on the screen.
 
 use super::case::Step::{
     Answer, Each, Host, Key, Line, LinesFrom, Rows, Settle, Three, Times, Type,
 };
 use super::case::{Case, Step};
 
-/// Every key that a case needs runs the same widget.
+/// In zsh, each key that a case uses runs the same widget.
 const ZSH_RC: &str = "\
 PS1='$ '; KEYTIMEOUT=1
 secret() { : > begun; IFS= read -rs -k 8 word; print -r -- $word > out }
@@ -84,20 +84,20 @@ const fn bash(name: &'static str, script: &'static str, steps: &'static [Step]) 
     Case::new(name, "sh", script, steps).needs(&[("bash", "bash")]).with(FILES)
 }
 
-/// Three commands, a key, its silence, then the secret.
+/// The user enters three commands, does the given steps, waits until the silent read has begun, and enters the secret.
 macro_rules! silence {
     ($($step:expr),+) => {
         &[Three("$ "), $($step,)+ Each(&[Host("begun"), Answer]), Line("exit")]
     };
 }
-/// Three commands, a key, and the secret at once.
+/// The user enters three commands, does the given steps, and enters the secret at once.
 macro_rules! at_once {
     ($($step:expr),+) => {
         &[Three("$ "), $($step,)+ Answer, Settle, Line("exit")]
     };
 }
 
-/// The cases of zsh.
+/// Cases of zsh.
 pub(super) const ZSH: &[Case] = &[
     zsh(
         "zsh, a silent widget at once behind its key, --predict=always",
@@ -228,7 +228,7 @@ pub(super) const ZSH: &[Case] = &[
     .loss(0.2),
 ];
 
-/// The cases of bash and fish.
+/// Cases of bash and fish.
 pub(super) const OTHERS: &[Case] = &[
     bash(
         "bash, a silent command on Ctrl-A at its prompt",
@@ -308,7 +308,7 @@ pub(super) const OTHERS: &[Case] = &[
     .with(FILES),
 ];
 
-/// Prompts of shells, with every sign of a shell, at which a hook reads in silence.
+/// Cases in which a shell's hook reads silently, at a prompt with every sign of a shell.
 pub(super) const HOOKS: &[Case] = &[
     zsh(
         "zsh, a silent widget on Ctrl-L, which clears the screen first",

@@ -15,9 +15,9 @@ use crate::support::{
     within_guard,
 };
 
-/// Starts a session with these options, and waits for its listeners at the host. Returns another port there.
+/// Starts a session with these options and waits for its listeners at the host. Also returns the port of a further one.
 fn session(place: &Place, by: By, options: &[String]) -> (Terminal, u16) {
-    // The host answers in the order of the options.
+    // The host answers in the order of the options, so the listener of the last option comes last.
     let last = ["-oLogLevel=INFO".to_owned(), format!("-R0:127.0.0.1:{}", place.echo)];
     let terminal = place.session(by, &[options, &last].concat());
     let to = format!(" for remote forward to 127.0.0.1:{}", place.echo);
@@ -39,7 +39,7 @@ fn ask_socket(path: &str) -> String {
     answer.unwrap_or_else(|error| error.kind().to_string())
 }
 
-/// Observes where the listeners of `-R` are, and how their connections go and end.
+/// Observes the addresses at which `-R` listens, and how its connections go and end.
 pub(super) fn remote(place: &Place, by: By, seen: &mut Observed) {
     let [plain, localhost, star, empty, v6, own, refused, named, to_socket, set] =
         [(); 10].map(|()| free_port());
@@ -87,7 +87,7 @@ pub(super) fn remote(place: &Place, by: By, seen: &mut Observed) {
     let _ = std::fs::remove_file(there);
 }
 
-/// Observes clients of SOCKS at the host.
+/// Observes the answers of `-R` without a target to SOCKS clients at the host.
 pub(super) fn remote_socks(place: &Place, by: By, seen: &mut Observed) {
     let [high, low] = place.echo.to_be_bytes();
     for (name, permitted) in [
@@ -110,7 +110,7 @@ pub(super) fn remote_socks(place: &Place, by: By, seen: &mut Observed) {
     }
 }
 
-/// Observes how sessions end if a listener at the host is impossible.
+/// Observes how sessions end if the host cannot listen.
 pub(super) fn remote_failures(place: &Place, by: By, seen: &mut Observed) {
     let (_taken, port) = listener();
     let (echo, there) = (place.echo, place.path("dead"));
@@ -128,7 +128,7 @@ pub(super) fn remote_failures(place: &Place, by: By, seen: &mut Observed) {
         ("-R: no place", vec!["-R9:nonsense".to_owned()]),
         ("-R: a port that is too large", vec!["-R70000:localhost:1".to_owned()]),
     ] {
-        // ssh does not say why.
+        // ssh does not print the reason, so only the status is compared.
         let exit = place.exit(by, &options);
         seen.insert(name, exit.split(' ').next().unwrap_or_default().to_owned());
     }
@@ -139,7 +139,7 @@ pub(super) fn remote_failures(place: &Place, by: By, seen: &mut Observed) {
 pub(super) fn forms(place: &Place, by: By, seen: &mut Observed) {
     let echo = place.echo;
     let [v6, set, socks, any, own, socks_set] = [(); 6].map(|()| free_port());
-    // Another run of this test has another address.
+    // Another run of this test has another process number, and therefore another address.
     let [.., high, low] = std::process::id().to_be_bytes();
     let service = std::net::Ipv4Addr::from([127, 1 + high / 2, low, 9]);
     let options = [
@@ -175,11 +175,11 @@ pub(super) fn forms(place: &Place, by: By, seen: &mut Observed) {
     }
 }
 
-/// Observes forwards that a line in the session adds and removes.
+/// Observes forwards that command lines in the session add and remove.
 pub(super) fn by_line(place: &Place, by: By, seen: &mut Observed) {
     let terminal = match by {
         By::Rove => place.session(by, &[]),
-        // Without a terminal, ssh knows no escape key.
+        // ssh has an escape key only if it has a terminal.
         By::Ssh => place.session(by, &["-oEnableEscapeCommandline=yes", "-tt"].map(str::to_owned)),
     };
     let mut count = 0;
@@ -210,7 +210,7 @@ pub(super) fn by_line(place: &Place, by: By, seen: &mut Observed) {
     end(terminal);
 }
 
-/// Observes calls without a program.
+/// Observes sessions without a program (`-N`).
 pub(super) fn without_program(place: &Place, by: By, seen: &mut Observed) {
     let (port, echo) = (free_port(), place.echo);
     let options = ["-N".to_owned(), format!("-L{port}:127.0.0.1:{echo}")];
@@ -231,7 +231,7 @@ pub(super) fn without_program(place: &Place, by: By, seen: &mut Observed) {
         let mut command = place.call(by).args(&options).arg("far").command();
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().expect("it starts");
-        // During its login, rove listens for a moment without an answer.
+        // During its login, rove accepts connections but does not answer yet.
         wait_until("an answer", || {
             ask(TcpStream::connect(("127.0.0.1", port)), b"hello").starts_with("hello")
         });
@@ -258,7 +258,7 @@ pub(super) fn without_program(place: &Place, by: By, seen: &mut Observed) {
     seen.insert("-N -f: a taken port", format!("{:?}", status.code()));
 }
 
-/// Observes the agent at the host.
+/// Observes the agent that is forwarded to the host.
 pub(super) fn agent(place: &Place, by: By, seen: &mut Observed) {
     let add = require("ssh-add", "openssh-client").display().to_string();
     let waits = format!("until {add} -l; do sleep 0.1; done");
@@ -280,7 +280,7 @@ pub(super) fn agent(place: &Place, by: By, seen: &mut Observed) {
     };
     let is_none = |options: &[&str]| told(options, "echo ${SSH_AUTH_SOCK-none}");
     let nowhere = &["-oForwardAgent=no"];
-    // Each agent has a key of its own, so that only its kind is compared.
+    // Each agent has a different key, so only the kind of the key is compared.
     let kind = |line: String| line.split(' ').skip(2).collect::<Vec<_>>().join(" ");
     seen.insert("-A: the keys", kind(listed(&["-A"])));
     seen.insert("ForwardAgent yes: the keys", kind(listed(&["-oForwardAgent=yes"])));
@@ -362,7 +362,7 @@ pub(super) fn programs(place: &Place, by: By, seen: &mut Observed) {
     std::fs::write(&config, lines).expect("it is ours");
 }
 
-/// Observes connections of standard input and output in less usual calls.
+/// Observes `-W` in less usual calls.
 pub(super) fn standard(place: &Place, by: By, seen: &mut Observed) {
     let v6 = format!("[::ffff:127.0.0.1]:{}", place.echo);
     let echo = format!("127.0.0.1:{}", place.echo);
@@ -377,7 +377,7 @@ pub(super) fn standard(place: &Place, by: By, seen: &mut Observed) {
     ] {
         let command = place.call(by).args(words).command();
         let output = place.output(name, command, b"hello");
-        // rove says that it leaves the forward out.
+        // rove prints that it leaves the forward out. This text is not compared.
         let output = output.split(" told ").next().unwrap_or_default();
         seen.insert(name, output.to_owned());
     }

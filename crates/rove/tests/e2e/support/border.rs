@@ -1,4 +1,4 @@
-//! Separate networks: a far computer behind a border that passes UDP as a test wants, and one behind a jump host.
+//! Separate networks: a far computer behind a border that passes UDP as a test wants, or behind a jump host.
 
 use std::fs::File;
 use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
@@ -14,21 +14,21 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use super::invocation::Invocation;
 use super::sshd::{Far, Sshd};
 
-/// The border before a far computer. Both end when this value is dropped.
+/// A border, and the far computer behind it. Dropping this value ends both.
 pub(crate) struct Border {
     pub(crate) sshd: Sshd,
-    /// The UDP port that the session's server must have.
+    /// The UDP port that the test must give to the session's server.
     pub(crate) port: u16,
-    /// Whether datagrams pass to the far computer, and back.
+    /// Whether datagrams pass up to the far computer, and down from it.
     passes: Arc<[AtomicBool; 2]>,
     _tap: Tap,
-    /// A process that keeps the far computer's network.
+    /// A process that keeps the far computer's network alive.
     keeper: Child,
 }
 
 impl Border {
-    /// Starts a border that lets UDP pass in these directions. `None` for all but root, because only root can make a
-    /// network.
+    /// Starts a border that lets UDP pass up and down as given. `None` for users other than root, who cannot create
+    /// networks.
     pub(crate) fn start(far: Far, up: bool, down: bool) -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
             return None;
@@ -36,12 +36,12 @@ impl Border {
         let keeper = network_of_its_own();
         let network = path_of(&keeper);
         let outside = UdpSocket::bind("127.0.0.1:0").expect("loopback has free ports");
-        // The server has the same address inside.
+        // Inside the far network, the server has the same address and port.
         let server = outside.local_addr().expect("a bound socket has an address");
         let inside = within_network(&network, move || {
             loop {
                 let inside = UdpSocket::bind("127.0.0.1:0").expect("loopback has free ports");
-                // The server's port is still free there.
+                // This socket must not take the server's port in the far network.
                 if inside.local_addr().is_ok_and(|it| it.port() != server.port()) {
                     break inside;
                 }
@@ -57,7 +57,7 @@ impl Border {
         Some(Self { sshd, port: server.port(), passes, _tap, keeper })
     }
 
-    /// Listens at a port that only the far computer reaches, and that is free here, too.
+    /// Listens at a port inside the far computer's network. The port is free in the test's own network, too.
     pub(crate) fn listen(&self) -> TcpListener {
         let port = free_port();
         within_network(&path_of(&self.keeper), move || {
@@ -72,14 +72,14 @@ impl Border {
         })
     }
 
-    /// Lets UDP pass in these directions from now on.
+    /// Lets UDP pass up and down as given, from now on.
     pub(crate) fn let_pass(&self, up: bool, down: bool) {
         self.passes[0].store(up, Ordering::SeqCst);
         self.passes[1].store(down, Ordering::SeqCst);
     }
 }
 
-/// Starts a process that keeps a network of its own, with a loopback interface.
+/// Starts a process that keeps a new network alive, with a loopback interface.
 fn network_of_its_own() -> Child {
     let keeper = Command::new("unshare")
         .args(["--net", "sh", "-c", "ip link set lo up && echo up && exec sleep 3600"])
@@ -93,12 +93,12 @@ fn network_of_its_own() -> Child {
     keeper
 }
 
-/// Returns the path of the network that a process keeps.
+/// Returns the path of the network that a process keeps alive.
 fn path_of(keeper: &Child) -> String {
     format!("/proc/{}/ns/net", keeper.id())
 }
 
-/// Runs `act` on a thread in the network of this path.
+/// Runs `act` on a thread in the network at the path `network`.
 pub(super) fn within_network<T: Send + 'static>(
     network: &str,
     act: impl FnOnce() -> T + Send + 'static,
@@ -113,11 +113,11 @@ pub(super) fn within_network<T: Send + 'static>(
     thread.join().expect("the thread ends well")
 }
 
-/// A user's computer, a far one, and a jump host, whose two networks are all that joins them.
+/// A user's computer, a jump host and a far computer. The jump host is in both networks, and connects the other two.
 pub(crate) struct Bastion {
     pub(crate) far: Sshd,
     pub(crate) jump: Sshd,
-    /// The processes that keep the networks of the user, the jump host and the far computer.
+    /// The processes that keep the networks of the user, the jump host and the far computer alive.
     keepers: [Child; 3],
 }
 
@@ -125,7 +125,7 @@ impl Bastion {
     /// The jump host's address in the user's network.
     pub(crate) const JUMP: Ipv4Addr = Ipv4Addr::new(10, 0, 1, 2);
 
-    /// Starts all three. `None` for all but root, because only root can make networks.
+    /// Starts all three computers. `None` for users other than root, who cannot create networks.
     pub(crate) fn start(jump: Far) -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
             return None;
@@ -150,7 +150,7 @@ impl Bastion {
         Some(Self { far, jump, keepers })
     }
 
-    /// Joins the networks of the user and the far computer. The user then reaches the far computer's address.
+    /// Lets packets pass between the networks of the user and the far computer. The user then reaches the far address.
     pub(crate) fn open(&self) {
         let [user, jump, far] = self.keepers.each_ref().map(path_of);
         let forward = ["sh", "-c", "echo 1 >/proc/sys/net/ipv4/ip_forward"];
@@ -160,7 +160,7 @@ impl Bastion {
         ip(&user, &["route", "add", "10.0.2.0/24", "via", "10.0.1.2"]);
     }
 
-    /// Silently drops all UDP between the user and the far computer, as a firewall does.
+    /// Silently drops all UDP between the user and the far computer, as a firewall may.
     pub(crate) fn block(&self) {
         self.rule("add");
     }
@@ -170,7 +170,7 @@ impl Bastion {
         self.rule("del");
     }
 
-    /// Adds or removes the rule for packets that the jump host passes on.
+    /// Adds (`add`) or removes (`del`) the rule for packets that the jump host forwards.
     fn rule(&self, word: &str) {
         for interface in ["j0", "j1"] {
             let rule = ["rule", word, "iif", interface, "ipproto", "udp", "blackhole"];
@@ -178,7 +178,7 @@ impl Bastion {
         }
     }
 
-    /// Changes the network of the user's computer by `ip` and these words.
+    /// Changes the network of the user's computer by the command `ip` with these words.
     pub(crate) fn ip_here(&self, words: &[&str]) {
         ip(&path_of(&self.keepers[0]), words);
     }
@@ -189,7 +189,7 @@ impl Bastion {
         within_network(&user, move || TcpStream::connect(("127.0.0.1", port)))
     }
 
-    /// Runs a call on the user's computer.
+    /// Returns the call as it must be made to run on the user's computer.
     pub(crate) fn here(&self, call: Invocation) -> Invocation {
         call.behind(&["nsenter", &format!("--net={}", path_of(&self.keepers[0]))])
     }

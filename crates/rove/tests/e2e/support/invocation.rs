@@ -4,13 +4,13 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Begins a command whose mounts nobody else sees. A script and its arguments follow. Needs root.
+/// First words of a command whose mounts no other process sees. A script and its arguments must follow. Needs root.
 pub(crate) const OWN_MOUNTS: [&str; 4] = ["unshare", "--mount", "sh", "-c"];
 
-/// Words that run a command which inherits a copy of standard output as descriptor 9.
+/// Words before a command. The command inherits a copy of standard output as descriptor 9.
 pub(crate) const WITH_A_COPY: [&str; 4] = ["sh", "-c", "exec 9>&1; exec \"$@\"", "sh"];
 
-/// A program with its arguments and the whole of its environment.
+/// A program with its arguments and its whole environment.
 #[derive(Clone, Debug)]
 pub(crate) struct Invocation {
     program: PathBuf,
@@ -28,7 +28,7 @@ impl Invocation {
             .env("PATH", path)
             .env("LANG", "C.UTF-8")
             .env("ROVE_CONFIG", "")
-            // Nothing is remembered from one test to the next.
+            // No test may read what another test has stored.
             .env("XDG_STATE_HOME", "/dev/null")
             .env("XDG_DATA_HOME", "/dev/null")
             .env("SHELL", "/bin/sh")
@@ -52,12 +52,12 @@ impl Invocation {
         self
     }
 
-    /// Runs the program with mounts of its own, through this script with its arguments.
+    /// Runs the program with mounts of its own, by `script`, which gets the program as arguments.
     pub(crate) fn behind_mounts(self, script: &[&str]) -> Self {
         self.behind(&[&OWN_MOUNTS[..], script].concat())
     }
 
-    /// Runs the program through another, which takes it as its last arguments.
+    /// Runs the program through the program `words`, whose last arguments become the original program and arguments.
     pub(crate) fn behind(mut self, words: &[&str]) -> Self {
         let before = words[1..].iter().map(OsString::from).chain([self.program.into()]);
         self.args = before.chain(self.args).collect();
@@ -65,19 +65,19 @@ impl Invocation {
         self
     }
 
-    /// Returns the program and its arguments on one line, for messages.
+    /// Returns the program and its arguments in a line of text, for messages.
     pub(crate) fn words(&self) -> String {
         let args = self.args.iter().map(OsString::as_os_str);
         let words = [self.program.as_os_str()].into_iter().chain(args);
         words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ").escape_debug().to_string()
     }
 
-    /// Returns the command as the standard library wants it.
+    /// Returns the call as a [`Command`] of the standard library.
     pub(crate) fn command(&self) -> Command {
         self.command_behind(&[])
     }
 
-    /// Returns the command started through `wrapper`, which must end in an exec.
+    /// Returns the [`Command`] that starts the call through `wrapper`, which must replace itself by the program (exec).
     pub(crate) fn command_behind(&self, wrapper: &[&str]) -> Command {
         let words: Vec<&OsStr> = wrapper
             .iter()
@@ -94,7 +94,7 @@ impl Invocation {
     }
 }
 
-/// Finds an installed program; fails the test with what to install.
+/// Returns the path of an installed program. If it is not installed, the test fails and names the package.
 pub(crate) fn require(program: &str, package: &str) -> PathBuf {
     find(program).unwrap_or_else(|| {
         panic!("this test needs {program}: sudo apt-get install {package}");
@@ -108,7 +108,7 @@ pub(crate) fn is_installed(program: &str) -> bool {
 
 fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    // sshd is in a folder that a user's PATH may lack.
+    // sshd is in `/usr/sbin`, which a user's PATH may lack.
     let folders = std::env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
     folders.map(|folder| folder.join(program)).find(|file| file.is_file())
 }

@@ -1,4 +1,4 @@
-//! Parts that the tests share: an outer terminal, servers, clients, links and an sshd.
+//! Parts that the tests share: the user's terminal, servers, clients, links and an sshd.
 
 mod border;
 mod impostor;

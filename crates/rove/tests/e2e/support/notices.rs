@@ -1,18 +1,18 @@
-//! The notices of a client, in the top row of its screen. A test may look for a notice only after it has disappeared.
+//! The notices in the top row of a client's screen. A test can also find a notice that has disappeared.
 
 /// The byte that begins an escape sequence.
 const ESCAPE: u8 = 0x1b;
 
-/// Every text that the top row has had, from the oldest on.
+/// All texts that the top row has had. The oldest comes first.
 #[derive(Default)]
 pub(super) struct Notices {
     rows: Vec<String>,
-    /// How many of the texts come before the next one that is looked for.
+    /// Number of texts at the start of `rows` that are taken or forgotten.
     taken: usize,
 }
 
 impl Notices {
-    /// Draws output, and keeps the top row before each escape sequence, because two frames may have come at once.
+    /// Draws `output`. Keeps the top row before each escape sequence, because the output may contain several frames.
     pub(super) fn draw(&mut self, parser: &mut vt100::Parser, output: &[u8]) {
         for piece in output.chunk_by(|_, next| *next != ESCAPE) {
             parser.process(piece);
@@ -24,7 +24,7 @@ impl Notices {
         }
     }
 
-    /// Returns the first value that `find` returns for a text. Removes that text, and all before it.
+    /// Finds the first text for which `find` returns a value, and returns the value. Takes that text and all before it.
     pub(super) fn take<T>(&mut self, find: impl Fn(&str) -> Option<T>) -> Option<T> {
         let found = |(at, row): (usize, &String)| Some((at, find(row)?));
         let (at, found) = self.rows.iter().enumerate().skip(self.taken).find_map(found)?;
@@ -32,13 +32,13 @@ impl Notices {
         Some(found)
     }
 
-    /// Removes all texts so far.
+    /// Takes all texts so far.
     pub(super) fn forget(&mut self) {
         self.taken = self.rows.len();
     }
 }
 
-/// Returns the number between these words. A number that is being drawn has nothing after it yet.
+/// Returns the number between `before` and `after`. While a number is being drawn, `after` is not there yet.
 pub(super) fn number_between(text: &str, before: &str, after: &str) -> Option<u16> {
     text.match_indices(before).find_map(|(at, _)| {
         let rest = &text[at + before.len()..];

@@ -1,4 +1,4 @@
-//! Reports of programs on the host, which pass the session by: lines in a named pipe.
+//! Reports of programs on the host: lines in a named pipe, which do not go through the session.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -7,10 +7,10 @@ use std::sync::{Arc, Condvar, Mutex};
 use rove_rig::guard::HANG_GUARD;
 use rove_rig::scratch::Scratch;
 
-/// A script for the far end that answers every line, and reports in its first argument that it is hung up.
+/// A script for the host that answers every line. It writes a report to its first argument when it gets SIGHUP.
 ///
-/// Linux ends reads from a terminal whose master is closed a moment before it sends SIGHUP. So the script waits for the
-/// signal after its last line.
+/// When a terminal's master closes, Linux ends reads from the terminal a moment before it sends SIGHUP. The script
+/// therefore waits for the signal after its last line.
 pub(crate) const ANSWERING: &str = r#"
 trap 'echo hung up > "$1"; exit' HUP
 echo ready
@@ -18,21 +18,21 @@ while IFS= read -r line; do echo "got $line"; done
 sleep 60 & wait
 "#;
 
-/// A named pipe that far-end programs write lines to.
+/// A named pipe to which programs on the host write lines.
 pub(crate) struct Report {
     path: String,
-    /// The end of the pipe that writes the last line.
+    /// A descriptor of the pipe, by which `drop` writes the last line.
     own_end: File,
     lines: Arc<(Mutex<Vec<String>>, Condvar)>,
 }
 
 impl Report {
-    /// Creates the pipe in a folder and reads it from now on.
+    /// Creates the pipe in a folder, and starts a thread that reads it.
     pub(crate) fn new(scratch: &Scratch) -> Self {
         let path = scratch.path("report");
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
         rustix::fs::mkfifoat(rustix::fs::CWD, &path, mode).expect("the scratch folder takes pipes");
-        // Open for writing too, so that the pipe has no end while nobody writes.
+        // The pipe is open for writing too, so that reading does not end while no program has the pipe open.
         let pipe = File::options().read(true).write(true).open(&path);
         let pipe = pipe.expect("a new pipe can be opened");
         let own_end = pipe.try_clone().expect("a descriptor can be duplicated");
@@ -49,12 +49,12 @@ impl Report {
         Self { path, own_end, lines }
     }
 
-    /// Returns the pipe's path, for the far end's command line.
+    /// Returns the pipe's path, for the command line of a program on the host.
     pub(crate) fn path(&self) -> &str {
         &self.path
     }
 
-    /// Waits for a line of this kind and returns it.
+    /// Waits for a line that `wanted` accepts. Returns the line.
     #[track_caller]
     pub(crate) fn wait_where(&self, wanted: impl Fn(&str) -> bool) -> String {
         let (lines, more) = &*self.lines;
@@ -68,7 +68,7 @@ impl Report {
         })
     }
 
-    /// Waits for a line and returns all lines up to now.
+    /// Waits for the line `wanted`. Returns all lines that have arrived.
     #[track_caller]
     pub(crate) fn wait_line(&self, wanted: &str) -> Vec<String> {
         let (lines, more) = &*self.lines;
@@ -88,7 +88,7 @@ impl Report {
 
 impl Drop for Report {
     fn drop(&mut self) {
-        // The name is removed first, because a program that opens a pipe without a reader waits for ever.
+        // The name must disappear first, because a program that opens a pipe without a reader waits for ever.
         let _ = std::fs::remove_file(&self.path);
         // This line ends the reader's thread.
         let _ = writeln!(self.own_end, "{}", self.path);

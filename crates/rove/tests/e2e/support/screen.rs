@@ -1,25 +1,25 @@
-//! Pictures: the screens that an independent emulator draws, and whether two look the same.
+//! The screens that an independent emulator draws, and whether two screens look the same.
 
 use std::num::NonZeroU16;
 
-/// Creates an emulator of this size. It needs a cell, so a size of 0 becomes 1.
+/// Creates an emulator of this size. The emulator needs at least one cell, so a size of 0 becomes 1.
 pub(crate) fn emulator(rows: u16, columns: u16) -> vt100::Parser {
     vt100::Parser::new(cells(rows), cells(columns), 0)
 }
 
-/// Returns a number of rows or columns, at least one.
+/// Returns a number of rows or columns. A `count` of 0 becomes 1.
 pub(crate) fn cells(count: u16) -> NonZeroU16 {
     NonZeroU16::new(count).unwrap_or(NonZeroU16::MIN)
 }
 
-/// Returns the screen after these bytes, as a terminal of this size shows them.
+/// Returns the screen of an emulator of this size after `bytes`.
 pub(crate) fn draw(rows: u16, columns: u16, bytes: &[u8]) -> vt100::Screen {
     let mut parser = emulator(rows, columns);
     parser.process(bytes);
     parser.screen().clone()
 }
 
-/// Returns the rows as text, trailing blanks and trailing blank rows left out.
+/// Returns the rows as text, without trailing blanks and trailing blank rows.
 pub(crate) fn lines(screen: &vt100::Screen) -> Vec<String> {
     let (_, columns) = screen.size();
     let mut lines: Vec<String> =
@@ -35,7 +35,7 @@ pub(crate) fn same_picture(a: &vt100::Screen, b: &vt100::Screen) -> bool {
     first_difference(a, b).is_none()
 }
 
-/// Returns how two pictures differ, in the words of a failed test: the first thing found.
+/// Returns the first difference between two screens as text for a failed test.
 pub(crate) fn first_difference(a: &vt100::Screen, b: &vt100::Screen) -> Option<String> {
     let frame = |screen: &vt100::Screen| {
         let (rows, columns) = screen.size();
@@ -53,7 +53,7 @@ pub(crate) fn first_difference(a: &vt100::Screen, b: &vt100::Screen) -> Option<S
     Some(format!("row {row}, column {column}: {a:?} and {b:?}"))
 }
 
-/// Everything a person sees in one cell. A cell never written looks like a space.
+/// Returns everything that a user sees in a cell. An unwritten cell looks like a space.
 fn look(screen: &vt100::Screen, row: u16, column: u16) -> impl PartialEq + std::fmt::Debug {
     screen.cell(row, column).map(|cell| {
         let text = if cell.contents().is_empty() { " " } else { cell.contents() };

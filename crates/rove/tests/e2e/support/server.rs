@@ -1,4 +1,4 @@
-//! Servers and clients of both makes.
+//! Servers and clients of rove and of stock Mosh.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use rove_rig::guard::{side_by_side, within_guard};
 use rove_rig::process::Process;
 use rove_rig::session::announced;
 
-/// The maker of the program at an end.
+/// The maker of a client or server program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Maker {
     /// The program of this package.
@@ -21,7 +21,7 @@ pub(crate) enum Maker {
 }
 
 impl Maker {
-    /// Returns the start of this maker's server command line.
+    /// Returns the first words of this maker's server command line.
     pub(crate) fn server(self) -> Invocation {
         match self {
             Self::Rove => Invocation::new(rove()).arg("server"),
@@ -38,7 +38,7 @@ impl Maker {
         call.env("MOSH_KEY", key).arg(address.ip().to_string()).arg(address.port().to_string())
     }
 
-    /// Returns the name for tables.
+    /// Returns the maker's name for tables.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Rove => "rove",
@@ -52,8 +52,8 @@ pub(crate) fn rove() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_rove"))
 }
 
-/// Runs a command that asks sessions until they have all answered. On a busy computer, a server may not answer as long
-/// as the command waits.
+/// Repeats a command that asks sessions until all sessions have answered in time. On a busy computer, a server may need
+/// longer than the command waits.
 pub(crate) fn answered(call: &Invocation) -> Output {
     let call = call.clone();
     within_guard("the sessions to answer", move || {
@@ -67,11 +67,11 @@ pub(crate) fn answered(call: &Invocation) -> Output {
     })
 }
 
-/// How often the doctor examines a host until it reports as it should.
+/// Most examinations of a host until the doctor's report is as wanted.
 const EXAMINATIONS_MAX: usize = 5;
 
-/// Repeats an examination by the doctor until its report is as wanted, because the doctor waits only seconds and this
-/// computer may be busy. Returns the last report.
+/// Repeats an examination by the doctor until its report is as wanted, because on a busy computer the doctor's few
+/// seconds may be too short. Returns the last report.
 pub(crate) fn examined_until<R>(examine: impl Fn() -> R, is_wanted: impl Fn(&R) -> bool) -> R {
     let mut report = examine();
     for _ in 1..EXAMINATIONS_MAX {
@@ -83,19 +83,19 @@ pub(crate) fn examined_until<R>(examine: impl Fn() -> R, is_wanted: impl Fn(&R) 
     report
 }
 
-/// Runs `test` for each pair of client and server with a rove in it, in parallel.
+/// Runs `test` in parallel for each pair of client and server, except for stock Mosh at both ends.
 pub(crate) fn each_pair(test: impl Fn((Maker, Maker)) + Sync) {
     let pairs =
         [(Maker::Rove, Maker::Rove), (Maker::Rove, Maker::Stock), (Maker::Stock, Maker::Rove)];
     side_by_side(pairs, test);
 }
 
-/// Opens a process that is killed when the test ends.
+/// Opens a process. Dropping the returned value kills the process.
 pub(crate) fn process(pid: u32) -> Process {
     Process::open(pid, Signal::KILL).expect("the process is there")
 }
 
-/// A detached server; killed when dropped.
+/// A detached server. Dropping this value kills it.
 pub(crate) struct Server {
     process: Process,
     /// The address at which the server listens.
@@ -105,22 +105,22 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts a server with a command, at a port the kernel chooses.
+    /// Starts a server that runs `command`, at a port that the kernel chooses.
     pub(crate) fn start(maker: Maker, ip: IpAddr, command: &[&str]) -> Self {
         Self::start_with(maker.server(), ip, command)
     }
 
-    /// As [`Server::start`], with more environment.
+    /// Works as [`Server::start`] does, by a call whose environment the caller has extended.
     pub(crate) fn start_with(call: Invocation, ip: IpAddr, command: &[&str]) -> Self {
         let ip_text = ip.to_string();
         let call = call.args(["new", "-c", "256", "-i", &ip_text, "-p", "0", "--"]).args(command);
         Self::from_call(ip, call).unwrap_or_else(|output| panic!("{output:?}"))
     }
 
-    /// Starts a server by this call. Returns the output and status of the call if it announced no server.
+    /// Starts a server by this call. If the call announces no server, returns the output and status of the call.
     pub(crate) fn from_call(ip: IpAddr, call: Invocation) -> Result<Self, Output> {
         let output = within_guard("the server to detach", move || {
-            // A stock server's program would ignore what the tests' parent ignores, such as SIGINT in the background.
+            // A stock server's program would inherit signals that the tests' parent ignores, such as SIGINT.
             let mut command = call.command_behind(&["env", "--default-signal", "--"]);
             command.stdin(std::process::Stdio::null()).output().expect("the server starts")
         });
@@ -128,7 +128,7 @@ impl Server {
         Ok(Self { process: process(pid), address: SocketAddr::new(ip, port), key })
     }
 
-    /// Returns the number of its process.
+    /// Returns the server's pid.
     pub(crate) fn pid(&self) -> u32 {
         self.process.pid()
     }
@@ -138,7 +138,7 @@ impl Server {
         self.process.signal(signal);
     }
 
-    /// Returns whether the server has not ended.
+    /// Returns whether the server still runs.
     pub(crate) fn is_running(&self) -> bool {
         !self.process.is_gone()
     }

@@ -1,4 +1,4 @@
-//! A whole session: server, path, client and terminal.
+//! A whole session: server, path, client, and the client's terminal.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -10,23 +10,23 @@ use rove_units::{Duration, Seed};
 use super::server::{Maker, Server};
 use super::terminal::{Size, Terminal};
 
-/// The size of a terminal when a test does not care.
+/// The size of a terminal in tests that need no particular size.
 pub(crate) const SIZE: Size = (24, 80);
 
-/// A client on a terminal, joined to a server by a relay.
+/// A client on a terminal, connected to a server by a relay.
 ///
-/// Fields drop in order: the client goes before the path and the path before the server.
+/// Rust drops fields in order, so the client ends before the path, and the path before the server.
 pub(crate) struct Session {
     /// The client's terminal.
     pub(crate) terminal: Terminal,
-    /// The path between them.
+    /// The path between client and server.
     pub(crate) relay: Relay,
     /// The server.
     pub(crate) server: Server,
 }
 
 impl Session {
-    /// Starts a server with a command on this address, a path to it and a client.
+    /// Starts a server that runs `command` at `ip`, a path to the server, and a client.
     pub(crate) fn open(
         client: Maker,
         server: Maker,
@@ -42,13 +42,13 @@ impl Session {
     }
 }
 
-/// A login that takes this many seconds may have asked the user something. Then rove does not log in again by itself.
+/// Seconds after which rove assumes that a login asked the user something. rove does not repeat such a login unasked.
 const SLOW_SECONDS: f64 = 5.0;
-/// How many logins are tried until one was quick enough, because this computer may be busy.
+/// Most logins until one is quick enough. A busy computer may be too slow.
 const LOGINS_MAX: usize = 20;
 
-/// Starts a session whose client may log in again by itself. `prepare` returns what a login needs, or `None` if that is
-/// impossible.
+/// Starts a session whose client may repeat its login unasked. `prepare` returns what `log_in` needs, or `None` if this
+/// computer cannot provide it.
 pub(crate) fn with_quick_login<P, T>(
     prepare: impl Fn() -> Option<P>,
     log_in: impl Fn(&P) -> T,
@@ -65,7 +65,7 @@ pub(crate) fn with_quick_login<P, T>(
     panic!("{LOGINS_MAX} logins took {SLOW_SECONDS} s and more");
 }
 
-/// Starts a relay in front of a server, the same link both ways.
+/// Starts a relay in front of a server, with the same link in both directions.
 pub(crate) fn relay_to(server: SocketAddr, link: LinkConfig) -> Relay {
     let listen = SocketAddr::new(server.ip(), 0);
     let seed = Seed::new(u64::from(server.port()));
@@ -73,7 +73,7 @@ pub(crate) fn relay_to(server: SocketAddr, link: LinkConfig) -> Relay {
     Relay::start(config).expect("loopback has free ports")
 }
 
-/// A bad path: 20 to 30 ms each way, out of order, with 2 % of the datagrams duplicated and this share lost.
+/// A bad path: 20 to 30 ms each way, out of order, with 2 % of the datagrams duplicated and the share `loss` lost.
 pub(crate) fn lossy(loss: f64) -> LinkConfig {
     LinkConfig {
         delay: Duration::from_millis(20),

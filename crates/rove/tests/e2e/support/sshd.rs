@@ -1,4 +1,4 @@
-//! A real sshd on a loopback port, with keys, users and programs of the test's own.
+//! A real sshd on a loopback port. The test determines its keys, users and programs.
 
 use std::ffi::OsString;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -19,7 +19,7 @@ use rove_rig::guard::within_guard;
 use rove_rig::scratch::Scratch;
 use rove_rig::sshd;
 
-/// Programs that a login shell and a bootstrap use beside the session's own.
+/// Programs that login shells and rove's login need on the far computer, besides rove or Mosh.
 const BASICS: [&str; 17] = [
     "sh",
     "env",
@@ -40,25 +40,25 @@ const BASICS: [&str; 17] = [
     "head",
 ];
 
-/// The user's password where sshd asks for one, and its hash in a list of passwords (crypt(5)).
+/// The password of the user, for an sshd that asks for it, and its hash in a list of passwords (crypt(5)).
 pub(crate) const PASSWORD: &str = "open sesame";
 const PASSWORD_HASH: &str = "$6$rovetest$be2o0E66BTbh1PkwPOTUWsJ4KAbfr7pCMQl9NmGqWIvNz22YZ7rXQxKcHDEfRx9dXjRrxdo/\
                              /Sa4ewbGu8Gxr/";
 
-/// A script that runs a command with its first argument as the list of passwords.
+/// A script that runs a command with the list of passwords in its first argument.
 const WITH_PASSWORDS: &str = "mount --bind \"$1\" /etc/shadow && shift && exec \"$@\"";
 
-/// A script that runs a command with its first argument as `/etc`.
+/// A script that runs a command with the folder in its first argument as `/etc`.
 const WITH_ETC: &str = "mount --bind \"$1\" /etc && shift && exec \"$@\"";
 
-/// The host as a user who logs in finds it.
+/// The far computer as a user finds it after the login.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Far {
-    /// The login shell, found in the PATH of the tests.
+    /// The name of the login shell, which the tests find in their own PATH.
     pub(crate) shell: &'static str,
-    /// The session programs on the far PATH.
+    /// The session programs in the far PATH, by the names of [`far_path`].
     pub(crate) programs: &'static [&'static str],
-    /// Shell commands that run before the user's, as a talkative profile would.
+    /// Shell commands that the login shell runs before the user's command, as a start-up file would.
     pub(crate) profile: &'static str,
     /// The banner that sshd sends before the login.
     pub(crate) banner: &'static str,
@@ -70,7 +70,7 @@ impl Default for Far {
     }
 }
 
-/// A far computer: sshd answers at a loopback port until this is dropped.
+/// A far computer, with an sshd at a loopback port. Dropping this value ends both.
 pub(crate) struct Sshd(sshd::Sshd);
 
 impl Sshd {
@@ -80,12 +80,12 @@ impl Sshd {
         Self::start_by(far, listener(Ipv4Addr::LOCALHOST), |_| vec![sshd.into()])
     }
 
-    /// Starts a far computer in the network of this path, but reached from here.
+    /// Starts a far computer in the network at the path `network`. Its sshd's port is in the test's own network.
     pub(crate) fn start_in(far: Far, network: &str) -> Self {
         Self::start_behind(far, listener(Ipv4Addr::LOCALHOST), network)
     }
 
-    /// Starts a far computer in the network of this path, reached at its address there.
+    /// Starts a far computer in the network at the path `network`. Its sshd listens at `address` in that network.
     pub(crate) fn start_at(far: Far, network: &str, address: Ipv4Addr) -> Self {
         let listener = within_network(network, move || listener(address));
         Self::start_behind(far, listener, network)
@@ -98,7 +98,7 @@ impl Sshd {
         Self::start_by(far, listener, |_| words.chain([sshd.into()]).collect())
     }
 
-    /// Starts a far computer that asks for a password. `None` for all but root, because only root can replace the list.
+    /// Starts a far computer that asks for a password. `None` for users other than root, who cannot replace the list.
     pub(crate) fn start_with_password(far: Far) -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
             return None;
@@ -119,8 +119,8 @@ impl Sshd {
         }))
     }
 
-    /// Starts a far computer with these rules in `/etc/rove/server.toml`, a file of this mode. `None` for all but root,
-    /// because only root can replace `/etc`.
+    /// Starts a far computer with `rules` in `/etc/rove/server.toml`, a file with the permissions `mode`. `None` for
+    /// users other than root, who cannot replace `/etc`.
     pub(crate) fn start_with_rules(rules: &str, mode: u32) -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
             return None;
@@ -139,7 +139,7 @@ impl Sshd {
         }))
     }
 
-    /// Starts a far computer by the words that `sshd` returns after its configuration was written.
+    /// Starts a far computer. `sshd` returns the words that start its sshd, after the configuration was written.
     fn start_by(
         far: Far,
         listener: TcpListener,
@@ -151,7 +151,7 @@ impl Sshd {
         let address = listener.local_addr().expect("a bound socket has an address");
         let config = write_configs(&scratch, far, address);
         let (sshd, log) = (sshd(&scratch), scratch.path("log"));
-        // A single sshd would need a port when it starts. A process for each connection needs none.
+        // A listening sshd would need a free port at its start. An sshd for each connection inherits the connection.
         let commands = std::iter::repeat_with(move || {
             let mut command = Command::new(&sshd[0]);
             command.args(&sshd[1..]).arg("-E").arg(&log);
@@ -160,12 +160,12 @@ impl Sshd {
         Self(sshd::Sshd::serve(scratch, listener, commands).expect("the system has threads"))
     }
 
-    /// Returns the command line of an ssh that knows this computer as `far`.
+    /// Returns the command line of an ssh for which `far` is this computer.
     pub(crate) fn ssh(&self) -> String {
         self.0.ssh()
     }
 
-    /// Returns the command line of an ssh that reaches this computer as `far` through another.
+    /// Returns the command line of an ssh that reaches this computer, as `far`, through the jump host `jump`.
     pub(crate) fn ssh_behind(&self, jump: &Self) -> String {
         let jump = jump.0.scratch.read("ssh_config").replace("Host far", "Host jump");
         let far = self.0.scratch.read("ssh_config");
@@ -173,7 +173,7 @@ impl Sshd {
         format!("ssh -F {}", self.0.scratch.write("ssh_config_jump", &config).display())
     }
 
-    /// Configures a call of rove not to offer this computer a copy of itself, which a static rove does.
+    /// Configures a call of rove so that it offers no copy of itself to this computer, which a static rove would do.
     pub(crate) fn without_offer(&self, call: Invocation) -> Invocation {
         call.env("ROVE_CONFIG", self.0.scratch.write("rove.toml", "install = 'never'\n"))
     }
@@ -183,7 +183,7 @@ impl Sshd {
         self.0.scratch.path(name)
     }
 
-    /// Returns how many connections there have been.
+    /// Returns how many connections sshd has had.
     pub(crate) fn connections(&self) -> usize {
         self.0.connections.lock().expect("no holder of the lock panics").len()
     }
@@ -194,7 +194,7 @@ impl Sshd {
         self.0.scratch.write("ssh_config", &format!("{config}{lines}"));
     }
 
-    /// Puts lines before those of sshd's configuration, because the first value of a setting counts.
+    /// Puts lines in front of sshd's configuration, because sshd obeys the first value of each setting.
     pub(crate) fn rule(&self, lines: &str) {
         let config = self.0.scratch.read("sshd_config");
         self.0.scratch.write("sshd_config", &format!("{lines}{config}"));
@@ -210,7 +210,7 @@ impl Sshd {
         });
     }
 
-    /// Cuts every connection. Returns how many there were.
+    /// Cuts all open connections. Returns how many there were.
     pub(crate) fn cut(&self) -> usize {
         let mut sessions = self.0.connections.lock().expect("no holder of the lock panics");
         let mut count = 0;
@@ -233,23 +233,23 @@ impl Sshd {
         std::fs::rename(self.path("barred"), self.path("user_key.pub")).expect("it was barred");
     }
 
-    /// Ends the sessions that the test leaves on the far computer. Each would run on for weeks, and keep its port.
+    /// Ends the sessions that the test leaves on the far computer, because they would keep their ports for weeks.
     fn end_sessions(&self) {
         let sockets = std::fs::read_dir(self.path("sockets"));
         for socket in sockets.into_iter().flatten().flatten() {
             let is_session = socket.file_name().as_encoded_bytes()[0].is_ascii_digit();
             let server = UnixStream::connect(socket.path()).and_then(|it| Ok(socket_peercred(it)?));
-            // A test may have a socket of its own there.
+            // A test may have created a socket in that folder.
             let is_server = |it: &UCred| is_session && it.pid != getpid();
             let Some(server) = server.ok().filter(is_server) else { continue };
-            // A server waits for its client after the first signal, and for nobody after the second. Tests stop some.
+            // The first signal makes a server wait for its client. The second ends that wait. SIGCONT wakes a server.
             for signal in [Signal::TERM, Signal::INT, Signal::CONT] {
                 let _ = kill_process(server.pid, signal);
             }
         }
     }
 
-    /// Returns what sshd has logged.
+    /// Returns sshd's log.
     pub(crate) fn log(&self) -> String {
         self.0.scratch.read("log")
     }
@@ -269,9 +269,9 @@ fn listener(address: Ipv4Addr) -> TcpListener {
     TcpListener::bind((address, 0)).expect("there are free ports")
 }
 
-/// Writes sshd's and ssh's configuration and the login shell. Returns the path of sshd's configuration. The far
+/// Writes the configuration of sshd and ssh, and the login shell. Returns the path of sshd's configuration. The far
 /// computer finds no sessions of other tests, which may be stopped or ending. The account's own shell starts the login
-/// shell. It has the far computer's home, too, because bash reads `.bashrc` when sshd starts it.
+/// shell, with the far computer's home, because bash reads `.bashrc` when sshd starts it.
 fn write_configs(scratch: &Scratch, far: Far, address: SocketAddr) -> PathBuf {
     let dir = scratch.folder().display();
     let bin = far_path(scratch, far);
@@ -297,7 +297,7 @@ fn write_configs(scratch: &Scratch, far: Far, address: SocketAddr) -> PathBuf {
     sshd::prepare(scratch, address, &more).expect("the scratch folder takes files")
 }
 
-/// Makes a folder that is the whole far PATH.
+/// Creates the only folder in the far PATH.
 fn far_path(scratch: &Scratch, far: Far) -> PathBuf {
     let bin = scratch.path("bin");
     std::fs::create_dir(&bin).expect("the scratch folder takes a folder");

@@ -1,4 +1,4 @@
-//! The outer terminal: a pty with a program on it, and an independent emulator behind it.
+//! The user's terminal: a pty with a program on it, and an independent emulator that draws the program's output.
 
 use std::io::Write as _;
 use std::os::fd::{AsFd, OwnedFd};
@@ -21,17 +21,17 @@ use super::server::{Maker, process};
 use rove_rig::guard::{HANG_GUARD, within_guard};
 use rove_rig::process::Process;
 
-/// The time after which a test looks again although nothing has changed here: it may wait for another terminal, too.
+/// Longest wait before a test looks at the screen again. The test may also wait for a change of another terminal.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
-/// How many bytes of the output a failed test shows.
+/// Most bytes of the output that a failed test shows.
 const DUMP_BYTES: usize = 600;
 
-/// Rows and columns.
+/// Rows and columns of a terminal.
 pub(crate) type Size = (u16, u16);
 
 /// A program on a terminal of its own.
 ///
-/// If a test fails, it shows this program's screen.
+/// The test shows this program's screen if it fails.
 pub(crate) struct Terminal {
     /// The program's command line.
     words: String,
@@ -39,11 +39,11 @@ pub(crate) struct Terminal {
     process: Process,
     /// The pty's master. `None` after the window is closed.
     master: Option<OwnedFd>,
-    /// Kept open so that a test can read the terminal's modes after the program's end.
+    /// Kept open so that a test can read the terminal's modes after the program has ended.
     slave: Option<OwnedFd>,
     shared: Arc<Shared>,
     reader: Option<JoinHandle<()>>,
-    /// A socket that is closed to make the reader thread close the terminal.
+    /// A socket to the reader thread. Closing it makes the thread close the terminal.
     leash: Option<UnixStream>,
 }
 
@@ -83,7 +83,7 @@ impl Terminal {
             changed: Condvar::new(),
         });
         let duplicate = || slave.try_clone().expect("a descriptor can be duplicated");
-        // setsid execs in place, so that the number stays. Signals may be ignored here, as SIGINT behind a shell's `&`.
+        // setsid keeps its pid when it executes the program. The tests may run with ignored signals, such as SIGINT.
         let child = call
             .command_behind(&["env", "--default-signal", "setsid", "--ctty", "--"])
             .stdin(duplicate())
@@ -110,7 +110,7 @@ impl Terminal {
         }
     }
 
-    /// Returns the number of the program's process.
+    /// Returns the program's pid.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -128,7 +128,7 @@ impl Terminal {
         }
     }
 
-    /// Types from another thread, for input larger than the terminal holds at once.
+    /// Types `keys` in another thread, because the terminal may not hold them all at once.
     pub(crate) fn send_behind(&self, keys: Vec<u8>) -> JoinHandle<()> {
         let master = self.master().try_clone().expect("a descriptor can be duplicated");
         std::thread::spawn(move || {
@@ -136,7 +136,7 @@ impl Terminal {
         })
     }
 
-    /// Changes the terminal's size, as a user who drags the window's corner.
+    /// Changes the terminal's size, as a user does who drags the window's corner.
     pub(crate) fn resize(&self, (rows, columns): Size) {
         let mut state = self.shared.lock();
         state.parser.set_size(cells(rows), cells(columns));
@@ -148,22 +148,22 @@ impl Terminal {
         self.wait_until(what, |state| wanted(state.parser.screen()));
     }
 
-    /// Waits until the text is somewhere on the screen.
+    /// Waits until `text` is anywhere on the screen.
     pub(crate) fn wait_for_text(&self, text: &str) {
         self.wait_for(text, |screen| screen.contents().contains(text));
     }
 
-    /// Waits until this notice has been in the top row, after the notices that were waited for before.
+    /// Waits until `text` has been in the top row. Ignores the notices up to the last one that a test waited for.
     pub(crate) fn wait_for_notice(&self, text: &str) {
         self.wait_for_row(text, |row| row.contains(text).then_some(()));
     }
 
-    /// Waits for a notice with a number between these words, and returns the number.
+    /// Waits for a notice with a number between `before` and `after`. Returns the number.
     pub(crate) fn number_in_notice(&self, before: &str, after: &str) -> u16 {
         self.wait_for_row(before, |row| number_between(row, before, after))
     }
 
-    /// Lets only later notices count from now on.
+    /// Makes the test ignore all notices until now.
     pub(crate) fn forget_notices(&self) {
         self.shared.lock().notices.forget();
     }
@@ -177,7 +177,7 @@ impl Terminal {
         found.expect("it was waited for")
     }
 
-    /// Waits until a number is on the screen between these words, and returns the number.
+    /// Waits for a number on the screen between `before` and `after`. Returns the number.
     pub(crate) fn number_on_screen(&self, before: &str, after: &str) -> u16 {
         let mut found = None;
         self.wait_for(before, |screen| {
@@ -187,14 +187,14 @@ impl Terminal {
         found.expect("it was waited for")
     }
 
-    /// Types a line, and waits until a program that answers lines has answered it.
+    /// Types a line, and waits for the answer of a program that answers lines.
     pub(crate) fn talk(&self, line: &str) {
         self.send(format!("{line}\r"));
         self.wait_for_text(&format!("got {line}"));
     }
 
-    /// As [`Terminal::talk`], but the answer needs another login. On a busy computer, the client's own login may take over
-    /// 5 s. Then the user logs in.
+    /// Works as [`Terminal::talk`] does for an answer that needs another login. On a busy computer, the client's
+    /// unasked login may take over 5 s. The user then logs in.
     pub(crate) fn talk_after_login(&self, line: &str) {
         const OFFER: &str = "[To log in again: Ctrl-^ r]";
         self.send(format!("{line}\r"));
@@ -210,19 +210,19 @@ impl Terminal {
         self.wait_for_text(&answer);
     }
 
-    /// Waits until the session's status names this path.
+    /// Waits until the client's status names this path.
     pub(crate) fn wait_for_path(&self, path: &str) {
         self.send("\x1es");
         self.wait_for_text(path);
         self.send("q");
     }
 
-    /// Waits until the program's output contains the text, even if no cell shows it.
+    /// Waits until the program has written `text`, whether or not it is on the screen.
     pub(crate) fn wait_for_output(&self, text: &str) {
         self.wait_for_output_times(text, 1);
     }
 
-    /// Waits until the program has written the text this many times.
+    /// Waits until the program has written `text` at least `count` times.
     pub(crate) fn wait_for_output_times(&self, text: &str, count: usize) {
         self.wait_until(text, |state| {
             String::from_utf8_lossy(&state.output).matches(text).count() >= count
@@ -251,12 +251,12 @@ impl Terminal {
         panic!("waited {HANG_GUARD:?} for: {what}, on the terminal of {}", self.words);
     }
 
-    /// Returns the screen as it is now.
+    /// Returns the current screen.
     pub(crate) fn screen(&self) -> vt100::Screen {
         self.shared.lock().parser.screen().clone()
     }
 
-    /// Returns everything the program has written so far.
+    /// Returns everything that the program has written so far.
     pub(crate) fn output(&self) -> String {
         String::from_utf8_lossy(&self.shared.lock().output).into_owned()
     }
@@ -276,7 +276,7 @@ impl Terminal {
         self.process.signal(signal);
     }
 
-    /// Waits until the program has been stopped by a signal.
+    /// Waits until a signal has stopped the program.
     pub(crate) fn wait_stopped(&self) {
         let pid = Pid::from_child(&self.child);
         within_guard("the program to stop", move || {
@@ -284,7 +284,7 @@ impl Terminal {
         });
     }
 
-    /// Closes the terminal's window under the program and waits until the program has ended.
+    /// Closes the terminal's window while the program runs, and waits until the program has ended.
     pub(crate) fn close_window(mut self) {
         self.slave = None;
         self.leash = None;
@@ -295,12 +295,12 @@ impl Terminal {
         assert!(self.process.wait_gone(), "the program never noticed");
     }
 
-    /// Waits until the program has ended and all it wrote has been read.
+    /// Waits until the program has ended and the reader has read all its output.
     pub(crate) fn wait_exit(&mut self) -> Exit {
         assert!(self.process.wait_gone(), "the program never ended: {}", self.words);
         let status = self.child.wait().expect("a child can be waited for");
         let modes = self.modes();
-        // The reader ends with the last descriptor of the slave.
+        // The reader ends when the last descriptor of the slave is closed.
         self.slave = None;
         if let Some(reader) = self.reader.take() {
             within_guard("the last output", move || reader.join().expect("the reader returns"));
@@ -321,24 +321,24 @@ impl Drop for Terminal {
     }
 }
 
-/// How a program left its terminal.
+/// The terminal as a program left it, and the program's exit status.
 pub(crate) struct Exit {
     status: ExitStatus,
     modes: Termios,
-    /// The last screen.
+    /// The terminal's last screen.
     pub(crate) screen: vt100::Screen,
     /// Everything that the program wrote.
     pub(crate) output: String,
 }
 
 impl Exit {
-    /// Returns the exit status, 128 and more for a signal.
+    /// Returns the exit status. For a signal, it is 128 plus the signal's number.
     pub(crate) fn code(&self) -> i32 {
         let code = self.status.code().or_else(|| self.status.signal().map(|number| 128 + number));
         code.expect("a program that has ended has a status")
     }
 
-    /// Asserts the exit status, 128 and more for a signal.
+    /// Asserts the exit status. For a signal, it is 128 plus the signal's number.
     #[track_caller]
     pub(crate) fn assert_code(&self, code: i32) -> &Self {
         assert_eq!(self.code(), code, "exit status\n{}", lines(&self.screen).join("\n"));
@@ -350,8 +350,8 @@ impl Exit {
         self.status.success()
     }
 
-    /// Asserts that the modes of the user's terminal are restored: those of the line and of the screen. Stock clients
-    /// forget bracketed paste (Mosh 1.4.0 as observed).
+    /// Asserts that the client has restored the line modes and screen modes of the user's terminal. Stock clients do
+    /// not restore bracketed paste (Mosh 1.4.0 as observed).
     #[track_caller]
     pub(crate) fn assert_restored(&self, client: Maker) -> &Self {
         let wanted = LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG;
@@ -367,7 +367,7 @@ impl Exit {
     }
 }
 
-/// Waits as a person does, where there is no event to wait for.
+/// Waits for a fixed time. Use this only where a test has no event to wait for.
 pub(crate) fn pause(span: Duration) {
     let (_held, never) = std::sync::mpsc::channel::<()>();
     let _ = never.recv_timeout(span);

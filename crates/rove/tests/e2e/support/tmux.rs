@@ -1,4 +1,4 @@
-//! A tmux of the test's own: a terminal around a program that answers and keeps what scrolls off.
+//! A tmux that serves a single test as a terminal. It answers questions and keeps the lines that scroll off.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ pub(crate) struct Tmux {
 }
 
 impl Tmux {
-    /// Prepares a tmux with this configuration, without starting it.
+    /// Prepares a tmux with this configuration, but does not start it.
     pub(crate) fn new(scratch: &Scratch, config: &str) -> Self {
         Self {
             program: require("tmux", "tmux"),
@@ -34,13 +34,13 @@ impl Tmux {
         words
     }
 
-    /// Runs a program in this tmux.
+    /// Returns the call as it must be made to run in this tmux.
     pub(crate) fn around(&self, call: Invocation) -> Invocation {
         let words = self.words();
         call.behind(&words.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
-    /// Returns the lines of its only pane, as `capture-pane` prints them with these options.
+    /// Returns the lines of tmux's only pane, as `capture-pane` prints them with these options.
     pub(crate) fn lines(&self, options: &[&str]) -> Vec<String> {
         let call = Invocation::new(&self.program).arg("-S").arg(&self.socket);
         let call = call.args(["capture-pane", "-p"]).args(options);
