@@ -1,22 +1,22 @@
-//! The one limit on all waiting in real time, and tests that run side by side because they wait.
+//! The limit of all waits in real time. Also runs tests side by side, because they mostly wait.
 
 use std::fmt::Debug;
 use std::sync::mpsc;
 
 use rove_units::Duration;
 
-/// Longest any single wait may take before a run or a test counts as hung.
-/// Chosen: far above anything a busy machine needs, so that no outcome and no figure depends on it.
+/// Longest wait before a run or a test counts as hung. Chosen: far longer than a busy machine needs, so that no result
+/// depends on it.
 pub const HANG_GUARD: Duration = Duration::from_secs(120);
 
-/// How long a wait sleeps until it looks again. Chosen: others can use the processor.
+/// Time between two checks of a wait. Chosen: long enough to leave the processor to others.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// Runs `work` in a thread and returns its result.
 ///
 /// # Panics
 ///
-/// Panics with `what` if `work` takes longer than [`HANG_GUARD`], or panics.
+/// Panics with `what` if `work` takes longer than [`HANG_GUARD`] or panics.
 pub fn within_guard<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, result) = mpsc::channel();
     std::thread::spawn(move || {
@@ -29,11 +29,11 @@ pub fn within_guard<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Se
     }
 }
 
-/// Looks again and again until `is_so` returns true.
+/// Calls `is_so` repeatedly until it returns true.
 ///
 /// # Panics
 ///
-/// Panics with `what` if it is not so within [`HANG_GUARD`].
+/// Panics with `what` if `is_so` returns false for [`HANG_GUARD`].
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let (_held, never) = mpsc::channel::<()>();
     for _ in 0..HANG_GUARD.as_millis() / LOOK_AGAIN.as_millis() {
@@ -45,8 +45,8 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     panic!("waited {HANG_GUARD:?} for {what}");
 }
 
-/// Runs `test` on all items at once, each in a thread, as most of a test's time is waiting. The thread's name shows the
-/// item when a test fails.
+/// Runs `test` on all items in parallel, each in a thread, because a test mostly waits. If a test fails, the thread's
+/// name shows its item.
 pub fn side_by_side<T: Debug + Send>(items: impl IntoIterator<Item = T>, test: impl Fn(T) + Sync) {
     std::thread::scope(|scope| {
         for item in items {

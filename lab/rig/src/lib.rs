@@ -1,15 +1,15 @@
-//! Real programs in real time: sessions of rove, stock Mosh and ssh on terminals of our own, and their cost. Tests, `rove-lab compare`
-//! and `cargo xtask bench` start them with this crate.
+//! Runs real programs in real time: sessions of rove, stock Mosh and ssh on terminals of this crate. Measures their
+//! cost. The users are tests, `rove-lab compare` and `cargo xtask bench`.
 //!
 //! # Modules
 //!
-//! - `place` says where commands run, and `system` which programs a system has.
-//! - `session` is a server and its client, and `sshd` an ssh server with keys of its own.
-//! - `terminal` is the user's pty, and `window` is one whose output becomes a screen.
+//! - `place` determines where commands run, and `system` which programs they run.
+//! - `session` is a server and its client. `sshd` is an ssh server with its own keys.
+//! - `terminal` is the user's pty. `window` is a terminal whose output is drawn on a screen.
 //! - `tap` is a middlebox between a client and a server, which treats datagrams as a test wants.
-//! - `process` is a process and its usage, `guard` the one limit on waiting, `scratch` a folder of a run or a test, `ports` has ports that
-//!   stay closed or free, and `clock` is the clock of all of it.
-//! - `load` and `yes` are floods of output, and Ctrl-C under one.
+//! - `process` is a process and its usage, `guard` the limit of all waits, and `scratch` a temporary folder. `ports`
+//! has ports that stay closed or free. `clock` is the only clock.
+//! - `load` is a flood of output. `yes` measures Ctrl-C during the output of `yes`.
 
 #![forbid(unsafe_code)]
 

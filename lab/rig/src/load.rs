@@ -1,4 +1,4 @@
-//! Floods of output: their content, and the markers before and after them.
+//! Floods of output: their contents, and the markers before and after a flood.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,10 @@ use anyhow::{Context, Result};
 
 use crate::scratch::Scratch;
 
-/// The marker that the program prints before the flood. It is a single character, because a frame may end between two.
+/// The marker before a flood. It is a single character, because a frame may end between two characters.
 pub const READY: &str = "\u{2600}";
 
-/// The marker that the program prints after the flood. When the user's terminal shows it, the flood is over.
+/// The marker after a flood. When the user's terminal shows it, the flood has passed.
 pub const OVER: &str = "\u{2603}";
 
 /// The content of a flood.
@@ -22,7 +22,7 @@ pub enum Load {
 }
 
 impl Load {
-    /// Returns at least `len` bytes of this content, with no line or sequence cut.
+    /// Returns at least `len` bytes of this content. The last line or sequence is complete.
     pub fn bytes(self, len: usize) -> Vec<u8> {
         let mut text = String::with_capacity(len + 100);
         let mut number = 0_u32;
@@ -44,21 +44,21 @@ impl Load {
     }
 }
 
-/// A program that waits for Return, pours a load between the two markers, and then stays.
+/// A program that waits for Return, prints a flood between [`READY`] and [`OVER`], and then waits.
 #[derive(Debug)]
 pub struct Flood {
-    /// The folder that holds the load, which may be a home.
+    /// The folder with the flood's file. It can also serve as a home folder.
     pub scratch: Scratch,
     script: String,
     file: String,
 }
 
 impl Flood {
-    /// Writes a load of at least this many bytes to a file, which the program pours.
+    /// Writes a flood of at least `bytes` bytes to a file, which the program will print.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal of a file.
+    /// Returns the system's error if the folder or the file cannot be created.
     pub fn new(load: Load, bytes: usize) -> Result<Self> {
         Self::in_file(Scratch::create()?, "flood", &load.bytes(bytes))
     }
@@ -66,7 +66,7 @@ impl Flood {
     fn in_file(scratch: Scratch, name: &str, load: &[u8]) -> Result<Self> {
         let file = scratch.keep(name, load)?;
         let file = file.to_str().context("the temporary folder's name is no UTF-8")?.to_owned();
-        // Without `&&`, a load that cannot be read would count as a very fast flood.
+        // Because of `&&`, a file that cannot be read does not count as a very fast flood.
         let script = format!(
             "stty -echo; printf {READY}; read go; cat \"$1\" && printf '\\r\\n{OVER}'; read stay"
         );

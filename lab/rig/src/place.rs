@@ -8,17 +8,17 @@ use anyhow::{Context, Result};
 
 use rove_net::testbed::{End, Testbed};
 
-/// The network in which commands run.
+/// The place in which commands run.
 #[derive(Clone, Copy, Debug)]
 pub enum Place<'a> {
-    /// The network of this computer, with its loopback address.
+    /// This computer's own network, with its loopback address.
     Here,
     /// An end of a testbed.
     At(&'a Testbed, End),
 }
 
 impl Place<'_> {
-    /// Prepares a command.
+    /// Prepares a command that runs in this place.
     ///
     /// # Errors
     ///
@@ -30,7 +30,7 @@ impl Place<'_> {
         }
     }
 
-    /// Returns the address at which programs of this place listen.
+    /// Returns the address at which programs in this place listen.
     pub const fn address(&self) -> Ipv4Addr {
         match self {
             Self::Here => Ipv4Addr::LOCALHOST,
@@ -38,11 +38,11 @@ impl Place<'_> {
         }
     }
 
-    /// Listens at a free TCP port.
+    /// Listens at a free TCP port of this place.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal.
+    /// Returns the system's error.
     pub fn listen(&self) -> Result<TcpListener> {
         let bind = || TcpListener::bind((self.address(), 0));
         let listener = match self {

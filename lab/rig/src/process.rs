@@ -1,4 +1,4 @@
-//! The processor time and memory of a process, and processes that cannot outlive a run.
+//! The processor time and memory of a process, and handles that end a process when they are dropped.
 
 use anyhow::{Context, Result};
 use rove_units::Duration;
@@ -8,9 +8,9 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::guard::HANG_GUARD;
 
-/// A process, not always a child of this one. If it still runs when this value is dropped, it gets a signal.
+/// A process, which may be no child of this process. If it still runs when this value is dropped, it gets a signal.
 ///
-/// A descriptor holds the process, so that no other process with the same number can get the signal.
+/// A descriptor refers to the process, so that no later process with the same pid can get the signal.
 #[derive(Debug)]
 pub struct Process {
     pid: u32,
@@ -19,11 +19,11 @@ pub struct Process {
 }
 
 impl Process {
-    /// Opens a handle to a running process, which is sent `last_signal` when the handle is dropped.
+    /// Opens a handle to a running process. Dropping the handle sends `last_signal` to the process.
     ///
     /// # Errors
     ///
-    /// Returns an error when there is no process with this number.
+    /// Returns an error if there is no process with this pid.
     pub fn open(pid: u32, last_signal: Signal) -> Result<Self> {
         Ok(Self { pid, pidfd: pidfd(pid)?, last_signal })
     }
@@ -37,7 +37,7 @@ impl Process {
         pidfd_send_signal(&self.pidfd, signal).expect("the process is there");
     }
 
-    /// Waits until the process has ended. Returns false if it has not within [`HANG_GUARD`].
+    /// Waits until the process has ended. Returns false if it still runs after [`HANG_GUARD`].
     pub fn wait_gone(&self) -> bool {
         let is_gone = self.ends_within(HANG_GUARD);
         if !is_gone {
@@ -46,7 +46,7 @@ impl Process {
         is_gone
     }
 
-    /// Returns whether the process has ended already.
+    /// Returns whether the process has ended.
     pub fn is_gone(&self) -> bool {
         self.ends_within(Duration::ZERO)
     }
@@ -57,7 +57,7 @@ impl Process {
         poll(&mut fds, Some(&patience)).expect("a process can be waited for") == 1
     }
 
-    /// Returns the process's number, command line and state.
+    /// Returns the process's pid, command line and state.
     fn describe(&self) -> String {
         let read = |name| std::fs::read_to_string(format!("/proc/{}/{name}", self.pid));
         let words = read("cmdline").unwrap_or_default().replace('\0', " ");
@@ -66,16 +66,16 @@ impl Process {
         format!("{}: {words}\n{state}", self.pid)
     }
 
-    /// Returns the process's number.
+    /// Returns the process's pid.
     pub const fn pid(&self) -> u32 {
         self.pid
     }
 
-    /// Returns the processor time used so far, user and system together, in seconds.
+    /// Returns the user and system time that the process has used, in seconds.
     ///
     /// # Errors
     ///
-    /// Returns an error when the process has ended.
+    /// Returns an error if the process has ended.
     pub fn cpu_seconds(&self) -> Result<f64> {
         let path = format!("/proc/{}/stat", self.pid);
         let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
@@ -86,26 +86,26 @@ impl Process {
     }
 
     /// Returns the process's peak of resident memory, in megabytes of 10^6 bytes.
-    ///
+    /// Returns the process's peak of resident memory, in megabytes of 10^6 bytes.
     /// # Errors
     ///
-    /// Returns an error when the process has ended.
+    /// Returns an error if the process has ended.
     pub fn peak_megabytes(&self) -> Result<f64> {
         peak_megabytes(self.pid)
     }
 }
 
-/// The usage of a process so far.
+/// The resources that a process has used since its start, or between two moments.
 #[derive(Clone, Copy, Debug)]
 pub struct Usage {
-    /// How often the process has gone to sleep by itself (voluntary context switches).
+    /// How often the process began to sleep (voluntary context switches).
     pub switches: f64,
-    /// The process's processor time in seconds, to the nanosecond.
+    /// The processor time in seconds, exact to the nanosecond.
     pub cpu_seconds: f64,
 }
 
 impl Usage {
-    /// Returns the usage since `before`.
+    /// Returns the usage between `before` and `self`.
     pub fn since(self, before: Self) -> Self {
         Self {
             switches: self.switches - before.switches,
@@ -116,7 +116,7 @@ impl Usage {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // The process has usually ended before.
+        // The process has usually ended already.
         let _ = pidfd_send_signal(&self.pidfd, self.last_signal);
     }
 }
@@ -125,17 +125,17 @@ impl Drop for Process {
 ///
 /// # Errors
 ///
-/// Returns an error when there is no process of this number.
+/// Returns an error if there is no process with this pid.
 pub fn pidfd(pid: u32) -> Result<OwnedFd> {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).context("no process id")?;
     Ok(pidfd_open(pid, PidfdFlags::empty())?)
 }
 
-/// Returns the usage so far of a process with a single thread.
-///
+/// Returns the usage of a process with a single thread, since its start.
+/// Returns the usage of a process with a single thread, since its start.
 /// # Errors
 ///
-/// Returns an error when the process has ended, or the system does not count these.
+/// Returns an error if the process has ended, or if the system does not keep these counts.
 pub fn usage(pid: u32) -> Result<Usage> {
     let path = format!("/proc/{pid}/schedstat");
     let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
@@ -145,7 +145,7 @@ pub fn usage(pid: u32) -> Result<Usage> {
     Ok(Usage { switches, cpu_seconds })
 }
 
-/// Returns the processor time of all threads of a process, to the nanosecond, in seconds. `None` if it has ended.
+/// Returns the processor time of a process's threads in seconds, exact to the nanosecond. `None` if it has ended.
 pub fn threads_cpu_seconds(pid: u32) -> Option<f64> {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).ok()?;
     let of = |thread: std::fs::DirEntry| {
@@ -155,16 +155,16 @@ pub fn threads_cpu_seconds(pid: u32) -> Option<f64> {
     Some(threads.filter_map(Result::ok).filter_map(of).sum::<f64>() / 1e9)
 }
 
-/// Returns the resident memory of a process, in megabytes of 10^6 bytes. It counts its part of memory that it shares.
+/// Returns a process's resident memory, in megabytes of 10^6 bytes. Shared memory counts in part (`Pss`).
 ///
-/// # Errors
+/// Returns a process's resident memory, in megabytes of 10^6 bytes. Shared memory counts in part (`Pss`).
 ///
-/// Returns an error when the process has ended.
+/// Returns an error if the process has ended.
 pub fn share_megabytes(pid: u32) -> Result<f64> {
     Ok(field(pid, "smaps_rollup", "Pss:")? * 1024.0 / 1e6)
 }
 
-/// Reads the number behind a name in a file of `/proc/PID`.
+/// Reads the number after `name` in a file of `/proc/PID`.
 fn field(pid: u32, file: &str, name: &str) -> Result<f64> {
     let path = format!("/proc/{pid}/{file}");
     let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
@@ -180,7 +180,7 @@ fn number_behind(text: &str, name: &str) -> Option<f64> {
 ///
 /// # Errors
 ///
-/// Returns an error when the process has ended.
+/// Returns an error if the process has ended.
 pub fn peak_megabytes(pid: u32) -> Result<f64> {
     Ok(field(pid, "status", "VmHWM:")? * 1024.0 / 1e6)
 }

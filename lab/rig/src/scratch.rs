@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context, Result};
 
-/// A folder that nobody but its owner may look into, gone when it is dropped.
+/// A folder that only its owner can read. Dropping this value deletes the folder.
 #[derive(Debug)]
 pub struct Scratch(PathBuf);
 
@@ -19,7 +19,7 @@ impl Scratch {
     ///
     /// # Panics
     ///
-    /// Panics if the temporary folder takes no folder: callers are tests.
+    /// Panics if the folder cannot be created.
     #[expect(clippy::new_without_default, reason = "a folder is no default")]
     pub fn new() -> Self {
         Self::create().expect("the temporary folder takes a folder")
@@ -29,10 +29,10 @@ impl Scratch {
     ///
     /// # Errors
     ///
-    /// Returns an error if the temporary folder takes no folder.
+    /// Returns an error if the folder cannot be created.
     pub fn create() -> Result<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        // macOS has a link on the way to its temporary folder.
+        // On macOS, the path of the temporary folder contains a link.
         let parent = std::env::temp_dir();
         let parent = parent.canonicalize().unwrap_or(parent);
         loop {
@@ -40,7 +40,7 @@ impl Scratch {
             let path = parent.join(format!("rove-rig-{}-{number}", std::process::id()));
             match DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => return Ok(Self(path)),
-                // A killed process with the same number, or a process in another container, has left this folder.
+                // A killed process with the same pid may have left such a folder, or a process in another container.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => {
                     return Err(error).with_context(|| format!("cannot create {}", path.display()));
@@ -49,21 +49,21 @@ impl Scratch {
         }
     }
 
-    /// Returns the folder.
+    /// Returns the folder's path.
     pub fn folder(&self) -> &Path {
         &self.0
     }
 
-    /// Returns the path of the file with this name in the folder.
+    /// Returns the path of the file `name` in the folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 
-    /// Writes a new file into the folder, which only its owner may read, and returns its path.
+    /// Writes a new file that only its owner can read. Returns its path.
     ///
     /// # Errors
     ///
-    /// Returns an error if the file cannot be written.
+    /// Returns an error if the file cannot be written or exists already.
     pub fn keep(&self, name: &str, contents: &[u8]) -> Result<PathBuf> {
         let path = self.path(name);
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
@@ -72,21 +72,21 @@ impl Scratch {
         Ok(path)
     }
 
-    /// Writes a file and the folders above it for a test, and returns its path.
+    /// Writes a test's file, and creates the folders above it. Returns its path.
     pub fn write(&self, name: &str, contents: &str) -> PathBuf {
         let path = self.way_to(name);
         fs::write(&path, contents).expect("the scratch folder takes files");
         path
     }
 
-    /// Writes an executable script of a test, and returns its path.
+    /// Writes a test's executable script. Returns its path.
     pub fn script(&self, name: &str, text: &str) -> PathBuf {
         let path = self.way_to(name);
         install_script(&path, text);
         path
     }
 
-    /// Makes the folders above a file, and returns the file's path.
+    /// Creates the folders above a file. Returns the file's path.
     fn way_to(&self, name: &str) -> PathBuf {
         let path = self.path(name);
         let parent = path.parent().expect("a file is in a folder");
@@ -94,7 +94,7 @@ impl Scratch {
         path
     }
 
-    /// Reads a file that a test's program wrote, empty if there is none.
+    /// Returns the text of a file that a test's program may have written. A missing file has the text "".
     pub fn read(&self, name: &str) -> String {
         let bytes = fs::read(self.path(name)).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
@@ -115,10 +115,10 @@ impl Drop for Scratch {
     }
 }
 
-/// Writes an executable script of a test.
+/// Writes a test's executable script.
 ///
-/// Another process writes it. If this process did, a child that another test forks at this moment would hold the open
-/// descriptor. The system executes no file that a process may still write.
+/// Another process writes the file. If this process did, a child that another thread forks would inherit the open
+/// descriptor. The system executes no file that a process has open for writing.
 pub fn install_script(path: &Path, text: &str) {
     let status = Command::new("/bin/sh")
         .args(["-c", "printf %s \"$1\" >\"$2\" && chmod 755 \"$2\"", "sh", text])
@@ -139,7 +139,7 @@ mod tests {
         let scratch = Scratch::new();
         let file = scratch.keep("part", b"password").expect("a file");
         let mode = |path: &Path| path.metadata().expect("it is there").permissions().mode() & 0o777;
-        // A mask may take rights of the owner, too.
+        // A umask may also remove rights of the owner.
         assert_eq!((mode(&scratch) & !0o700, mode(&file) & !0o600), (0, 0));
         assert!(scratch.keep("part", b"").is_err(), "no file is replaced");
     }

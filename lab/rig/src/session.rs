@@ -1,4 +1,4 @@
-//! A whole session of a system that speaks the Mosh protocol: its server, and its client on the user's terminal.
+//! A session by the Mosh protocol: a server, and a client on the user's terminal.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -17,33 +17,33 @@ use crate::terminal::Terminal;
 /// The shell's prompt, without the space at its end.
 pub const PROMPT: &str = "bench$";
 
-/// A shell that reads no file of this computer. Servers and shells pass an ignored SIGINT on, as of a script in the
-/// background. This command resets it, so that programs of the shell can be interrupted.
+/// A shell that reads no start-up file. Servers and shells inherit an ignored SIGINT, for example from a script in the
+/// background. This command resets SIGINT, so that Ctrl-C interrupts the shell's programs.
 pub const SHELL: [&str; 6] = ["env", "--default-signal", "bash", "--norc", "--noprofile", "-i"];
 
-/// Characters of a session key: 16 bytes in base64, without its padding.
+/// Characters of a session key: 16 bytes in base64, without padding.
 const KEY_LEN: usize = 22;
 
-/// A server with its program, waiting for a client.
+/// A server that waits for a client before it runs its command.
 #[derive(Debug)]
 pub struct Server {
-    /// The process that serves.
+    /// The serving process.
     pub process: Process,
     address: SocketAddr,
     key: String,
 }
 
 impl Server {
-    /// Starts a server on this computer that will run `command`.
+    /// Starts a server on this computer. It runs `command` when a client comes.
     ///
     /// # Errors
     ///
-    /// Returns an error with what the server has printed, if it does not say where it listens.
+    /// Returns an error with the server's output, if this does not contain the port and the key.
     pub fn start(system: &System, home: &Path, command: &[&str]) -> Result<Self> {
         Self::start_in(Place::Here, system, home, command)
     }
 
-    /// Starts a server at a place.
+    /// Starts a server in a place.
     ///
     /// # Errors
     ///
@@ -70,11 +70,11 @@ impl Server {
         Ok(Self { process: Process::open(pid, Signal::TERM)?, address, key })
     }
 
-    /// Opens a handle to the server whose process number is in its output on standard error.
+    /// Opens a handle to the server whose pid is in `stderr`, the output of its first process.
     ///
     /// # Errors
     ///
-    /// Returns an error when the output has no number of a running process.
+    /// Returns an error if the output has no pid of a running process.
     pub fn left_behind(stderr: &str) -> Result<Process> {
         let pid = pid_line(stderr).with_context(|| format!("no server in {stderr:?}"))?;
         Process::open(pid, Signal::TERM)
@@ -86,17 +86,17 @@ impl Server {
     }
 }
 
-/// A client on a terminal. It is killed when it is dropped.
+/// A client on a terminal. Dropping this value kills it.
 #[derive(Debug)]
 pub struct Client(Child);
 
 impl Client {
-    /// Starts a client of `server` on this terminal. It predicts nothing, so that bytes and times depend only on the
-    /// server's screens.
+    /// Starts a client of `server` on this terminal. It shows no predictions, so that bytes and times depend only on
+    /// the server's screens.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal.
+    /// Returns the system's error.
     pub fn start(
         system: &System,
         server: &Server,
@@ -106,11 +106,11 @@ impl Client {
         Self::start_at(system, server, server.address, home, terminal)
     }
 
-    /// Starts a client that reaches `server` through this address, such as a middlebox's, on this terminal.
+    /// Starts a client on this terminal that reaches `server` at `address`, which may belong to a middlebox.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal.
+    /// Returns the system's error.
     pub fn start_at(
         system: &System,
         server: &Server,
@@ -122,11 +122,11 @@ impl Client {
         Self::spawn(&mut call, (&server.key, address), Preference::Never, home, terminal)
     }
 
-    /// Starts a client of `server` at a place. `preference` says when it shows predictions.
+    /// Starts a client of `server` in a place. `preference` determines when it shows predictions.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal.
+    /// Returns the system's error.
     pub fn start_in(
         place: Place<'_>,
         system: &System,
@@ -157,7 +157,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal.
+    /// Returns the system's error.
     pub fn on(call: &mut Command, terminal: &Terminal) -> Result<Self> {
         call.stdin(terminal.stdio()?).stdout(terminal.stdio()?).stderr(terminal.stdio()?);
         let child = call.spawn().with_context(|| {
@@ -171,21 +171,21 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal.
+    /// Returns the system's error.
     pub fn has_ended(&mut self) -> Result<bool> {
         Ok(self.0.try_wait()?.is_some())
     }
 
-    /// Returns the client's process number.
+    /// Returns the client's pid.
     pub fn pid(&self) -> u32 {
         self.0.id()
     }
 
-    /// Waits until the client ends by itself, after its server's program has ended.
+    /// Waits until the client ends, which it does after its server's program has ended.
     ///
     /// # Errors
     ///
-    /// Returns an error when the client does not end.
+    /// Returns an error if the client does not end in time.
     pub fn wait(mut self, terminal: &mut Terminal) -> Result<()> {
         terminal.drain_until_exit(&mut self.0)
     }
@@ -193,13 +193,13 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // The client has usually ended before.
+        // The client has usually ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Gives a program an environment that is the same on every computer.
+/// Gives `command` an environment that is the same on every computer.
 pub fn in_known_environment<'a>(command: &'a mut Command, home: &Path) -> &'a mut Command {
     command
         .env_clear()
@@ -213,21 +213,21 @@ pub fn in_known_environment<'a>(command: &'a mut Command, home: &Path) -> &'a mu
         .current_dir(home)
 }
 
-/// Returns port, key and process number in a server's output.
+/// Returns the port, the key and the pid in a server's output.
 pub fn announced(output: &Output) -> Option<(u16, String, u32)> {
     let stdout = String::from_utf8_lossy(&output.stdout);
     let (port, key) = connect_line(&stdout)?;
     Some((port, key.to_owned(), pid_line(&String::from_utf8_lossy(&output.stderr))?))
 }
 
-/// Returns port and key in the line `MOSH CONNECT port key`.
+/// Returns the port and the key in the line `MOSH CONNECT port key`.
 fn connect_line(stdout: &str) -> Option<(u16, &str)> {
     let rest = stdout.lines().find_map(|line| line.strip_prefix("MOSH CONNECT "))?;
     let (port, key) = rest.split_once(' ')?;
     (key.len() == KEY_LEN).then_some((port.parse().ok()?, key))
 }
 
-/// Returns the number in the text `pid = N`.
+/// Returns the number N in the text `pid = N`.
 fn pid_line(stderr: &str) -> Option<u32> {
     let (_, rest) = stderr.split_once("pid = ")?;
     let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());

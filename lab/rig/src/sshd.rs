@@ -1,4 +1,4 @@
-//! An sshd with keys of its own, at a free port of a place.
+//! An sshd with its own keys, at a free port of a place.
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
@@ -14,22 +14,22 @@ use rustix::net::{Shutdown, shutdown};
 use crate::place::Place;
 use crate::scratch::Scratch;
 
-/// The path of sshd on every Debian. It must be called by its whole path.
+/// The path of sshd in Debian. sshd must be started by its full path.
 pub const SSHD: &str = "/usr/sbin/sshd";
 
-/// Most connections of one sshd in its life. Chosen: more than any measurement makes.
+/// Most connections of an sshd in its life. Chosen: more than any measurement makes.
 const CONNECTIONS_MAX: usize = 16;
 
-/// An ssh server with keys of its own. It answers until it is dropped, with a process for each connection.
+/// An ssh server with its own keys, and a process for each connection. Dropping this value ends it.
 #[derive(Debug)]
 pub struct Sshd {
-    /// The folder with its keys and configurations, which may be a home.
+    /// The folder with the server's keys and configuration files. It can also serve as a home folder.
     pub scratch: Scratch,
-    /// The processes of all its connections so far.
+    /// The processes of all connections since the server's start.
     pub connections: Arc<Mutex<Vec<Child>>>,
-    /// The socket of all its connections.
+    /// The socket at which the server listens.
     pub listener: TcpListener,
-    /// The thread that accepts connections. `None` once it has been waited for.
+    /// The thread that accepts connections. `None` after the thread has ended.
     acceptor: Option<JoinHandle<()>>,
 }
 
@@ -38,27 +38,27 @@ impl Sshd {
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal.
+    /// Returns the system's error.
     pub fn start(place: Place<'_>) -> Result<Self> {
         Self::start_with(place, "")
     }
 
-    /// Starts a server with more lines in its configuration.
+    /// Starts a server with the lines `more` in its configuration.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal.
+    /// Returns the system's error.
     pub fn start_with(place: Place<'_>, more: &str) -> Result<Self> {
         let scratch = Scratch::create()?;
         let listener = place.listen()?;
         let config = prepare(&scratch, listener.local_addr()?, more)?;
-        // The commands are prepared here, because a testbed cannot be passed to the thread.
+        // The commands are prepared in this thread, because a testbed cannot be passed to the other thread.
         let command = |_| Ok(with_config(place.command(SSHD)?, &config));
         let commands = (0..CONNECTIONS_MAX).map(command).collect::<Result<Vec<_>>>()?;
         Self::serve(scratch, listener, commands.into_iter())
     }
 
-    /// Starts a server in a [prepared](prepare) folder. Each connection is served by the next of these commands.
+    /// Starts a server in a [prepared](prepare) folder. Each connection is served by the next command of `commands`.
     ///
     /// # Errors
     ///
@@ -79,10 +79,10 @@ impl Sshd {
                 let child = command.stderr(Stdio::null()).spawn();
                 all.lock().expect("no holder of the lock panics").extend(child);
             }
-            // An sshd in a testbed is killed with the thread that started it, which stays until nobody may connect.
+            // An sshd in a testbed dies with the thread that started it, so the thread stays until `end` is called.
             while accepting.accept().is_ok() {}
             for child in all.lock().expect("no holder of the lock panics").iter_mut() {
-                // The sshd has usually ended with its connection.
+                // The sshd has usually ended together with its connection.
                 let _ = child.kill();
                 let _ = child.wait();
             }
@@ -91,19 +91,19 @@ impl Sshd {
         Ok(Self { scratch, connections, listener, acceptor })
     }
 
-    /// Returns the command line of an ssh that knows this server as `far`.
+    /// Returns the command line of an ssh for which `far` is this server.
     pub fn ssh(&self) -> String {
         format!("ssh -F {}", self.client_config().display())
     }
 
-    /// Returns the configuration file of an ssh client that knows this server as `far`.
+    /// Returns the path of the ssh configuration in which `far` is this server.
     pub fn client_config(&self) -> PathBuf {
         self.scratch.path("ssh_config")
     }
 
-    /// Ends all connections, and accepts no other.
+    /// Ends all connections, and accepts no further connection.
     pub fn end(&mut self) {
-        // The thread waits in accept, which now fails.
+        // The thread waits in `accept`, which fails after this call.
         let _ = shutdown(&self.listener, Shutdown::Both);
         if let Some(acceptor) = self.acceptor.take() {
             let _ = acceptor.join();
@@ -117,12 +117,12 @@ impl Drop for Sshd {
     }
 }
 
-/// Makes the keys of an sshd at this address, and the configurations of client and server. The server's gets `more`
-/// lines. Returns the server's.
+/// Creates the keys of an sshd at `address`, and the configuration files of ssh and sshd. Adds the lines `more` to
+/// sshd's configuration file. Returns its path.
 ///
 /// # Errors
 ///
-/// Returns the system's refusal.
+/// Returns the system's error.
 pub fn prepare(scratch: &Scratch, address: SocketAddr, more: &str) -> Result<PathBuf> {
     for name in ["host_key", "user_key"] {
         let made = Command::new("ssh-keygen")
@@ -132,7 +132,7 @@ pub fn prepare(scratch: &Scratch, address: SocketAddr, more: &str) -> Result<Pat
             .context("cannot start ssh-keygen")?;
         ensure!(made.success(), "ssh-keygen made no {name}");
     }
-    // An sshd that runs as root wants this folder, which the system makes only for its own sshd.
+    // An sshd that root runs needs this folder. The system creates it only for its own sshd.
     let _ = fs::create_dir_all("/run/sshd");
     let (folder, ip, port) = (scratch.folder().display(), address.ip(), address.port());
     let client = format!(
@@ -149,7 +149,7 @@ pub fn prepare(scratch: &Scratch, address: SocketAddr, more: &str) -> Result<Pat
     scratch.keep("sshd_config", server.as_bytes())
 }
 
-/// Makes the sshd of this command serve a single connection by a configuration.
+/// Makes this sshd command serve a single connection with the configuration file `config`.
 pub fn with_config(mut sshd: Command, config: &Path) -> Command {
     sshd.arg("-i").arg("-f").arg(config);
     sshd

@@ -1,4 +1,4 @@
-//! Programs of a system that speaks the Mosh protocol: a server and its client.
+//! The programs of a system that uses the Mosh protocol: a server and its client.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,23 +7,23 @@ use anyhow::Result;
 
 use crate::place::Place;
 
-/// The beginning of a command line, by which root runs the rest as an ordinary user.
+/// The first words of a command line, by which root runs the following command as an ordinary user.
 const AS_NOBODY: &[&str] =
     &["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--"];
 
-/// A server and its client.
+/// A server program and its client program.
 #[derive(Clone, Debug)]
 pub struct System {
-    /// The name of the system in tables.
+    /// The system's name in tables.
     pub name: &'static str,
-    /// The command that runs the server and the client for another user. Empty if there is none.
+    /// The command that runs server and client as another user. Empty if they run as this user.
     runner: &'static [&'static str],
     wrapper: PathBuf,
     server: Call,
     client: Call,
 }
 
-/// A program, and the first words of its command line.
+/// A program, and the first words after its name.
 #[derive(Clone, Debug)]
 struct Call {
     program: PathBuf,
@@ -52,35 +52,35 @@ impl System {
         }
     }
 
-    /// Returns the system that is the rove in this file.
+    /// Returns the system that consists of the rove in the file `program`.
     pub fn rove(name: &'static str, program: PathBuf) -> Self {
         let call = |args| Call { program: program.clone(), args };
         let (server, client) = (call(&["server"]), call(&["client"]));
         Self { name, runner: &[], wrapper: program, server, client }
     }
 
-    /// Returns a system of this system's client and another one's server.
+    /// Returns a system with this system's client and the server of `other`.
     #[must_use]
     pub fn with_server_of(self, name: &'static str, other: Self) -> Self {
         Self { name, server: other.server, ..self }
     }
 
-    /// Returns the system with server and client run as the user `nobody`. Only root can start it.
+    /// Returns a system that runs server and client as the user `nobody`. Only root can start them.
     #[must_use]
     pub fn as_nobody(self) -> Self {
         Self { runner: AS_NOBODY, ..self }
     }
 
-    /// Returns the start of the server's command line.
+    /// Returns the first words of the server's command line.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal of one more descriptor.
+    /// Returns the system's error if it gives no descriptor.
     pub fn server(&self, place: Place<'_>) -> Result<Command> {
         self.server.at(place, self.runner)
     }
 
-    /// Returns the start of the client's command line.
+    /// Returns the first words of the client's command line.
     ///
     /// # Errors
     ///
@@ -89,13 +89,13 @@ impl System {
         self.client.at(place, self.runner)
     }
 
-    /// Returns the beginning of the server's command line, as words for a shell.
+    /// Returns the first words of the server's command line, as text for a shell.
     pub fn server_words(&self) -> String {
         let program = self.server.program.display().to_string();
         [&[program.as_str()], self.server.args].concat().join(" ")
     }
 
-    /// Returns the beginning of the command line that starts both ends over ssh.
+    /// Returns the first words of the command line that starts a session over ssh.
     pub fn wrapper(&self) -> Command {
         Command::new(&self.wrapper)
     }

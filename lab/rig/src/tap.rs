@@ -1,4 +1,4 @@
-//! A middlebox for tests: it drops and adds datagrams as a test tells it, and forwards the others.
+//! A middlebox for tests. It drops and adds datagrams as a test decides, and forwards all others.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -18,7 +18,7 @@ pub enum Way {
 }
 
 impl Way {
-    /// Returns the other way.
+    /// Returns the opposite direction.
     #[must_use]
     pub const fn back(self) -> Self {
         match self {
@@ -31,24 +31,24 @@ impl Way {
 /// A datagram that the middlebox adds.
 #[derive(Debug)]
 pub struct Extra {
-    /// The direction of the datagram: to the server or to the client.
+    /// The direction of the datagram.
     pub way: Way,
-    /// Whether it comes from an address of nobody in the session, and not from the middlebox's own.
+    /// Whether the datagram comes from an unknown address, and not from the middlebox's own.
     pub stranger: bool,
     /// The datagram's payload.
     pub payload: Vec<u8>,
 }
 
-/// The middlebox's decision on a datagram.
+/// The middlebox's decision about a datagram.
 #[derive(Debug)]
 pub struct Treatment {
     /// Whether the datagram is forwarded.
     pub passes: bool,
-    /// Datagrams to be added after this one.
+    /// Datagrams that the middlebox sends after this one.
     pub extras: Vec<Extra>,
 }
 
-/// A middlebox in front of a server. It stops when dropped.
+/// A middlebox in front of a server. Dropping this value stops it.
 #[derive(Debug)]
 pub struct Tap {
     address: SocketAddr,
@@ -57,18 +57,18 @@ pub struct Tap {
 }
 
 impl Treatment {
-    /// Returns the decision to forward a datagram or not, and to add none.
+    /// Returns the decision to forward or drop a datagram, and to add none.
     pub const fn passing(passes: bool) -> Self {
         Self { passes, extras: Vec::new() }
     }
 }
 
 impl Tap {
-    /// Starts a middlebox. `meddle` sees every datagram and decides on it.
+    /// Starts a middlebox. `meddle` gets every datagram, and decides about it.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal of a socket.
+    /// Returns the system's error if it gives no socket.
     pub fn start(
         server: SocketAddr,
         meddle: impl FnMut(Way, &[u8]) -> Treatment + Send + 'static,
@@ -77,11 +77,11 @@ impl Tap {
         Self::between(bind()?, bind()?, server, meddle)
     }
 
-    /// Starts a middlebox with two sockets, maybe in different networks: `near` faces the client, `far` the server.
+    /// Starts a middlebox with two sockets, maybe in different networks. `near` faces the client, and `far` the server.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal of a socket.
+    /// Returns the system's error if it gives no socket.
     pub fn between(
         near: UdpSocket,
         far: UdpSocket,
@@ -105,7 +105,7 @@ impl Tap {
         Ok(Self { address, sockets, threads: threads.into() })
     }
 
-    /// Returns the address that clients send to.
+    /// Returns the address to which clients send.
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
@@ -115,7 +115,7 @@ impl Drop for Tap {
     fn drop(&mut self) {
         self.sockets.is_over.store(true, Ordering::Relaxed);
         for socket in [&self.sockets.near, &self.sockets.far] {
-            // Each socket sends itself a datagram, which wakes its thread.
+            // Each socket sends a datagram to itself, which wakes its thread.
             let _ = socket.local_addr().and_then(|own| socket.send_to(&[], own));
         }
         for thread in self.threads.drain(..) {
@@ -128,11 +128,11 @@ type Meddle = dyn FnMut(Way, &[u8]) -> Treatment + Send;
 
 #[derive(Debug)]
 struct Sockets {
-    /// The socket that faces the client.
+    /// The socket to which the client sends.
     near: UdpSocket,
-    /// The socket that faces the server.
+    /// The socket to which the server answers.
     far: UdpSocket,
-    /// A socket at an address that neither end knows.
+    /// A socket whose address neither end knows.
     stranger: UdpSocket,
     server: SocketAddr,
     client: Mutex<Option<SocketAddr>>,
@@ -171,7 +171,7 @@ impl Sockets {
         };
         let socket = if stranger { &self.stranger } else { own };
         if let Some(target) = target {
-            // Nobody here needs to know that an end refuses datagrams.
+            // An error means that an end refuses datagrams, which does not matter here.
             let _ = socket.send_to(payload, target);
         }
     }

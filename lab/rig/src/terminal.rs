@@ -1,4 +1,4 @@
-//! The user's terminal: a pty whose output is read.
+//! The user's terminal: a pty whose output this process reads.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -14,10 +14,10 @@ use rustix::termios::{Winsize, tcsetwinsize};
 use crate::guard::HANG_GUARD;
 use crate::{clock, process};
 
-/// Bytes read at once: more than a pty holds.
+/// Most bytes that are read at once. Chosen: more than a pty holds.
 const READ_MAX: usize = 65_536;
 
-/// Both sides of a pty.
+/// Both sides of a pty: the user's (master), and the program's (slave).
 #[derive(Debug)]
 pub struct Terminal {
     master: File,
@@ -30,7 +30,7 @@ impl Terminal {
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal.
+    /// Returns the system's error.
     pub fn open(size: Size) -> Result<Self> {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
         grantpt(&master)?;
@@ -42,34 +42,34 @@ impl Terminal {
         Ok(Self { master: master.into(), slave, buffer: vec![0; READ_MAX] })
     }
 
-    /// Returns the program's side of the terminal.
+    /// Returns a descriptor of the program's side, as a standard stream for a command.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal of another descriptor.
+    /// Returns the system's error if it gives no descriptor.
     pub fn stdio(&self) -> Result<Stdio> {
         Ok(self.slave.try_clone()?.into())
     }
 
-    /// Types these keys.
+    /// Types `keys` into the terminal.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal.
+    /// Returns the system's error.
     pub fn send(&mut self, keys: &[u8]) -> Result<()> {
         Ok(self.master.write_all(keys)?)
     }
 
-    /// Returns the descriptor that is readable when programs have written something.
+    /// Returns the descriptor that becomes readable when a program has written output.
     pub const fn output(&self) -> &File {
         &self.master
     }
 
-    /// Reads the output of programs. Waits for it until `deadline`, and then returns `None`.
+    /// Reads output of programs. Waits for output until `deadline`, and then returns `None`.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal.
+    /// Returns the system's error.
     pub fn read(&mut self, deadline: Instant) -> Result<Option<&[u8]>> {
         let left = deadline.saturating_since(clock::now());
         let mut ready = [PollFd::new(&self.master, PollFlags::IN)];
@@ -80,12 +80,12 @@ impl Terminal {
         Ok(Some(&self.buffer[..count]))
     }
 
-    /// Reads until the output ends in `marker`. It costs next to nothing per byte, so that it can stand for a terminal
+    /// Reads until the output ends with `marker`. This costs little per byte, so that it can stand for a terminal
     /// without an emulator.
     ///
     /// # Errors
     ///
-    /// Returns an error when no more output comes.
+    /// Returns an error if the output stops before the marker.
     pub fn read_up_to(&mut self, marker: &str) -> Result<()> {
         let mut tail = Vec::new();
         while !tail.ends_with(marker.as_bytes()) {
@@ -99,16 +99,16 @@ impl Terminal {
         Ok(())
     }
 
-    /// Reads until `marker` has come, whatever comes after it.
+    /// Reads until `marker` is in the output. More output may follow in the same read.
     ///
     /// # Errors
     ///
-    /// Returns an error when nothing new comes.
+    /// Returns an error if the output stops before the marker.
     pub fn read_past(&mut self, marker: &str) -> Result<()> {
         let marker = marker.as_bytes();
         let mut seen = Vec::new();
         while !seen.windows(marker.len()).any(|window| window == marker) {
-            // The kept bytes may be the beginning of the marker.
+            // The last bytes are kept, because the marker may begin in them.
             seen.drain(..seen.len().saturating_sub(marker.len()));
             let Some(bytes) = self.read(clock::now() + HANG_GUARD)? else {
                 bail!("nothing new comes after {}", seen.escape_ascii());
@@ -118,11 +118,11 @@ impl Terminal {
         Ok(())
     }
 
-    /// Discards a program's output until the program ends.
+    /// Discards a program's output until the program has ended.
     ///
     /// # Errors
     ///
-    /// Returns an error after [`HANG_GUARD`] without output or end.
+    /// Returns an error if for [`HANG_GUARD`] there is no output and the program runs on.
     pub fn drain_until_exit(&mut self, child: &mut Child) -> Result<()> {
         let end = process::pidfd(child.id())?;
         let guard = Timespec::try_from(HANG_GUARD)?;

@@ -1,4 +1,4 @@
-//! The user's terminal with a screen, for a script that waits for what the screen shows.
+//! The user's terminal with a screen, for scripts that wait until the screen shows something.
 
 use anyhow::{Result, bail};
 use rove_terminal::{Screen, Size, Terminal as Emulator};
@@ -8,31 +8,31 @@ use crate::clock;
 use crate::guard::HANG_GUARD;
 use crate::terminal::Terminal;
 
-/// A terminal that somebody types at and whose screen is read.
+/// A terminal into which a script types, and whose screen the script reads.
 pub trait Observed {
-    /// Returns the screen that the user sees.
+    /// Returns the user's screen.
     fn screen(&self) -> &Screen;
 
-    /// Types these keys.
+    /// Types `keys` into the terminal.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal.
+    /// Returns the system's error.
     fn send(&mut self, keys: &[u8]) -> Result<()>;
 
-    /// Waits until something is drawn, at most until `deadline`.
+    /// Waits until new output is drawn, or until `deadline`.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal.
+    /// Returns the system's error.
     fn look(&mut self, deadline: Instant) -> Result<()>;
 
-    /// Returns how long an expected picture may take.
+    /// Returns how long [`Observed::wait_for`] waits.
     fn patience(&self) -> Duration {
         HANG_GUARD
     }
 
-    /// Waits until `deadline`, and reads what is drawn meanwhile.
+    /// Draws all output until `deadline`.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ pub trait Observed {
     ///
     /// # Errors
     ///
-    /// Returns an error as [`Observed::look`] does, or one with the screen's last rows if `wanted` is never true.
+    /// Returns an error as [`Observed::look`] does, or an error with the screen's last rows if the time is over.
     fn wait_for(&mut self, what: &str, wanted: impl Fn(&Screen) -> bool) -> Result<()> {
         let deadline = clock::now() + self.patience();
         while !wanted(self.screen()) {
@@ -65,7 +65,7 @@ pub trait Observed {
     }
 }
 
-/// A terminal, and an emulator that draws its output.
+/// A terminal, and an emulator that draws the terminal's output.
 #[derive(Debug)]
 pub struct Window {
     /// The pty.
@@ -74,20 +74,20 @@ pub struct Window {
 }
 
 impl Window {
-    /// Opens a window of this size.
+    /// Opens a terminal of this size, with an empty screen.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal of a pty.
+    /// Returns the system's error if it gives no pty.
     pub fn open(size: Size) -> Result<Self> {
         Ok(Self { terminal: Terminal::open(size)?, emulator: Emulator::host(size) })
     }
 
-    /// Draws new output of programs, and returns when it came. Waits for it until `deadline`, and then returns `None`.
+    /// Draws new output, and returns its time of arrival. Waits for output until `deadline`, and then returns `None`.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal.
+    /// Returns the system's error.
     pub fn read(&mut self, deadline: Instant) -> Result<Option<Instant>> {
         let Some(bytes) = self.terminal.read(deadline)? else { return Ok(None) };
         let now = clock::now();
@@ -112,13 +112,13 @@ impl Observed for Window {
     }
 }
 
-/// Returns what the screen shows, row by row.
+/// Returns the screen's text, row by row.
 pub fn text(screen: &Screen) -> String {
     let rows: Vec<String> = (0..screen.size().rows()).map(|row| screen.row_text(row)).collect();
     rows.join("\n")
 }
 
-/// Returns the last rows with text, in one line.
+/// Returns the last three rows that have text, in one line.
 pub fn last_words(screen: &Screen) -> String {
     let text = text(screen);
     let rows: Vec<&str> = text.lines().filter(|row| !row.is_empty()).collect();
@@ -128,7 +128,7 @@ pub fn last_words(screen: &Screen) -> String {
     }
 }
 
-/// Returns whether the cursor stands behind this prompt, with nothing typed yet.
+/// Returns whether the cursor's row contains only the prompt, because nothing has been typed.
 pub fn shows_prompt(screen: &Screen, prompt: &str) -> bool {
     screen.row_text(screen.cursor().row) == prompt
 }

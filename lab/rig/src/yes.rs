@@ -1,4 +1,4 @@
-//! Ctrl-C under `yes`: how long until the prompt is on the screen again.
+//! Ctrl-C during the output of `yes`: the time until the prompt is on the screen again.
 
 use anyhow::Result;
 use rove_terminal::Screen;
@@ -8,8 +8,7 @@ use crate::clock;
 use crate::session::PROMPT;
 use crate::window::{Observed, shows_prompt};
 
-/// Least and most milliseconds that `yes` runs before an interruption. Chosen: the widest frame
-/// interval fits in between.
+/// Least and most milliseconds that `yes` runs before Ctrl-C. Chosen: they differ by the longest frame interval.
 const RUN_MILLIS: [u64; 2] = [300, 550];
 
 /// Starts `yes` and waits until the screen is full of its lines.
@@ -22,7 +21,7 @@ pub fn start_yes(terminal: &mut impl Observed) -> Result<()> {
     terminal.wait_for("a screen full of y", is_full_of_y)
 }
 
-/// Types Ctrl-C, and returns how long it took until the prompt.
+/// Types Ctrl-C. Returns the time until the prompt.
 ///
 /// # Errors
 ///
@@ -34,7 +33,7 @@ pub fn stop_yes(terminal: &mut impl Observed) -> Result<Duration> {
     Ok(clock::now().saturating_since(start))
 }
 
-/// Waits for the shell's prompt.
+/// Waits until the cursor is at the shell's prompt.
 ///
 /// # Errors
 ///
@@ -43,7 +42,7 @@ pub fn wait_for_prompt(terminal: &mut impl Observed) -> Result<()> {
     terminal.wait_for("the prompt", |screen| shows_prompt(screen, PROMPT))
 }
 
-/// Interrupts `yes` `count` times, each at another moment between two frames. Returns how long each prompt took.
+/// Interrupts `yes` `count` times, each at another time between two frames. Returns the time until each prompt.
 ///
 /// # Errors
 ///
@@ -61,8 +60,8 @@ pub fn interrupt(terminal: &mut impl Observed, count: u64) -> Result<Vec<Duratio
     Ok(waits)
 }
 
-/// Returns whether the screen shows nothing but lines of `yes`. The output of an earlier `yes` has a prompt below it.
-/// It does not count, because a shell that is just starting a program may miss a Ctrl-C.
+/// Returns whether the screen shows only lines of the running `yes`. Below the output of an earlier `yes` is a prompt.
+/// Such a screen does not count, because a shell that is about to start a program may miss a Ctrl-C.
 fn is_full_of_y(screen: &Screen) -> bool {
     let last = screen.size().rows() - 1;
     (0..last).all(|row| screen.row_text(row) == "y")

@@ -1,7 +1,7 @@
-//! `cargo xtask bench`: what rove costs, beside stock Mosh, a bare pty and other emulators.
+//! `cargo xtask bench`: the cost of rove, compared with stock Mosh, a bare pty and other emulators.
 //!
-//! All that is compared takes turns, round by round in one run, so that a change of the computer's speed hits all
-//! alike. Targets are printed with the figures. A missed one is no failure of the command.
+//! In each round of a run, the compared programs take turns, so that a change of the computer's speed affects all
+//! alike. The table prints targets with the figures. If a target is missed, the command still succeeds.
 
 mod attach;
 mod attack;
@@ -45,10 +45,10 @@ use programs::{Programs, ROVE, Target};
 use report::{Line, Report};
 use turns::Bench;
 
-/// Stands for standard output in place of a file's name.
+/// A file's name that means standard output.
 const STDOUT: &str = "-";
 
-/// Programs beside rove, each with the Debian package that brings it.
+/// Programs that are compared with rove, each with its Debian package.
 const STOCK: &[(&str, &str)] = &[("mosh-client", "mosh"), ("mosh-server", "mosh")];
 const START: &[(&str, &str)] = &[
     ("mosh-client", "mosh"),
@@ -70,13 +70,13 @@ pub(crate) struct Options {
     /// What to measure [default: everything].
     #[arg(value_enum, value_name = "ROW")]
     rows: Vec<Row>,
-    /// How often each of the compared takes its turn.
+    /// How often each compared program takes its turn.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
     rounds: u16,
     /// How much `copy` copies at a time, in MiB.
     #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u16).range(1..))]
     copy_size: u16,
-    /// Directory of recordings of others: delivery opportunities of links, for `beside`.
+    /// Directory of recorded delivery opportunities of links, for `beside`.
     #[arg(long, value_name = "DIR", env = "ROVE_TRACES", value_parser = directory())]
     traces: Option<PathBuf>,
     /// Write the figures as JSON, to standard output unless a file is named.
@@ -85,7 +85,7 @@ pub(crate) struct Options {
     /// Measure this rove, such as a static one, instead of building one.
     #[arg(long, value_name = "PROGRAM")]
     program: Option<PathBuf>,
-    /// Put another rove in the place of stock Mosh. There are no targets then.
+    /// Put another rove in the place of stock Mosh. The table then has no targets.
     #[arg(long, value_name = "PROGRAM")]
     beside: Option<PathBuf>,
 }
@@ -95,27 +95,27 @@ pub(crate) struct Options {
 enum Row {
     /// 50 MB of output through a session: processor time, time, memory.
     Flood,
-    /// The parser and the screen alone, beside two other emulators.
+    /// The parser and the screen alone, compared with two other emulators.
     Emulator,
     /// Ctrl-C under `yes` on a slow path: time until the prompt, and processor time.
     Interrupt,
     /// A snapshot of a large screen and the difference of two.
     Frame,
-    /// A key predicted and a screen judged, by either engine.
+    /// The prediction of a key and the check of a screen, by either engine.
     Prediction,
     /// Bytes on the wire for a script of typing, ls, vim and htop.
     Wire,
-    /// A server, a client, a login through sshd, a session without contents: time until they stand.
+    /// A server, a client, a login through sshd, and a session whose program ends at once: time until they are ready.
     Start,
     /// Logins over a path of 100 ms: after a killed client, and where UDP is dropped.
     Attach,
-    /// A large file over loopback, by scp over ssh, `rove exec` and `rove -W`: its speed.
+    /// A large file over loopback, by scp over ssh, `rove exec` and `rove -W`: speed.
     Copy,
     /// Keys beside a copy from the same host over four slow paths, by ssh and by rove: echoes, and the copy's speed.
     Beside,
     /// A key on loopback: time until its echo.
     Echo,
-    /// The record for `rove resume`: a flood and keys with and without one.
+    /// A flood and keys, with and without the record for `rove resume`.
     Record,
     /// A key after a path begins to lose datagrams: time until its echo.
     Onset,
@@ -127,16 +127,16 @@ enum Row {
     End,
     /// Time without an answer in virtual time, after a change of address or an outage, while the user types.
     Roaming,
-    /// The same of a user who waits, and whose computer says that its network is back.
+    /// The same time for a user who waits, and whose computer reports that its network is back.
     Return,
     /// 100 sessions in a row, 200 at once: time, memory.
     Sessions,
-    /// A server that strangers send datagrams: processor time, memory, and its user's echo.
+    /// A server to which strangers send datagrams: processor time, memory, and its user's echo.
     Attack,
 }
 
-/// A row's function, the program that it measures, and the programs beside it. Cargo builds the program for release;
-/// each other program has the Debian package that brings it.
+/// A row's function, the target that cargo builds for it, and the programs that must be installed. Each of these has
+/// the name of its Debian package.
 type Plan =
     (fn(&Bench) -> Result<Vec<Line>>, Option<Target>, &'static [(&'static str, &'static str)]);
 
@@ -171,11 +171,11 @@ impl Row {
     }
 }
 
-/// Measures what is asked for and prints the table.
+/// Measures the chosen rows and prints the table.
 ///
 /// # Errors
 ///
-/// Returns an error when a program is missing, cannot be started, or shows nothing for two minutes.
+/// Returns an error if a program is missing, does not start, or shows nothing for two minutes.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let rows = chosen(&options.rows);
     let programs: Vec<_> = rows.iter().flat_map(|row| row.plan().2).copied().collect();
@@ -188,7 +188,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let has_stock = programs.iter().any(|(program, _)| *program == "mosh-server");
     let stock = has_stock.then(|| bench.programs.stock_version()).transpose()?;
     let mut report = Report::new(bench.rounds, stock);
-    // If a row fails, the figures of the rows before it are still printed.
+    // If a row fails, the figures of the previous rows are still printed.
     let measured = rows.into_iter().try_for_each(|row| {
         let mut lines = row.plan().0(&bench)?;
         if options.beside.is_some() {
@@ -202,7 +202,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     measured
 }
 
-/// Checks that programs are installed, each named with its Debian package. An ordinary user's PATH lacks that of sshd.
+/// Checks that programs are installed, each with its Debian package. The search adds sshd's folders to PATH.
 fn require(programs: &[(&'static str, &'static str)]) -> Result<()> {
     let mut path = std::env::var_os("PATH").unwrap_or_default();
     path.push(":/usr/sbin:/usr/local/sbin:/sbin");
@@ -222,13 +222,13 @@ fn require(programs: &[(&'static str, &'static str)]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the rows to measure, each once, in the table's order.
+/// Returns the rows to measure, without repetitions and in the table's order.
 fn chosen(named: &[Row]) -> Vec<Row> {
     let is_chosen = |row: &&Row| named.is_empty() || named.contains(*row);
     Row::value_variants().iter().filter(is_chosen).copied().collect()
 }
 
-/// Prints the table, and the JSON where it is asked for.
+/// Prints the table, and writes the JSON if the user asked for it.
 fn publish(report: &Report, json: Option<&Path>) -> Result<()> {
     match json {
         None => print!("{}", report.table()),

@@ -1,14 +1,14 @@
-//! `cargo xtask sim` and `cargo xtask bench`: whole sessions of rove, simulated by the thousand and measured beside others.
+//! `cargo xtask sim` and `cargo xtask bench`: sessions of rove in simulations, and rove's cost compared with others.
 //!
-//! This is a program of its own so that the other commands of xtask do without the laboratory that it measures with.
+//! This is a separate program, so that xtask's other commands compile without the laboratory.
 //!
 //! # Modules
 //!
-//! - `sim` runs random sessions in virtual time. A `scenario` is drawn with `dice`, and `ends` run on a `machine` that has a
-//!   clock of its own and sleeps.
-//! - `bench` measures cost beside stock Mosh and others, with one file for each row. `programs` are the programs under
-//!   measurement, `turns` lets the compared take turns, `pair` is two computers for logins, `rules` are rove's and Mosh's in
-//!   virtual time, and `report` prints the table.
+//! - `sim` runs random sessions in virtual time. `dice` draw a `scenario`. Each of its `ends` runs on a `machine`,
+//! which has a clock of its own and sleeps.
+//! - `bench` measures cost, compared with stock Mosh and others, with a file for each row. `programs` are the measured
+//! programs, `turns` lets them take turns, `pair` has two computers for logins, `rules` runs rove's and Mosh's rules in
+//! virtual time, and `report` prints the table.
 
 mod bench;
 mod sim;
@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// rove's sessions, put to trial.
+/// Sessions of rove, simulated and measured.
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", disable_version_flag = true)]
 struct Cli {
@@ -27,16 +27,16 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run whole sessions in virtual time, all their circumstances drawn from seeds.
+    /// Run whole sessions in virtual time, with all circumstances drawn from seeds.
     Sim {
-        /// How many sessions.
+        /// Number of sessions.
         #[arg(long, default_value_t = 1000)]
         seeds: u64,
-        /// The first one's seed; the others follow it.
+        /// The first session's seed. Each next session has the next number.
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
-    /// Measure rove beside stock Mosh, other emulators and a bare pty, and compare.
+    /// Measure rove, and compare it with stock Mosh, other emulators and a bare pty.
     Bench(bench::Options),
 }
 

@@ -1,10 +1,10 @@
-//! Swarm simulation: whole sessions in virtual time, every circumstance drawn from a seed.
+//! Simulates whole sessions in virtual time. A seed determines all circumstances of a session.
 //!
-//! A seed draws the peers, the path, both clocks and the user's terminal. It also draws the user's
-//! keys, the program's output, resizes, outages and roaming (in the middle of a paste, too). Either
-//! end may pause, sleep, or have its clock jump. Then the path heals, and both ends must agree. They
-//! have one picture, every key once and in order, and the last size. No copy, bell or notification
-//! comes twice. The program's next acts and questions must work. In some cases an end then closes the session, and both must know.
+//! A seed draws the peers, the path, both clocks and the user's terminal. It also draws the user's keys, the program's
+//! output, resizes, outages and changes of address (also during a paste). Either end may pause, sleep, or have its
+//! clock jump. Then the path works again, and both ends must agree: the same screen, every key once and in order, and
+//! the last size. No copy, bell or notification may come twice. The program's next actions and questions must work. In
+//! some sessions, an end then closes the session, and both ends must know this.
 
 mod dice;
 mod ends;
@@ -27,31 +27,31 @@ use ends::{ClientEnd, ServerEnd};
 use machine::Machine;
 use scenario::{Action, Ending, Scenario};
 
-/// How long a healed session may take to agree. Chosen: datagrams lost last are repeated within three heartbeats. A
-/// server hears of a client that it has given up only with that client's next heartbeat.
+/// Longest time until both ends agree on a path that works again. Chosen: lost datagrams are repeated within three
+/// heartbeats. A server that has given its client up hears it only at the client's next heartbeat.
 const CONVERGENCE_MAX: Duration = Duration::from_secs(60);
 
-/// Most failing seeds named in the error.
+/// Most failing seeds that the error names.
 const FAILURES_NAMED_MAX: usize = 5;
 
 type Pair = Net<Machine<ClientEnd>, Machine<ServerEnd>>;
 
-/// The counts of a swarm.
+/// The totals of a simulation's sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Report {
-    /// Sessions run.
+    /// Number of sessions.
     pub(crate) seeds: u64,
-    /// Bytes typed, each of which arrived once.
+    /// Bytes that users typed. Each arrived exactly once.
     pub(crate) keys: u64,
-    /// Virtual time of all sessions together.
+    /// The virtual time of all sessions, added up.
     pub(crate) virtual_time: Duration,
 }
 
-/// Runs `seeds` sessions from `first_seed` on.
+/// Runs `seeds` sessions, whose seeds count from `first_seed`.
 ///
 /// # Errors
 ///
-/// Returns which seeds failed, why, and how to run one again.
+/// Returns an error with the seeds that failed, the reasons, and the command that repeats a seed.
 pub(crate) fn run(first_seed: u64, seeds: u64) -> Result<Report> {
     let all: Vec<u64> = (0..seeds).map(|number| first_seed.wrapping_add(number)).collect();
     let results = parallel::map(&all, |seed| run_caught(Seed::new(*seed)), |_| {});
@@ -78,7 +78,7 @@ impl Report {
     }
 }
 
-/// Runs one session. A panic is a failure like any other.
+/// Runs a session. A panic counts as a failure.
 fn run_caught(seed: Seed) -> Result<Report> {
     catch_unwind(AssertUnwindSafe(|| run_one(seed)))
         .unwrap_or_else(|panic| {
@@ -97,7 +97,7 @@ fn run_one(seed: Seed) -> Result<Report> {
     let server = ends::server_end(&scenario, seed);
     let server = Machine::new(server, scenario.server_ahead, scenario.stands_still);
     let mut pair = Net::new(client, server, healed.clone(), healed.clone(), seed);
-    // A client that hears nothing for long gives up. The simulation is not about that.
+    // A client gives up after a long silence. This simulation has no such silence at its start: both ends meet first.
     let met = pair.run_until(Duration::from_secs(5), |client, server| {
         server.end.program.started && client.end.client.pending_input() == 0
     });
@@ -161,7 +161,7 @@ fn perform(pair: &mut Pair, scenario: &Scenario, action: &Action) {
     }
 }
 
-/// Checks that neither end holds more than it promises.
+/// Checks that neither end holds more input or output than its bound.
 fn check_bounds(pair: &Pair) -> Result<()> {
     let (pending, waiting) = (pair.left.end.user.pending_max, pair.right.end.program.waiting_max);
     ensure!(pending <= ends::PENDING_MAX, "{pending} events wait at the client");
@@ -169,13 +169,13 @@ fn check_bounds(pair: &Pair) -> Result<()> {
     Ok(())
 }
 
-/// Waits until both ends agree about everything.
+/// Waits until both ends agree, and checks that they still do later.
 fn converge(pair: &mut Pair, scenario: &Scenario) -> Result<()> {
     let rich = scenario.capabilities().contains(Capabilities::RICH_SCREEN);
     let disagreement = |client: &Machine<ClientEnd>, server: &Machine<ServerEnd>| {
         ends::disagreement(&client.end, &server.end, rich)
     };
-    // A server whose client has roamed meanwhile sends nothing until it hears from the new address.
+    // A server whose client's address has changed sends nothing until it hears from the new address.
     pair.run_for(Duration::from_secs(10));
     let agreed =
         pair.run_until(CONVERGENCE_MAX, |client, server| disagreement(client, server).is_none());
@@ -183,7 +183,7 @@ fn converge(pair: &mut Pair, scenario: &Scenario) -> Result<()> {
         let what = disagreement(&pair.left, &pair.right);
         bail!("after {CONVERGENCE_MAX:?} of a healthy path: {}", what.unwrap_or_default());
     }
-    // Later, nothing may arrive a second time.
+    // Nothing may arrive for the second time.
     pair.run_for(Duration::from_secs(4));
     match disagreement(&pair.left, &pair.right) {
         Some(what) => bail!("both ends agreed and then parted: {what}"),
@@ -191,8 +191,8 @@ fn converge(pair: &mut Pair, scenario: &Scenario) -> Result<()> {
     }
 }
 
-/// Lets the program copy, ring the bell, notify and ask once more. Each must happen once, and the answer must be what
-/// the user's terminal has said.
+/// Lets the program copy, ring the bell, notify and ask once more. Each must happen exactly once, and the program must
+/// get the answer of the user's terminal.
 fn go_on(pair: &mut Pair, scenario: &Scenario) -> Result<()> {
     let capabilities = scenario.capabilities();
     let background = scenario

@@ -1,4 +1,4 @@
-//! The command line of the simulation. The gate runs the program that cargo builds for this test.
+//! The command line of the simulation. The test runs the program that cargo builds for it.
 
 use std::process::Command;
 

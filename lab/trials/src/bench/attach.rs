@@ -1,4 +1,4 @@
-//! A login over a path of 100 ms: a session whose client was killed, and one whose network drops UDP, beside ssh's own.
+//! Logins over a path of 100 ms, after a killed client and where the network drops UDP, compared with ssh's own.
 
 use anyhow::{Context, Result, ensure};
 use rove_link::LinkConfig;
@@ -13,15 +13,15 @@ use super::pair::{Pair, show};
 use super::report::{Line, Target};
 use super::turns::Bench;
 
-/// The delay of one direction: half of the round trip.
+/// Delay of each direction. It is half of the round-trip time.
 const DELAY: Duration = Duration::from_millis(50);
-/// Most milliseconds beyond ssh's own login. Chosen: a round trip, and what nobody notices.
+/// Most milliseconds that rove's login may take beyond ssh's. Chosen: a round trip, and a delay that nobody notices.
 const EXCESS_MAX: f64 = 150.0;
-/// Largest ratio of a first screen's time to that by UDP alone. Chosen: two runs of the same differ by as much.
+/// Largest ratio of a login's time to the time by UDP alone. Chosen: two runs of the same login differ by as much.
 const SAME: f64 = 1.05;
-/// A program that prints a word and stays. No command line that a terminal shows has the whole word.
+/// A program that prints `ready` and stays. The terminal shows no command line that contains the whole word.
 const PROGRAM: &str = "printf rea; printf 'dy\\n'; exec cat";
-/// Routes all UDP to an interface that drops it, like a firewall that sends no error.
+/// Routes all UDP to an interface that drops it, as a firewall does that sends no error.
 const DROPS_UDP: &str = "ip link add sink type veth peer name drain && ip link set sink up && ip link set drain up && \
      ip neigh add HOST lladdr 02:00:00:00:00:01 nud permanent dev sink && \
      ip route add default dev sink table 66 && ip rule add ipproto udp table 66";
@@ -29,19 +29,19 @@ const DROPS_UDP: &str = "ip link add sink type veth peer name drain && ip link s
 /// The times of a round's logins, in milliseconds.
 #[derive(Clone, Copy)]
 struct Turn {
-    /// `ssh far true`, until its end.
+    /// From the start of `ssh far true` to its end.
     ssh: f64,
-    /// `rove attach far` after SIGKILL of the client, until the screen is there.
+    /// From the start of `rove attach far`, after SIGKILL of the client, until the screen appears.
     attach: f64,
-    /// `ssh -tt far` and a program, until that is there.
+    /// From the start of `ssh -tt far` with a program until the program is ready.
     program_by_ssh: f64,
-    /// The same program by rove, by rove with UDP alone, and by rove where UDP is dropped.
+    /// The same for rove, for rove with UDP alone, and for rove where UDP is dropped.
     program: f64,
     by_udp_alone: f64,
     udp_dropped: f64,
 }
 
-/// Logs in by each way once in a round.
+/// Measures one login in each way per round.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     let mut turns = Vec::new();
     for round in 1..=bench.rounds {
@@ -79,7 +79,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     ])
 }
 
-/// Logs in by each way once. `None` if the emulator was too late, so that the path was not as slow as it says.
+/// Logs in once in each way. `None` if the emulator was late, so that the path was slower than its settings.
 fn turn(system: &System, seed: Seed) -> Result<Option<Turn>> {
     let link = LinkConfig { delay: DELAY, ..LinkConfig::default() };
     let pair = Pair::new(system, [link.clone(), link], seed)?;
@@ -101,7 +101,7 @@ fn turn(system: &System, seed: Seed) -> Result<Option<Turn>> {
     Ok(pair.finish("logins over 100 ms")?.then_some(turn))
 }
 
-/// Ends the program of a session, and returns the milliseconds.
+/// Ends the program of a session. Returns the milliseconds that were measured.
 fn end((millis, (client, mut window)): (f64, (Client, Window))) -> Result<f64> {
     window.terminal.send(b"\x04")?;
     client.wait(&mut window.terminal)?;

@@ -1,4 +1,4 @@
-//! A session whose server gets datagrams from somebody else: how much that costs it, and how much its user notices.
+//! An attacked session, whose server gets datagrams from a stranger: its server's cost, and its user's delay.
 
 use std::fs;
 use std::os::unix::fs::chown;
@@ -20,42 +20,42 @@ use super::overhear::Overheard;
 use super::report::{Line, Target};
 use super::turns::Bench;
 
-/// Keys that no control sequence of a frame holds. They take turns, so that a late echo is not taken for that of
+/// Keys that are in no control sequence of a frame. They take turns, so that a late echo does not look like the echo of
 /// the next key.
 const KEYS: [&str; 3] = ["#", "&", "~"];
-/// Keys typed per turn before the attack and under it. Chosen: five seconds each.
+/// Keys per turn before the attack, and again during it. Chosen: five seconds each.
 const KEYS_PER_TURN: u64 = 50;
-/// Least and most milliseconds between a key's echo and the next key. Chosen: as in the row `echo`.
+/// Least and most milliseconds from a key's echo to the next key. Chosen: as in the row `echo`.
 const PAUSE_MILLIS: [u64; 2] = [60, 160];
-/// Longest wait for an echo. A later echo counts as this. Chosen: a heartbeat, after which even a lost datagram was
-/// sent again.
+/// Longest wait for an echo. A later echo counts with this time. Chosen: a heartbeat, within which even a lost datagram
+/// is sent again.
 const ECHO_MAX: Duration = Duration::from_secs(3);
-/// Most milliseconds that 95 % of the echoes may take at each of these rates.
+/// Most milliseconds for 95 % of the echoes, at each rate of [`RATES`].
 const ECHO_P95_MILLIS: f64 = 30.0;
-/// The user `nobody` of Debian.
+/// The user number of `nobody` in Debian.
 const NOBODY: u32 = 65_534;
-/// The rates of the attack, in datagrams in a second.
+/// Rates of the attack, in datagrams per second.
 const RATES: [u32; 2] = [10_000, 100_000];
 
 /// The measurements of a turn.
 #[derive(Clone, Debug)]
 struct Turn {
-    /// Times from a key to its echo before the attack.
+    /// Milliseconds from each key to its echo before the attack.
     quiet: Vec<f64>,
-    /// Times from a key to its echo under the attack.
+    /// Milliseconds from each key to its echo during the attack.
     echoes: Vec<f64>,
-    /// Share of a processor that the server used under the attack, in percent.
+    /// Share of a processor that the server used during the attack, in percent.
     cpu: f64,
     /// How much the server's peak memory grew, in kilobytes.
     memory: f64,
-    /// How many datagrams in a second the attacker sent in fact.
+    /// Datagrams per second that the attacker really sent.
     rate: f64,
-    /// Share of these that the system dropped, in percent: the socket's buffer was full, or the server's filter shut.
+    /// Percent of the attacker's datagrams that the system dropped: the socket's buffer was full, or a filter was shut.
     dropped: f64,
 }
 
-/// Attacks sessions of rove in all ways. Stock Mosh, which waits after each datagram of a wrong length, is attacked in
-/// one. Both servers run as an ordinary user, whose socket gets only the memory that the system gives to anybody.
+/// Attacks sessions of rove with each kind of datagram. Attacks stock Mosh with a single kind, because it waits after
+/// each datagram of a wrong length. Both servers run as an ordinary user, whose socket gets no extra memory.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     if geteuid().is_root() {
         eprintln!("servers and clients run as the user nobody");
@@ -122,7 +122,7 @@ fn line(
     }
 }
 
-/// Types in a session, first undisturbed and then while it is attacked.
+/// Types in a session, first without and then during an attack.
 fn turn(system: &System, kind: Kind, rate: u32) -> Result<Turn> {
     let scratch = Scratch::create()?;
     let system = if geteuid().is_root() {
@@ -137,7 +137,7 @@ fn turn(system: &System, kind: Kind, rate: u32) -> Result<Turn> {
     let home = scratch.folder();
     let _client = Client::start_at(&system, &server, overheard.address(), home, &terminal)?;
     terminal.read_past("ready")?;
-    // The attacker needs these first datagrams of the client, to copy them.
+    // These keys also give the attacker the client's first datagrams, which it copies.
     let quiet = type_keys(&mut terminal, KEYS_PER_TURN)?;
 
     let pid = server.process.pid();
@@ -160,7 +160,7 @@ fn turn(system: &System, kind: Kind, rate: u32) -> Result<Turn> {
     })
 }
 
-/// Types so many keys. Returns the milliseconds from each to its echo.
+/// Types `count` keys. Returns the milliseconds from each key to its echo.
 fn type_keys(terminal: &mut Terminal, count: u64) -> Result<Vec<f64>> {
     let chance = Seed::new(1).stream("keys");
     let [least, most] = PAUSE_MILLIS;
@@ -181,7 +181,7 @@ fn type_keys(terminal: &mut Terminal, count: u64) -> Result<Vec<f64>> {
     Ok(waits)
 }
 
-/// Returns how many datagrams the system has dropped at this UDP port.
+/// Returns how many datagrams for this UDP port the system has dropped.
 fn socket_drops(port: u16) -> Result<f64> {
     let path = "/proc/net/udp";
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;

@@ -1,4 +1,4 @@
-//! Somebody who sends a session's server datagrams, at a steady rate.
+//! An attacker that sends datagrams to a session's server at a steady rate.
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -12,29 +12,29 @@ use rustix::event::{Timespec, poll};
 
 use super::overhear::Overheard;
 
-/// How long the attacker sleeps when it has sent all that is due. Chosen: the shortest sleep that a thread can have,
-/// which is twenty datagrams at the highest rate.
+/// How long the attacker sleeps when no datagram is due. Chosen: the shortest sleep of a thread, which is twenty
+/// datagrams at the highest rate.
 const NAP: Duration = Duration::from_micros(200);
-/// Most datagrams sent at once after the attacker itself was late. Chosen: what is due in 10 ms at the highest rate.
-/// The rest is left out, so that the reported rate is lower.
+/// Most datagrams that a late attacker sends at once. Chosen: as many as are due in 10 ms at the highest rate. It drops
+/// the others, so that the reported rate is lower.
 const BURST_MAX: u64 = 1_000;
-/// How many different datagrams there are of a kind that the attacker makes up.
+/// Number of different datagrams of each kind that the attacker makes up.
 const VARIETY: u64 = 256;
 
 /// A kind of datagram that the attacker sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Noise as long as a key's datagram, with sequence numbers that the client has yet to use.
+    /// Noise as long as a key's datagram, with sequence numbers that the client has not used yet.
     Forged,
-    /// Noise of the same kind in the longest datagrams.
+    /// The same noise in datagrams of the greatest length.
     ForgedLong,
     /// A copy of a datagram of the client.
     Replayed,
     /// A copy of a datagram of the server.
     Reflected,
-    /// Shorter by one byte than any datagram.
+    /// A datagram that is a byte shorter than every valid datagram.
     Truncated,
-    /// Longer by one byte than any datagram.
+    /// A datagram that is a byte longer than every valid datagram.
     Oversize,
 }
 
@@ -48,7 +48,7 @@ impl Kind {
         Self::Oversize,
     ];
 
-    /// Returns the name in the table.
+    /// Returns the kind's name in the table.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Forged => "forged, 80 B",
@@ -60,7 +60,7 @@ impl Kind {
         }
     }
 
-    /// Returns the payloads that the attacker sends in turn.
+    /// Returns the payloads that the attacker sends, one after the other and again from the first.
     pub(super) fn payloads(self, overheard: &Overheard) -> Vec<Vec<u8>> {
         match self {
             Self::Forged => made_up(80),
@@ -73,7 +73,7 @@ impl Kind {
     }
 }
 
-/// Returns noise for a server, with sequence numbers after those of a young session.
+/// Returns noise for a server, with sequence numbers that come after those of a young session.
 fn made_up(len: usize) -> Vec<Vec<u8>> {
     let chance = Seed::new(1).stream("attack");
     let datagram = |number: u64| {
@@ -84,7 +84,7 @@ fn made_up(len: usize) -> Vec<Vec<u8>> {
     (0..VARIETY).map(datagram).collect()
 }
 
-/// A thread that sends until it is stopped.
+/// A thread that sends datagrams until it is stopped.
 #[derive(Debug)]
 pub(super) struct Attacker {
     is_over: Arc<AtomicBool>,
@@ -92,11 +92,11 @@ pub(super) struct Attacker {
 }
 
 impl Attacker {
-    /// Starts to send so many datagrams in a second.
+    /// Starts a thread that sends `rate` datagrams per second.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal of a socket.
+    /// Returns the system's error if it gives no socket.
     pub(super) fn start(server: SocketAddr, payloads: Vec<Vec<u8>>, rate: u32) -> Result<Self> {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
         socket.connect(server)?;
@@ -106,7 +106,7 @@ impl Attacker {
         Ok(Self { is_over, thread })
     }
 
-    /// Stops the thread, and returns how many datagrams it has sent.
+    /// Stops the thread. Returns how many datagrams it has sent.
     pub(super) fn stop(self) -> f64 {
         self.is_over.store(true, Ordering::Relaxed);
         let sent = self.thread.join().expect("the attacker does not panic");

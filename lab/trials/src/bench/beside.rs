@@ -1,6 +1,6 @@
-//! Keys beside a copy: how long echoes take over slow paths while the same host sends a file as fast as it can.
+//! Echoes during a copy: how long they take over slow paths while the same host sends a file as fast as it can.
 //!
-//! rove predicts nothing (`--predict=never`), so that an echo takes a whole round trip. The typist waits for no echo.
+//! rove runs with `--predict=never`, so that each echo takes a round trip. The typist does not wait for echoes.
 
 use std::fs;
 use std::path::Path;
@@ -25,40 +25,40 @@ use super::pair::{Pair, show};
 use super::report::{Line, Target};
 use super::turns::Bench;
 
-/// A program that echoes by itself, below the row of notices. No command line that a terminal shows has its whole word.
+/// A program that echoes keys itself, below the rows of notices. No visible command line contains the word `ready`.
 const PROGRAM: &str = "stty raw -echo; printf '\\r\\n\\nrea'; printf dy; exec cat";
-/// The typed key. Neither the program's word nor a notice contains it.
+/// The key that is typed. Neither the word `ready` nor a notice contains it.
 const KEY: u8 = b'#';
-/// Least and most milliseconds from a key to the next. These are four keys a second in the mean, as in the figures
-/// `streams` of rove-lab. They keep step with no timer of a program.
+/// Least and most milliseconds from a key to the next: four keys per second on average, as in the figures `streams` of
+/// rove-lab. The random times keep step with no timer of a program.
 const PAUSE_MILLIS: [u64; 2] = [150, 350];
-/// How long the typist types, first alone and then beside the copy. Chosen: the 95th percentile of some 80 keys has
-/// four slower ones. The run waits as long for the copy's first bytes: at 29 % loss, ssh hardly copies.
+/// How long the typist types without the copy, and again with it. Chosen: of some 80 keys, four are slower than the
+/// 95th percentile. The run waits as long for the copy's first bytes, because ssh hardly copies at 29 % loss.
 const TYPING: Duration = Duration::from_secs(20);
-/// How long the run waits for the last echoes. A key without one counts with the time that it has waited. Chosen: as
-/// long as a user has patience.
+/// Longest wait for the last echoes. A key without an echo counts with its time until then. Chosen: the patience of a
+/// user.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often the run looks at the file that arrives. Chosen: the beginning of the copy is known well enough.
+/// Time between two checks of the arriving file. Chosen: short enough to know when the copy begins.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
-/// The size of the copied file. Chosen: more than passes meanwhile at 20 Mbit/s, and no path is as fast for long.
+/// Size of the copied file. Chosen: more than a path carries at 20 Mbit/s during the run. No path is as fast for long.
 const FILE_SIZE: Bytes = Bytes::mib(128);
-/// The blocks in which scp writes its file. Chosen: the default of scp(1), which newer ones exceed. Where ssh hardly copies,
-/// at 29 % loss, its speed is a count of few blocks.
+/// Size of the blocks in which scp writes its file. Chosen: the default of scp(1), which newer versions exceed. At 29 %
+/// loss, ssh copies few blocks, and their number is its speed.
 const BLOCK: &str = "buffer=32768";
-/// The congestion control of the host's TCP, whatever this machine prefers. Chosen: Linux's own default.
+/// Congestion control of the host's TCP, whatever this machine's default is. Chosen: Linux's own default.
 const TCP: &str = "cubic";
-/// The recording of a cellular link that is used if there is one, by its name.
+/// The name of a cellular link's recording, which is used if the recordings contain it.
 const LTE: &str = "Verizon-LTE-short";
 
-/// The carriers of keys and copy, all at work at once, each over a path of its own.
+/// The carriers of keys and copy. In a round, all run at the same time, each over a path of its own.
 const CARRIERS: [Carrier; 3] = [Carrier::Rove, Carrier::OneSsh, Carrier::TwoSsh];
 
-/// The carrier of keys and copy.
+/// The programs that carry keys and copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Carrier {
-    /// A session of rove, and scp over `rove exec` through its client.
+    /// A session of rove, and scp over `rove exec` through the session's client.
     Rove,
-    /// A session of ssh, and scp through its connection (`ControlMaster`).
+    /// A session of ssh, and scp through the session's connection (`ControlMaster`).
     OneSsh,
     /// A session of ssh, and scp over a connection of its own.
     TwoSsh,
@@ -67,25 +67,25 @@ enum Carrier {
 /// A path, the same for all carriers.
 struct SlowPath {
     name: &'static str,
-    /// The links to the host, and from it.
+    /// The links to the host and from it.
     links: [LinkConfig; 2],
-    /// Most milliseconds that the copy may add to an echo.
+    /// Most milliseconds by which the copy may delay an echo.
     added_max: f64,
 }
 
 /// The figures of a carrier in a round.
 #[derive(Clone, Copy)]
 struct Turn {
-    /// Milliseconds that 95 % of the echoes do not exceed, without a copy and beside it.
+    /// The 95th percentile of the echoes in milliseconds, without and with the copy.
     alone: f64,
     beside: f64,
-    /// The copy's speed until the last echo, in Mbit/s.
+    /// The copy's speed in Mbit/s, from its beginning to the last echo.
     speed: f64,
-    /// Whether the emulator was on time, so that the path was as slow as its link says.
+    /// Whether the emulator was on time, so that the path was not slower than its settings.
     is_valid: bool,
 }
 
-/// Types and copies over all paths by all carriers, all of them at once in each round.
+/// Measures all paths and carriers, all of them at the same time in each round.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     let source = Scratch::create()?;
     make_file(&source.path("sent"), FILE_SIZE)?;
@@ -113,7 +113,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     Ok(paths.iter().zip(&turns).flat_map(|(path, turns)| lines_of(path, turns)).collect())
 }
 
-/// Returns the lines of a path.
+/// Returns the table's lines about a path.
 fn lines_of(path: &SlowPath, [rove, one, two]: &[Vec<Turn>; 3]) -> [Line; 6] {
     let of = |turns: &[Turn], figure: fn(&Turn) -> f64| turns.iter().map(figure).collect();
     let line = |what, unit, figure, name, others| {
@@ -133,7 +133,7 @@ fn lines_of(path: &SlowPath, [rove, one, two]: &[Vec<Turn>; 3]) -> [Line; 6] {
     ]
 }
 
-/// Returns the paths. Round trips, rates, queues and loss are those of the figures `streams` of rove-lab.
+/// Returns the paths. Their round trips, rates, queues and losses are those of the figures `streams` of rove-lab.
 fn paths(traces: Option<&Path>) -> Result<[SlowPath; 4]> {
     let link = |rtt, megabits: u64, queue| LinkConfig {
         delay: Duration::from_millis(rtt) / 2,
@@ -159,8 +159,8 @@ fn paths(traces: Option<&Path>) -> Result<[SlowPath; 4]> {
     Ok(all.map(|(name, links, added_max)| SlowPath { name, links, added_max }))
 }
 
-/// Returns an LTE link's opportunities to the host and from it, with a name: recorded ones if the user names a folder
-/// of recordings, else drawn ones. Both have the same mean rate.
+/// Returns a name, and an LTE link's delivery opportunities to the host and from it. They are recorded if the user
+/// names a directory of recordings, and drawn at random if not. Both have the same mean rate.
 fn lte(traces: Option<&Path>) -> Result<(&'static str, [Trace; 2])> {
     let Some(traces) = traces else {
         let outage_mean = Duration::from_millis(300);
@@ -177,7 +177,7 @@ fn lte(traces: Option<&Path>) -> Result<(&'static str, [Trace; 2])> {
     Ok(("Verizon LTE, 40 ms", [read("up")?, read("down")?]))
 }
 
-/// The turn of a carrier over a path in a round.
+/// A carrier's turn over a path in a round.
 struct Run<'a> {
     path: &'a SlowPath,
     carrier: Carrier,
@@ -185,7 +185,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Logs in over a path that only delays. Then the path changes, and the typist types without and with the copy.
+    /// Logs in while the path only delays. Then slows the path down, and types without and with the copy.
     fn turn(&self, rove: &System, sent: &Path) -> Result<Turn> {
         let delay = |link: &LinkConfig| {
             let LinkConfig { order, delay, .. } = *link;
@@ -217,7 +217,7 @@ impl Run<'_> {
         Ok(Turn { alone, beside, speed, is_valid })
     }
 
-    /// Prepares the command of the session, and that of the copy beside it.
+    /// Returns the command of the session and the command of the copy.
     fn commands(&self, pair: &Pair, sent: &Path) -> Result<[Command; 2]> {
         let (mut session, mut scp) = (pair.near_ssh("ssh")?, pair.near_ssh("scp")?);
         let path = format!("-oControlPath={}", pair.home.path("master").display());
@@ -239,8 +239,8 @@ impl Run<'_> {
         Ok([session, scp])
     }
 
-    /// Gives the path its rate, queue and loss. A recording begins at the same place each time, so that the same keys
-    /// meet the same gaps of it.
+    /// Gives the path its rate, queue and loss. A recording begins at the same point for all carriers of a round, so
+    /// that the same keys meet the same gaps.
     fn slow_down(&self, pair: &Pair) -> Result<()> {
         let mut links = self.path.links.clone();
         for schedule in links.iter_mut().filter_map(|link| link.schedule.as_mut()) {
@@ -252,8 +252,8 @@ impl Run<'_> {
     }
 }
 
-/// Types for [`TYPING`] where `before` keys were typed already, and waits for the last echoes, counted on the screen.
-/// Returns the milliseconds that each key has waited.
+/// Types for [`TYPING`], and waits for the last echoes. The screen already shows `before` keys, and its count of keys
+/// tells which echoes have come. Returns the milliseconds from each key to its echo.
 fn type_keys(window: &mut Window, before: usize, seed: Seed) -> Result<Vec<f64>> {
     let (pauses, [least, most]) = (seed.stream("pauses"), PAUSE_MILLIS);
     let (mut typed, mut waits) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! A large file through the loopback: scp over ssh, over `rove exec` and over `rove -W`.
+//! Copies of a large file over loopback: by scp over ssh, over `rove exec` and over `rove -W`.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
@@ -17,15 +17,15 @@ use super::pair;
 use super::report::{Line, Target};
 use super::turns::Bench;
 
-/// Least speed of a copy, as a ratio to that of scp over ssh. Chosen: TCP in the kernel copies less often, and most networks
-/// are slower than half of it.
+/// Least ratio of a copy's speed to that of scp over ssh. Chosen: TCP in the kernel copies bytes less often than rove,
+/// and most networks are slower than half of scp's speed.
 const SPEED_RATIO_MIN: f64 = 0.5;
 
-/// The carrier of a copy.
+/// The program that carries a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Carrier {
     Ssh,
-    /// `rove exec` in the place of ssh.
+    /// `rove exec` in place of ssh.
     Exec,
     /// An ssh whose ProxyCommand is `rove -W`.
     Proxy,
@@ -38,14 +38,14 @@ enum Way {
     ToHost,
 }
 
-/// The lines of the table: what is copied, and who carries it.
+/// The lines of the table, each with the direction and the carrier of the copy.
 const LINES: [(&str, Way, Carrier); 3] = [
     ("scp from the host by rove exec", Way::FromHost, Carrier::Exec),
     ("scp to the host by rove exec", Way::ToHost, Carrier::Exec),
     ("scp from the host by ssh over rove -W", Way::FromHost, Carrier::Proxy),
 ];
 
-/// Copies a file by each way once in a round.
+/// Measures each copy once in a round.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     let home = Scratch::create()?;
     let file = home.path("sent");
@@ -62,7 +62,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
             (Way::ToHost, Carrier::Exec),
             (Way::FromHost, Carrier::Proxy),
         ];
-        // The copies begin with another one each round: one leaves dirty pages, which slow the next one down.
+        // Each round begins with another copy, because a copy leaves dirty pages, which slow the next copy down.
         let first = (round - 1) % turns.len();
         turns.rotate_left(first);
         for (way, carrier) in turns {
@@ -84,7 +84,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     Ok(lines.into_iter().map(line).collect())
 }
 
-/// Writes a file whose bytes no compression makes fewer.
+/// Writes a file of random bytes, which no compression shortens.
 pub(super) fn make_file(path: &Path, size: Bytes) -> Result<()> {
     let chance = File::open("/dev/urandom").context("cannot open the system's random numbers")?;
     let mut file = File::create(path).context("cannot make the file that is copied")?;
@@ -92,7 +92,7 @@ pub(super) fn make_file(path: &Path, size: Bytes) -> Result<()> {
     Ok(())
 }
 
-/// Copies the file, checks that all of it has arrived, and returns the MB/s. The time includes the login.
+/// Copies the file and checks that all bytes have arrived. Returns MB/s over the whole time, login included.
 fn copy(home: &Scratch, way: Way, carrier: Carrier, size: Bytes) -> Result<f64> {
     let sshd = Sshd::start_with(Place::Here, &pair::settings(home.folder()))?;
     let config = sshd.client_config().display().to_string();

@@ -1,4 +1,4 @@
-//! A key typed into a session on this computer: how long until its echo is on the screen.
+//! The time from a key to its echo in a session on this computer.
 
 use std::path::Path;
 
@@ -16,17 +16,17 @@ use rove_units::{Duration, Seed, Stream};
 use super::report::{Line, Target};
 use super::turns::Bench;
 
-/// A program that echoes by itself, so that the terminal's line discipline plays no part.
+/// A program that echoes keys itself, so that the terminal's line discipline plays no part.
 pub(super) const ECHO: [&str; 3] = ["sh", "-c", "stty raw -echo; printf ready; exec cat"];
-/// A key that no control sequence of a frame holds.
+/// A key that is in no control sequence of a frame.
 const KEY: &str = "#";
-/// Keys typed per turn. Chosen: ten of them are slower than the ninth decile.
+/// Keys per turn. Chosen: ten of them are slower than the ninth decile.
 const KEYS: u64 = 100;
-/// Least and most milliseconds between a key's echo and the next key. Chosen: the pauses of a fast
-/// typist, in step with no timer of either program.
+/// Least and most milliseconds from a key's echo to the next key. Chosen: the pauses of a fast typist. The random times
+/// keep step with no timer of either program.
 const PAUSE_MILLIS: [u64; 2] = [60, 160];
 
-/// Types in sessions of both systems.
+/// Measures sessions of both systems.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     let turns =
         bench.compare("keys", |system| type_keys([system; 2], Scratch::create()?.folder()))?;
@@ -37,7 +37,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     Ok(vec![line("a key's echo, median", 50), line("a key's echo, nine in ten within", 90)])
 }
 
-/// Returns the milliseconds from each key to its echo, between one system's server and another's client.
+/// Returns the milliseconds from each key to its echo, with the server of `far` and the client of `near`.
 pub(super) fn type_keys([far, near]: [&System; 2], home: &Path) -> Result<Vec<f64>> {
     let server = Server::start(far, home, &ECHO)?;
     let mut window = Window::open(Size::DEFAULT)?;
@@ -51,13 +51,13 @@ pub(super) fn type_keys([far, near]: [&System; 2], home: &Path) -> Result<Vec<f6
     (0..KEYS).map(press).collect()
 }
 
-/// Waits for the word of [`ECHO`].
+/// Waits until the window shows the word of [`ECHO`].
 pub(super) fn wait_until_ready(window: &mut Window) -> Result<()> {
-    // Stock Mosh leaves the first row empty.
+    // Stock Mosh leaves the first row empty, so the word may be in the second row.
     window.wait_for("the program", |screen| (0..2).any(|row| screen.row_text(row) == "ready"))
 }
 
-/// Waits for a random time between these milliseconds, and reads what the window shows.
+/// Waits for a random time between `least` and `most` milliseconds, and meanwhile reads the window's output.
 pub(super) fn pause(
     window: &mut Window,
     chance: &Stream,
@@ -68,7 +68,7 @@ pub(super) fn pause(
     window.watch(clock::now() + pause)
 }
 
-/// Types [`KEY`], and returns the milliseconds to its echo.
+/// Types [`KEY`]. Returns the milliseconds until its echo.
 pub(super) fn press(terminal: &mut Terminal) -> Result<f64> {
     let start = clock::now();
     terminal.send(KEY.as_bytes())?;

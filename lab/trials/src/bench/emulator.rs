@@ -1,4 +1,4 @@
-//! The parser and the screen alone, beside `alacritty_terminal` and `vt100`.
+//! The parser and the screen alone, compared with `alacritty_terminal` and `vt100`.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use serde_json::Value;
 use super::report::{Line, Target};
 use super::turns::Bench;
 
-/// Runs the comparison of lab/oracle, which lets the emulators take turns by itself.
+/// Runs the comparison of lab/oracle, in which the emulators take turns.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     eprintln!("{} rounds: three emulators", bench.rounds);
     lines(&bench.programs.example("throughput", bench.rounds)?)
 }
 
-/// Reads the example's output: one JSON object for each kind of terminal output.
+/// Reads the example's output, a JSON object for each kind of terminal output.
 fn lines(text: &str) -> Result<Vec<Line>> {
     let mut lines = Vec::new();
     for line in text.lines() {
@@ -28,7 +28,7 @@ fn lines(text: &str) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// Reads one line of an example: the kind, and figures by name.
+/// Reads a line of an example's output. Returns the kind, and the figures by name.
 pub(super) fn series(line: &str) -> Result<(String, BTreeMap<String, Vec<f64>>)> {
     let mut value: BTreeMap<String, Value> = serde_json::from_str(line)?;
     let kind = value.remove("kind").and_then(|kind| Some(kind.as_str()?.to_owned()));

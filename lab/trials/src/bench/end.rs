@@ -1,4 +1,4 @@
-//! The end: how long a leaving user waits until the client knows of the server's end, and how often it never does.
+//! The end of sessions: how long a leaving user waits until the client knows of the server's end, if it ever does.
 
 use anyhow::{Result, ensure};
 use rove_headless::{Echo, Traffic};
@@ -10,27 +10,27 @@ use super::report::{Line, Target};
 use super::rules::{self, Rules};
 use super::turns::Bench;
 
-/// Round trips in milliseconds, and percentages of datagrams that are lost each way.
+/// Round-trip times in milliseconds, and percentages of datagrams that are lost in each direction.
 const RTTS: [u64; 3] = [10, 100, 500];
 const LOSSES: [u8; 5] = [0, 1, 5, 10, 29];
 
-/// Sessions of each kind in a round.
+/// Sessions in a round, for each rule and each path.
 const SESSIONS: u32 = 40;
 
-/// Keys that are typed before the user leaves: both ends know by then what the path loses.
+/// Keys before the user leaves. Chosen: both ends then know the path's loss.
 const KEYS: u64 = 40;
 
-/// Longest wait for the client's end. Chosen: a client gives up after 10 s.
+/// Longest wait for the client's end. Chosen: longer than the 10 s after which a client gives up.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// How long after the client's end datagrams are counted. Chosen: servers linger for 5 s.
+/// Time after the client's end in which datagrams count. Chosen: longer than the 5 s for which a server lingers.
 const AFTER: Duration = Duration::from_secs(10);
 
-/// The figures of a session, each with its unit.
+/// The figures of a session's end, each with its unit.
 const FIGURES: [(&str, &str); 3] =
     [("until the client has gone", "ms"), ("clients in doubt", "%"), ("datagrams of the end", "")];
 
-/// Ends sessions by rove's rules and by Mosh's.
+/// Measures the ends of sessions by rove's rules and by Mosh's.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     let mut lines = Vec::new();
     for (rtt, loss) in RTTS.into_iter().flat_map(|rtt| LOSSES.map(|loss| (rtt, loss))) {
@@ -43,7 +43,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// Measures how a session ends whose user leaves after ten seconds of typing.
+/// Types for about ten seconds, and measures how the session ends when the user leaves. Returns the [`FIGURES`].
 fn end(rules: Rules, path: &LinkConfig, seed: Seed) -> Result<[f64; 3]> {
     let mut net = rules.session(path, seed, (), Echo(b""));
     let pauses = seed.stream("pauses");
@@ -73,7 +73,7 @@ fn end(rules: Rules, path: &LinkConfig, seed: Seed) -> Result<[f64; 3]> {
 mod tests {
     use super::*;
 
-    /// Returns means over many ends: the wait in ms, and the percentage of clients in doubt.
+    /// Returns means over 20 ends: the user's wait in ms, and the percentage of clients in doubt.
     fn means(rules: Rules, loss_percent: u8) -> (f64, f64) {
         const SEEDS: u32 = 20;
         let path = rules::path(100, loss_percent);

@@ -1,4 +1,4 @@
-//! 50 MB of output through a session: what it costs the server, how long it takes, what it leaves.
+//! 50 MB of output through a session: processor time, time and memory.
 
 use std::path::Path;
 use std::process::Command;
@@ -19,13 +19,13 @@ use super::echo;
 use super::report::{Line, Target};
 use super::turns::Bench;
 
-/// Bytes of a flood. Chosen: seconds of work for a stock server.
+/// Bytes of a flood. Chosen: enough to keep a stock server busy for seconds.
 const BYTES: usize = 50_000_000;
 
-/// Largest ratio of a cost with a record to one without. Chosen: nobody notices less, and two runs differ by less.
+/// Largest ratio of a cost with a record to the cost without. Chosen: no user notices less, and runs differ by less.
 const NOTICEABLE: f64 = 1.10;
 
-/// The cost of a flood for a session.
+/// The cost of a flood: seconds of processor time, seconds in all, and peaks of memory in megabytes.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
     server_cpu: f64,
@@ -35,11 +35,11 @@ struct Cost {
     client_megabytes: f64,
 }
 
-/// Measures both floods, the plain one also on a pty with no emulator.
+/// Measures both floods. Measures the plain flood on a pty without an emulator, too.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     let (plain, bare) = pour(bench, "plain flood", Load::Plain)?;
     let (escapes, _) = pour(bench, "flood of escapes", Load::Escapes)?;
-    // Each flood has a session of its own, and the larger of the two peaks counts.
+    // Each flood has its own session. The larger of both peaks of memory counts.
     let peak: [Vec<Cost>; 2] = [0, 1].map(|system: usize| {
         plain[system].iter().zip(&escapes[system]).map(|(one, other)| one.larger(other)).collect()
     });
@@ -62,7 +62,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     ])
 }
 
-/// Measures clients with and without a record for `rove resume`, with a stock server: the record has its every state.
+/// Measures stock servers' clients with and without a record for `rove resume`. The record then holds every state.
 pub(super) fn measure_record(bench: &Bench) -> Result<Vec<Line>> {
     let mut turns = [Vec::new(), Vec::new()];
     for round in 1..=bench.rounds {
@@ -84,11 +84,11 @@ pub(super) fn measure_record(bench: &Bench) -> Result<Vec<Line>> {
     ])
 }
 
-/// Runs a flood and types keys in sessions. Returns the cost of the flood, and the median wait for an echo.
+/// Runs a flood in a session, and types keys in another. Returns the flood's cost and the keys' median echo time.
 fn record_turn(bench: &Bench, keeps: bool) -> Result<(Cost, f64)> {
     let home = Scratch::create()?;
     if !keeps {
-        // A file stands where the client wants the folder for the record's key, so that it keeps no record.
+        // This file takes the place of the folder for the record's key, so that the client keeps no record.
         home.keep(".local", b"")?;
     }
     let ends = bench.programs.systems();
@@ -101,7 +101,7 @@ fn record_turn(bench: &Bench, keeps: bool) -> Result<(Cost, f64)> {
 }
 
 impl Cost {
-    /// Returns this flood's cost, with the larger peaks of memory of both floods.
+    /// Returns this flood's cost, but with the larger peaks of memory of both floods.
     const fn larger(&self, other: &Self) -> Self {
         Self {
             server_megabytes: self.server_megabytes.max(other.server_megabytes),
@@ -111,13 +111,13 @@ impl Cost {
     }
 }
 
-/// Pours a load through both systems and through a bare pty, in turn.
+/// Runs a flood through sessions of both systems and through a bare pty, in turn.
 fn pour(bench: &Bench, what: &str, load: Load) -> Result<([Vec<Cost>; 2], Vec<f64>)> {
     let script = Flood::new(load, BYTES)?;
     let (command, home) = (script.command(), script.scratch.folder());
     let mut bare = Vec::new();
     let costs = bench.compare(what, |system| {
-        // The bare pty takes its turn once in a round, right before stock's.
+        // The bare pty takes its turn once in a round, immediately before stock Mosh.
         if system.name == "stock" && load == Load::Plain {
             bare.push(through_bare_pty(&command, home).context("a bare pty")?);
         }
@@ -126,7 +126,7 @@ fn pour(bench: &Bench, what: &str, load: Load) -> Result<([Vec<Cost>; 2], Vec<f6
     Ok((costs, bare))
 }
 
-/// Pours the load through a session of one system's server and another's client.
+/// Runs a flood through a session with the server of `far` and the client of `near`.
 fn through_session([far, near]: [&System; 2], command: &[&str], home: &Path) -> Result<Cost> {
     let server = Server::start(far, home, command)?;
     let mut terminal = Terminal::open(Size::DEFAULT)?;
@@ -148,7 +148,7 @@ fn through_session([far, near]: [&System; 2], command: &[&str], home: &Path) -> 
     Ok(cost)
 }
 
-/// Runs the same command on a pty whose output is read and thrown away. Returns the seconds.
+/// Runs the same command on a pty, and discards its output. Returns the seconds.
 fn through_bare_pty(command: &[&str], home: &Path) -> Result<f64> {
     let mut terminal = Terminal::open(Size::DEFAULT)?;
     let mut call = Command::new(command[0]);

@@ -1,4 +1,4 @@
-//! The server's cost of a frame of a large screen: the snapshot and the difference.
+//! The server's cost for a frame of a large screen, which is a snapshot and a difference.
 
 use anyhow::{Context, Result};
 
@@ -12,7 +12,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     lines(&bench.programs.example("frame", bench.rounds)?)
 }
 
-/// Reads the example's output.
+/// Reads the example's output into lines of the table.
 fn lines(text: &str) -> Result<Vec<Line>> {
     let mut lines = Vec::new();
     for line in text.lines() {

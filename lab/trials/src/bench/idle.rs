@@ -1,4 +1,4 @@
-//! Sessions in which nothing happens: how often they wake and what that costs.
+//! Idle sessions: how often their processes wake up, and the processor time of that.
 
 use anyhow::Result;
 use rove_rig::clock;
@@ -14,15 +14,15 @@ use rove_units::Duration;
 use super::report::{Line, Target};
 use super::turns::Bench;
 
-/// How long both sessions idle before the measurement. Chosen: the first repeats are over.
+/// How long both sessions idle before the measurement. Chosen: the first repeats of datagrams are then over.
 const SETTLE: Duration = Duration::from_secs(10);
-/// How long wake-ups are counted.
+/// How long wake-ups count.
 const WATCH: Duration = Duration::from_secs(60);
-/// How long processor time is counted, from the same moment on, in the first round only: both use some ten milliseconds
-/// in that time.
+/// How long processor time counts, in the first round only. Both systems use some ten milliseconds in that time. It
+/// begins together with [`WATCH`].
 const LONG_WATCH: Duration = Duration::from_secs(600);
 
-/// A session that idles.
+/// An idle session.
 struct Idle {
     server: Server,
     client: Client,
@@ -45,7 +45,7 @@ impl Idle {
     }
 }
 
-/// Watches a session of each system, both at the same time.
+/// Measures a session of each system, both at the same time.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     let mut wakes = [Vec::new(), Vec::new()];
     let mut costs = [Vec::new(), Vec::new()];
@@ -53,7 +53,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
         bench.progress("idle sessions", "both", round);
         let [stock, rove] = bench.programs.systems();
         let mut sessions = [Idle::start(stock)?, Idle::start(rove)?];
-        // Neither session writes anything, so that reading one of them is enough while both wait.
+        // Neither session writes anything, so it suffices to read one of the windows while both wait.
         sessions[0].window.watch(clock::now() + SETTLE)?;
         let before = [sessions[0].usage()?, sessions[1].usage()?];
         let began = clock::now();
@@ -75,7 +75,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     ])
 }
 
-/// Adds what each session has used since then.
+/// Adds the usage of each session since `before` to `found`.
 fn note(
     sessions: &[Idle; 2],
     before: [[Usage; 2]; 2],

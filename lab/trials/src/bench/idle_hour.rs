@@ -1,4 +1,4 @@
-//! An idle hour: how often an end wakes up, and how many datagrams travel, while nobody types and no program writes.
+//! An idle hour, without keys and output: how often each end wakes up, and how many datagrams travel.
 
 use core::net::SocketAddr;
 
@@ -13,27 +13,27 @@ use super::report::Line;
 use super::rules::{self, Rules};
 use super::turns::Bench;
 
-/// The round trip in milliseconds, and percentages of datagrams that are lost each way.
+/// The round-trip time in milliseconds, and percentages of datagrams that are lost in each direction.
 const RTT: u64 = 100;
 const LOSSES: [u8; 4] = [0, 1, 5, 29];
 
-/// Sessions of each kind in a round.
+/// Sessions in a round, for each rule and each path.
 const SESSIONS: u32 = 4;
 
-/// How long the session exists when the hour begins.
+/// The session's age when the hour begins.
 const BEFORE: Duration = Duration::from_secs(60);
 
 /// An hour.
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// The figures of an hour.
+/// The figures of an idle hour, each with its unit.
 const FIGURES: [(&str, &str); 3] =
     [("client wakes up", "times"), ("server wakes up", "times"), ("datagrams", "")];
 
 /// A program that does nothing.
 struct Quiet;
 
-/// An end, with counts of its wake-ups and datagrams.
+/// An end, with the numbers of its wake-ups and its datagrams.
 struct Sleeping<E> {
     end: E,
     woken: u32,
@@ -50,7 +50,7 @@ impl<E: End> Sleeping<E> {
         Self { end, woken: 0, woken_at: None, datagrams: 0 }
     }
 
-    /// Counts a wake-up of the end. All its work at one instant is one wake-up.
+    /// Counts a wake-up. All work of the end at the same instant is a single wake-up.
     fn wake(&mut self, now: Instant) {
         self.woken += u32::from(self.woken_at.replace(now) != Some(now));
     }

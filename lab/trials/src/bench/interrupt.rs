@@ -1,4 +1,4 @@
-//! Ctrl-C under `yes` on a slow path: how long until the prompt, and what the server spends meanwhile.
+//! Ctrl-C during `yes` on a slow path: the time until the prompt, and the server's processor time.
 
 use anyhow::Result;
 use rove_link::LinkConfig;
@@ -16,17 +16,17 @@ use super::path;
 use super::report::{Line, Target};
 use super::turns::Bench;
 
-/// Delay of the path in each direction: half of the round trip. Chosen, as the rate and the queue are: a terminal that
-/// sent every byte would have eight seconds of output before the prompt.
+/// Delay of each direction, which is half of the round-trip time. Chosen, like rate and queue: a terminal that sent
+/// every byte would have eight seconds of output to send before the prompt.
 const DELAY: Duration = Duration::from_millis(20);
 const RATE: BitRate = BitRate::from_bits_per_second(1_000_000).expect("a megabit is not zero");
 const QUEUE: Bytes = Bytes::new(1_000_000);
 
-/// How long the server's processor time is watched.
+/// How long the server's processor time is measured.
 const WATCH: Duration = Duration::from_secs(8);
 
-/// Interruptions per session, each at its own moment between two frames. Chosen: their median moves
-/// by a few milliseconds from round to round.
+/// Interruptions in a session, each at another time between two frames. Chosen: their median then varies by a few
+/// milliseconds from round to round.
 const INTERRUPTIONS: u64 = 11;
 
 /// The measurements of a session.
@@ -36,7 +36,7 @@ struct Showing {
     server_cpu: f64,
 }
 
-/// Interrupts `yes` in sessions of both systems.
+/// Measures interruptions in sessions of both systems.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     let turns = bench.compare("yes", interrupt)?;
     Ok(vec![

@@ -1,4 +1,4 @@
-//! A path that begins to lose datagrams: how long the echoes of the first keys after that take.
+//! A path that begins to lose datagrams: how long the echoes of the next keys take.
 
 use std::thread;
 
@@ -17,20 +17,20 @@ use super::path;
 use super::report::{Line, Target};
 use super::turns::Bench;
 
-/// The delay of one direction: half of the round trip.
+/// Delay of each direction. It is half of the round-trip time.
 const DELAY: Duration = Duration::from_millis(50);
-/// Share of datagrams that are lost in each direction. Source: Mosh paper (USENIX ATC 2012), table 3.
+/// Share of datagrams that is lost in each direction. Source: Mosh paper (USENIX ATC 2012), table 3.
 const LOSS: f64 = 0.29;
-/// Keys before the path loses anything, and after that.
+/// Keys before the loss begins, and keys after it.
 const SETTLING: u64 = 40;
 const KEYS: u64 = 20;
-/// Sessions of a turn, which run at once, each over a path of another seed. Chosen: the mean of 20 keys has a
+/// Sessions of a turn, all at the same time, each with another seed for its path. Chosen: the mean of 20 keys has a
 /// standard deviation of 14 ms from path to path (docs/results/onset.md).
 const SESSIONS: u64 = 10;
-/// Least and most milliseconds between an echo and the next key. Chosen: as the figure `onset` of rove-lab.
+/// Least and most milliseconds from an echo to the next key. Chosen: as in the figure `onset` of rove-lab.
 const PAUSE_MILLIS: [u64; 2] = [40, 100];
 
-/// Types in sessions of both systems. In a round both have the same paths, and each round has others.
+/// Measures sessions of both systems. In a round, both systems have the same paths. Each round has new paths.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     let turns = bench.compare_rounds("keys after the onset of loss", |round, system| {
         let seeds = (1..=SESSIONS).map(|number| (round as u64 - 1) * SESSIONS + number);

@@ -1,4 +1,4 @@
-//! A path between client and server that somebody overhears: all datagrams pass, and copies of the first are kept.
+//! A path between client and server that keeps copies of the first datagrams.
 
 use std::io;
 use std::net::SocketAddr;
@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 
 use rove_rig::tap::{Tap, Treatment, Way};
 
-/// How many datagrams of each direction are kept. Chosen: those of a session's start and of some keys.
+/// Datagrams that are copied in each direction. Chosen: those of a session's start and of some keys.
 const KEPT_MAX: usize = 32;
 
-/// The overheard datagrams, up and down.
+/// The copies of datagrams, up and down.
 type Copies = Arc<Mutex<[Vec<Vec<u8>>; 2]>>;
 
-/// A path without delay. It ends when this value is dropped.
+/// A path without delay that copies datagrams. Dropping this value ends the path.
 #[derive(Debug)]
 pub(super) struct Overheard {
     tap: Tap,
@@ -24,7 +24,7 @@ impl Overheard {
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal of a socket.
+    /// Returns the system's error if it gives no socket.
     pub(super) fn start(server: SocketAddr) -> io::Result<Self> {
         let copies = Copies::default();
         let kept = Arc::clone(&copies);
@@ -39,17 +39,17 @@ impl Overheard {
         Ok(Self { tap, copies })
     }
 
-    /// Returns the address that clients send to.
+    /// Returns the address to which clients send.
     pub(super) const fn address(&self) -> SocketAddr {
         self.tap.address()
     }
 
-    /// Returns the client's datagrams that were kept.
+    /// Returns the copies of the client's datagrams.
     pub(super) fn up(&self) -> Vec<Vec<u8>> {
         self.copies.lock().expect("nobody panics with it")[0].clone()
     }
 
-    /// Returns the server's datagrams that were kept.
+    /// Returns the copies of the server's datagrams.
     pub(super) fn down(&self) -> Vec<Vec<u8>> {
         self.copies.lock().expect("nobody panics with it")[1].clone()
     }

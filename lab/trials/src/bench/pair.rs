@@ -1,4 +1,4 @@
-//! Two computers of a user, joined by an emulated path: the far one has an sshd of its own, and rove.
+//! Two computers of a user, connected by an emulated path. The far computer has an sshd of its own, and rove.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use rove_rig::window::{Observed, Window};
 use rove_terminal::{Screen, Size};
 use rove_units::Seed;
 
-/// Where Debian has the program at the far end of a copy.
+/// The path of the program at the far end of a copy, in Debian.
 const SFTP_SERVER: &str = "/usr/lib/openssh/sftp-server";
 
-/// Both computers. They share one home folder.
+/// Both computers. They have the same home folder.
 pub(super) struct Pair {
     pub(super) sshd: Sshd,
     pub(super) home: Scratch,
@@ -29,11 +29,11 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    /// Joins two computers by a link for each direction: to the far one, and from it.
+    /// Creates two computers with a link to the far one and a link from it.
     ///
     /// # Errors
     ///
-    /// Returns what the system refuses.
+    /// Returns an error if the system does not permit the network, the folder or the sshd.
     pub(super) fn new(
         system: &System,
         [uplink, downlink]: [LinkConfig; 2],
@@ -46,7 +46,7 @@ impl Pair {
         Ok(Self { sshd, home, testbed, program })
     }
 
-    /// Ends the path. Returns whether the round counts, and prints why if it does not.
+    /// Ends the path. Returns whether the round counts. If not, prints the reasons.
     pub(super) fn finish(self, what: &str) -> Result<bool> {
         let faults = self.testbed.finish()?.invalid;
         for fault in &faults {
@@ -55,7 +55,7 @@ impl Pair {
         Ok(faults.is_empty())
     }
 
-    /// Prepares a command of the near computer's user.
+    /// Prepares a command that runs on the near computer.
     ///
     /// # Errors
     ///
@@ -67,33 +67,33 @@ impl Pair {
         Ok(command)
     }
 
-    /// Prepares an ssh or scp that knows the far computer.
+    /// Prepares an ssh or scp on the near computer, with the far computer in its configuration.
     ///
     /// # Errors
     ///
-    /// As [`Pair::near`].
+    /// Returns an error as [`Pair::near`] does.
     pub(super) fn near_ssh(&self, program: &str) -> Result<Command> {
         let mut command = self.near(program)?;
         command.arg("-F").arg(self.sshd.client_config());
         Ok(command)
     }
 
-    /// Prepares rove with these options for the far computer.
+    /// Prepares a call of rove with these options for the far computer.
     ///
     /// # Errors
     ///
-    /// As [`Pair::near`].
+    /// Returns an error as [`Pair::near`] does.
     pub(super) fn rove(&self, options: &[&str]) -> Result<Command> {
         let mut command = self.near(&self.program)?;
         command.args(options).arg(format!("--ssh={}", self.sshd.ssh())).arg("far");
         Ok(command)
     }
 
-    /// Prepares a session of rove with these options, in which the far shell runs `program`.
+    /// Prepares a session of rove with these options. The far shell runs `program`.
     ///
     /// # Errors
     ///
-    /// As [`Pair::near`].
+    /// Returns an error as [`Pair::near`] does.
     pub(super) fn session(&self, options: &[&str], program: &str) -> Result<Command> {
         let mut command = self.rove(options)?;
         command.args(["--", "sh", "-c", program]);
@@ -105,7 +105,7 @@ impl Pair {
 ///
 /// # Errors
 ///
-/// Returns an error when no row ever does.
+/// Returns an error if no row begins with `ready` in time.
 pub(super) fn show(mut command: Command) -> Result<(f64, (Client, Window))> {
     let mut window = Window::open(Size::DEFAULT)?;
     let start = clock::now();
@@ -117,11 +117,11 @@ pub(super) fn show(mut command: Command) -> Result<(f64, (Client, Window))> {
     Ok((clock::seconds_since(start) * 1e3, (client, window)))
 }
 
-/// Links rove into a home folder, also under the single word by which scp calls its ssh. Returns the program.
+/// Links rove into a home folder, also by the name `rove-exec`, which scp can call. Returns the path of the program.
 ///
 /// # Errors
 ///
-/// Returns the system's refusal.
+/// Returns the system's error if it cannot create a link.
 pub(super) fn link_programs(system: &System, home: &Scratch) -> Result<PathBuf> {
     let program = PathBuf::from(system.wrapper().get_program());
     for name in ["rove", "rove-exec"] {
@@ -130,7 +130,7 @@ pub(super) fn link_programs(system: &System, home: &Scratch) -> Result<PathBuf> 
     Ok(program)
 }
 
-/// Returns the lines of an sshd's configuration that set its user's home and PATH, and let scp copy files.
+/// Returns lines for sshd's configuration that set the user's home and PATH, and that let scp copy files.
 pub(super) fn settings(home: &Path) -> String {
     let folder = home.display();
     format!(

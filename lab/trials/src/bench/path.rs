@@ -1,4 +1,4 @@
-//! A path in front of a server: the relay that ships with `rove demo`.
+//! A path in front of a server: the relay that `rove demo` uses.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -8,11 +8,11 @@ use rove_rig::session::Server;
 use rove_shell::relay::{Relay, RelayConfig};
 use rove_units::Seed;
 
-/// Puts a path in front of a server. Both directions are alike, but each draws its own chance from `seed`.
+/// Puts a path in front of a server. Both directions have the same link, but draw different random numbers from `seed`.
 ///
 /// # Errors
 ///
-/// Returns the system's refusal of a socket or a thread.
+/// Returns the system's error if it gives no socket or no thread.
 pub(super) fn in_front_of(server: &Server, link: &LinkConfig, seed: Seed) -> Result<Relay> {
     Ok(Relay::start(RelayConfig {
         listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),

@@ -8,7 +8,7 @@ use super::emulator::series;
 use super::report::{Line, Target};
 use super::turns::Bench;
 
-/// Each measured case, and the most microseconds it may take: typing, and the cases that cost most.
+/// Each measured case with its target in microseconds: typing, and the most expensive cases.
 const KINDS: [(&str, f64); 8] = [
     ("a key", 50.0),
     ("a screen", 50.0),
@@ -20,13 +20,13 @@ const KINDS: [(&str, f64); 8] = [
     ("a screen that answers 60", 1000.0),
 ];
 
-/// Runs the example of lab/headless that types.
+/// Runs the example of lab/headless that predicts keys.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     eprintln!("{} rounds: predictions", bench.rounds);
     lines(&bench.programs.example("prediction", bench.rounds)?)
 }
 
-/// Reads the example's output: rove's engine beside stock's rules.
+/// Reads the example's output, with rove's engine compared to stock Mosh's rules.
 fn lines(text: &str) -> Result<Vec<Line>> {
     let mut found = BTreeMap::new();
     for line in text.lines() {

@@ -1,4 +1,4 @@
-//! The programs under measurement: rove built as it ships, and stock Mosh as it is installed.
+//! The measured programs: rove as it is released, and stock Mosh as it is installed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,13 +7,13 @@ use anyhow::{Context, Result, ensure};
 use rove_rig::place::Place;
 use rove_rig::system::System;
 
-/// A package, and the kind and the name of one of its targets.
+/// A package, and the kind and name of a target in it.
 pub(super) type Target = [&'static str; 3];
 
-/// The target that is rove.
+/// The target of the program rove.
 pub(super) const ROVE: Target = ["rove-shell", "--bin", "rove"];
 
-/// The programs under measurement, and cargo's release folder.
+/// The measured programs, and cargo's folder of release builds.
 #[derive(Clone, Debug)]
 pub(super) struct Programs {
     stock: System,
@@ -22,11 +22,11 @@ pub(super) struct Programs {
 }
 
 impl Programs {
-    /// Builds these targets for release. A rove that the user names is not built. Another may stand for stock Mosh.
+    /// Builds these targets for release, except for a rove that the user names. `beside` may replace stock Mosh.
     ///
     /// # Errors
     ///
-    /// Returns an error when something does not build.
+    /// Returns an error if a target does not build.
     pub(super) fn build(
         targets: impl Iterator<Item = Target>,
         program: Option<PathBuf>,
@@ -54,11 +54,11 @@ impl Programs {
         [&self.stock, &self.rove]
     }
 
-    /// Runs an example for so many rounds and returns its output.
+    /// Runs the example `name` for so many rounds. Returns its output.
     ///
     /// # Errors
     ///
-    /// Returns an error when the example fails.
+    /// Returns an error if the example fails.
     pub(super) fn example(&self, name: &str, rounds: usize) -> Result<String> {
         let output = Command::new(self.release.join("examples").join(name))
             .arg(rounds.to_string())
@@ -72,7 +72,7 @@ impl Programs {
     ///
     /// # Errors
     ///
-    /// Returns an error when it does not start.
+    /// Returns an error if the server does not start.
     pub(super) fn stock_version(&self) -> Result<String> {
         let output = self.stock.server(Place::Here)?.arg("--version").output();
         let output = output.context("cannot start mosh-server")?;
@@ -81,7 +81,7 @@ impl Programs {
     }
 }
 
-/// Builds one target of a package as it ships.
+/// Builds a target of a package as it is released.
 fn build([package, kind, name]: Target) -> Result<()> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
     let workspace = folder.expect("the crate lies two folders below the workspace");

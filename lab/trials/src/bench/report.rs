@@ -1,4 +1,4 @@
-//! The table of a run, for people and as JSON.
+//! The table of a run, as text and as JSON.
 
 use rove_runs::report::{self, Table};
 use rove_runs::statistics as stats;
@@ -10,14 +10,14 @@ pub(super) struct Line {
     row: String,
     /// The measured quantity.
     what: String,
-    /// The unit of the figures.
+    /// The unit of the figures in this line.
     unit: &'static str,
     rove: Figures,
-    /// The system that rove is compared with.
+    /// The system that is compared with rove.
     pub(super) beside: Option<Beside>,
-    /// The median of the rounds' ratios. `None` if both figures are zero in each round.
+    /// The median of the rounds' ratios of rove's figure to the other. `None` if both figures are zero in each round.
     ratio: Option<f64>,
-    /// The target that rove is to reach.
+    /// The target that rove should reach.
     pub(super) target: Option<Goal>,
 }
 
@@ -27,17 +27,17 @@ struct Figures {
     rounds: Vec<f64>,
 }
 
-/// The figures that rove's are compared with.
+/// The figures that are compared with rove's.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Beside {
-    /// The name of the program that is compared.
+    /// The name of the compared program.
     pub(super) name: &'static str,
-    /// Its figures, in the order of rove's.
+    /// The program's figures, in the same order of rounds as rove's.
     #[serde(flatten)]
     figures: Figures,
 }
 
-/// The target that rove is to reach, and whether it does. `None` if the line has not the figures to tell.
+/// The target that rove should reach, and whether it does (`None` if the figures do not tell).
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Goal {
     #[serde(flatten)]
@@ -45,31 +45,31 @@ pub(super) struct Goal {
     met: Option<bool>,
 }
 
-/// A target for rove's figure, given the figure beside it.
+/// A target for rove's figure, which may depend on the compared figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", content = "value", rename_all = "snake_case")]
 pub(super) enum Target {
-    /// At most this, whatever the other figure is.
+    /// At most this figure, whatever the compared figure is.
     AtMost(f64),
     /// Zero in every round.
     Never,
-    /// At most this multiple of the other's figure.
+    /// At most this multiple of the compared figure.
     RatioAtMost(f64),
-    /// At least this multiple of the other's figure.
+    /// At least this multiple of the compared figure.
     RatioAtLeast(f64),
-    /// At most this much more than the other's figure.
+    /// At most this much more than the compared figure.
     ExcessAtMost(f64),
 }
 
 impl Line {
-    /// Creates a line about rove alone.
+    /// Creates a line without a comparison.
     pub(super) fn new(what: impl Into<String>, unit: &'static str, rove: Vec<f64>) -> Self {
         let (row, what) = (String::new(), what.into());
         let rove = Figures { median: stats::median(&rove), rounds: rove };
         Self { row, what, unit, rove, beside: None, ratio: None, target: None }
     }
 
-    /// Creates a line of a figure that each turn of stock Mosh and of rove has.
+    /// Creates a line from the turns of stock Mosh and of rove. `figure` returns the figure of a turn.
     pub(super) fn of<T>(
         what: impl Into<String>,
         unit: &'static str,
@@ -80,14 +80,14 @@ impl Line {
         line.beside("stock", stock.iter().map(figure).collect())
     }
 
-    /// Puts another program's figures beside rove's, and computes the ratio.
+    /// Adds the figures of another program for comparison, and computes the ratio.
     pub(super) fn beside(self, name: &'static str, figures: Vec<f64>) -> Self {
         let ratio = Some(stats::ratio(&self.rove.rounds, &figures)).filter(|it| !it.is_nan());
         let figures = Figures { median: stats::median(&figures), rounds: figures };
         Self { beside: Some(Beside { name, figures }), ratio, ..self }
     }
 
-    /// Sets the target, and whether rove reaches it; after [`Line::beside`] if the target needs other figures.
+    /// Sets the target, and whether rove reaches it. Call [`Line::beside`] before, if the target is relative.
     pub(super) fn target(self, target: Target) -> Self {
         let met = match target {
             Target::AtMost(most) => Some(self.rove.median <= most),
@@ -99,7 +99,7 @@ impl Line {
         Self { target: Some(Goal { target, met }), ..self }
     }
 
-    /// Says that the figures named stock are those of another rove, and removes the target.
+    /// Renames the compared figures of stock Mosh to those of another rove, and removes the target.
     pub(super) fn put_beside_another_rove(&mut self) {
         if let Some(beside) = self.beside.as_mut().filter(|beside| beside.name == "stock") {
             beside.name = "other rove";
@@ -155,7 +155,7 @@ impl Report {
         Self { rounds, stock, lines: Vec::new() }
     }
 
-    /// Adds the lines of a row. A line with fewer rounds than the report's says how many it has.
+    /// Adds the lines of a row. If rounds did not count, the line tells how many did.
     pub(super) fn add(&mut self, row: &str, lines: Vec<Line>) {
         for mut line in lines {
             let counted = line.rove.rounds.len();
@@ -178,7 +178,7 @@ impl Report {
         )
     }
 
-    /// Returns everything that was measured as JSON, a line of text for each line of the table.
+    /// Returns all figures as JSON, with a line of text for each line of the table.
     pub(super) fn json(&self) -> String {
         let lines: Vec<String> =
             self.lines.iter().map(|line| format!("    {}", report::value(line))).collect();
@@ -191,7 +191,7 @@ impl Report {
     }
 }
 
-/// Writes a measured figure with three digits that matter.
+/// Writes a figure with three significant digits.
 fn digits(figure: f64) -> String {
     let decimals = match figure.abs() {
         100.0.. => 0,
@@ -235,11 +235,11 @@ mod tests {
         assert_eq!(is_met(&alone), None);
         assert_eq!(is_met(&alone.clone().target(Target::RatioAtMost(1.0))), None);
         assert_eq!(is_met(&alone.clone().target(Target::AtMost(1.0))), Some(true));
-        // A median of zero can hide two of five rounds.
+        // In two of five rounds, the figure is not zero although the median is.
         let rounds = |rounds: &[f64]| Line::new("x", "%", rounds.to_vec()).target(Target::Never);
         assert_eq!(is_met(&rounds(&[0.0, 0.0, 0.0, 2.5, 2.5])), Some(false));
         assert_eq!(is_met(&rounds(&[0.0, 0.0])), Some(true));
-        // If the other figure is zero, the ratio is infinite, and no target of a ratio is reached.
+        // If the compared figure is zero, the ratio is infinite. Only a target with a least ratio is then reached.
         let beside = |figure| alone.clone().beside("stock", vec![figure]);
         assert_eq!(is_met(&beside(0.0).target(Target::RatioAtMost(2.0))), Some(false));
         assert_eq!(is_met(&beside(0.0).target(Target::RatioAtLeast(2.0))), Some(true));

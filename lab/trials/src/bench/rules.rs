@@ -1,4 +1,4 @@
-//! Sessions in virtual time, by rove's rules and by Mosh's: the same seed gives the same figure on every computer.
+//! Sessions in virtual time, by rove's rules and by Mosh's. The same seed gives the same figures on every computer.
 
 use std::array::from_fn;
 use std::mem::take;
@@ -14,7 +14,7 @@ use rove_units::{Duration, Seed};
 use super::report::Line;
 use super::turns::Bench;
 
-/// The program whose wire, timing and predictions both ends have.
+/// The program whose protocol, timing and predictions both ends use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rules {
     /// The rules of rove.
@@ -24,7 +24,7 @@ pub(super) enum Rules {
 }
 
 impl Rules {
-    /// Joins a client and a server by a path with the same link both ways. Nothing has been sent yet.
+    /// Connects a client and a server by a path with the same link in both directions. Nothing has been sent yet.
     pub(super) fn session<U: User, P: Program>(
         self,
         path: &LinkConfig,
@@ -54,13 +54,13 @@ impl Rules {
     }
 }
 
-/// Returns one direction of a path with this round trip, which loses datagrams at random.
+/// Returns a direction of a path with this round-trip time, which loses datagrams at random.
 pub(super) fn path(rtt_millis: u64, loss_percent: u8) -> LinkConfig {
     let delay = Duration::from_millis(rtt_millis) / 2;
     LinkConfig { delay, loss: f64::from(loss_percent) / 100.0, ..LinkConfig::default() }
 }
 
-/// Measures so many sessions by both rules in each round. Each round has its own seeds, and its figure is their mean.
+/// Measures so many sessions by both rules in each round. A round has its own seeds, and its figures are means.
 pub(super) fn compare<const N: usize>(
     bench: &Bench,
     what: &str,

@@ -1,41 +1,41 @@
-//! The user's actions while the bytes on the wire are counted.
+//! A user's actions during which the bytes on the wire are counted.
 
 use rove_units::Duration;
 
 /// An action of the user.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
-    /// Types these keys one by one, with this time between two of them.
+    /// Types these keys one by one, with this time between keys.
     Type(&'static str, Duration),
-    /// Waits until this is on the screen.
+    /// Waits until this text is on the screen.
     Expect(&'static str),
     /// Waits for the shell's prompt.
     Prompt,
-    /// Waits for so long, and reads what the window shows.
+    /// Waits for this time, and meanwhile reads the window's output.
     Watch(Duration),
 }
 
-/// A part of the script with its own count of bytes.
+/// A part of the script whose bytes are counted together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scene {
-    /// The name in the table.
+    /// The scene's name in the table.
     pub(super) name: &'static str,
     /// The actions, in order.
     pub(super) steps: &'static [Step],
 }
 
-/// The file the script opens in vim, in the home folder, and its text: one of our own sources.
+/// The file that the script opens in vim: its name in the home folder, and its text, which is a source of ours.
 pub(super) const FILE: (&str, &str) = ("link.rs", include_str!("../../../link/src/link.rs"));
 
 /// Time between two keys of a practised typist: seven keys a second.
 const KEY_INTERVAL: Duration = Duration::from_millis(140);
-/// A key held down: the repeat rate of most keyboards.
+/// Time between two repeats of a key that is held down, at the rate of most keyboards.
 const HELD: Duration = Duration::from_millis(40);
-/// Time between two keys of a user who reads along.
+/// Time between two keys of a user who reads the screen between them.
 const READING: Duration = Duration::from_millis(700);
-/// No time between keys: they are pasted, or a program writes them.
+/// No time between keys, which are pasted or written by a program.
 const AT_ONCE: Duration = Duration::ZERO;
-/// How long a scene's bytes are counted after its last step. Chosen: every acknowledgment that belongs to it comes.
+/// How long a scene's bytes count after its last step. Chosen: long enough for all acknowledgments.
 pub(super) const REST: Duration = Duration::from_secs(2);
 
 /// The script.
@@ -69,7 +69,7 @@ pub(super) const SCRIPT: [Scene; 4] = [
             Step::Type("vim --clean -n ~/link.rs\r", AT_ONCE),
             Step::Expect("//! A direction of a path"),
             Step::Watch(REST),
-            // A page at a time, half a page at a time, line by line; to the end and back.
+            // These keys move by a page, by half a page and by a line, then to the end and back.
             Step::Type("\x06\x06\x06\x06\x02\x02", READING),
             Step::Type("\x04\x04\x15", READING),
             Step::Type("jjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjj", HELD),

@@ -1,4 +1,4 @@
-//! Many sessions: one after the other, and all at once.
+//! Many sessions: one after the other, and many at the same time.
 
 use anyhow::Result;
 use rove_rig::scratch::Scratch;
@@ -11,14 +11,14 @@ use rove_terminal::Size;
 use super::report::{Line, Target};
 use super::turns::Bench;
 
-/// Sessions opened and closed in a row.
+/// Sessions that are opened and closed one after the other.
 const IN_A_ROW: u32 = 100;
-/// Sessions that idle at once.
+/// Sessions that idle at the same time.
 const AT_ONCE: u32 = 200;
-/// A program that prints a word and waits for the end of its input.
+/// A program that prints a word and waits until its input ends.
 const WAITING: [&str; 3] = ["sh", "-c", "printf ready; exec cat"];
 
-/// Opens sessions of both systems. If one fails, the run ends.
+/// Measures sessions of both systems. Fails if a session fails.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     let rows = bench.compare("100 sessions in a row", in_a_row)?;
     let groups = bench.compare("200 sessions at once", at_once)?;
@@ -30,7 +30,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     ])
 }
 
-/// Returns the seconds that the sessions took.
+/// Returns the seconds that all sessions took.
 fn in_a_row(system: &System) -> Result<f64> {
     let scratch = Scratch::create()?;
     let start = clock::now();
@@ -43,8 +43,8 @@ fn in_a_row(system: &System) -> Result<f64> {
     Ok(clock::seconds_since(start))
 }
 
-/// Returns the mean memory of a server and of a client, in megabytes. Processes that share memory each count their part
-/// of it.
+/// Returns the mean memory of a server and of a client, in megabytes. Memory that several processes share counts in
+/// parts, a part for each process.
 fn at_once(system: &System) -> Result<[f64; 2]> {
     let scratch = Scratch::create()?;
     let mut sessions = Vec::new();

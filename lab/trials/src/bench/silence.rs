@@ -1,4 +1,4 @@
-//! Silence: how long a client hears nothing after its path is whole again, or leads through another address.
+//! Silence: how long a client hears nothing after its path works again, or after its address has changed.
 
 use core::net::SocketAddr;
 
@@ -14,42 +14,42 @@ use super::report::{Line, Target};
 use super::rules::{self, Rules};
 use super::turns::Bench;
 
-/// The round trip in milliseconds.
+/// The round-trip time in milliseconds.
 const RTT: u64 = 100;
 
-/// Outages in seconds; 0 is a change of address instead. In the longer ones a user waits and types nothing.
+/// Outages in seconds. 0 means a change of address in place of an outage. During `ABSENCES` the user does not type.
 const OUTAGES: [u64; 4] = [0, 1, 10, 600];
 const ABSENCES: [u64; 4] = [0, 10, 600, 28_800];
 
-/// Sessions of each kind in a round.
+/// Sessions in a round, for each rule and each outage.
 const SESSIONS: u32 = 20;
 
-/// Most milliseconds until a client that is told of its network hears the server: a round trip and a half, and 50 ms.
+/// Most milliseconds until a client hears its server, if it is told of its network: 1.5 round trips, and 50 ms.
 const TOLD_MILLIS: f64 = 200.0;
 
-/// Time between two keys of the user. Chosen: slow typing.
+/// Time between two of the user's keys. Chosen: slow typing.
 const KEY_INTERVAL: Duration = Duration::from_millis(300);
 
-/// How long the session exists at least when its path changes: it is up to a heartbeat longer.
+/// The session's least age when its path changes. A random part of a heartbeat is added.
 const BEFORE: Duration = Duration::from_secs(20);
 const HEARTBEAT: Duration = Duration::from_secs(3);
 
 /// Longest wait for the server. Chosen: twenty heartbeats.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Where the client is after it has moved (a documentation network, RFC 5737).
+/// The client's address after a change (in a documentation network, RFC 5737).
 const MOVED: &str = "203.0.113.9:40000";
 
-/// A user who types at a steady pace, and notes when the client last heard the server.
+/// A user who types at a steady pace, and who records when the client last heard its server.
 struct Typist {
     next: Instant,
     heard_at: Option<Instant>,
 }
 
-/// The place of a network that has changed.
+/// The network that changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Occasion {
-    /// A network somewhere on the path, of whose change the client's computer learns nothing.
+    /// A network somewhere on the path. The client's computer learns nothing of the change.
     Beyond,
     /// The network of the client's computer, which tells the client of the change.
     Own,
@@ -74,12 +74,12 @@ impl User for Typist {
     }
 }
 
-/// Measures the silence for a user who types on, and whose computer notices nothing.
+/// Measures the silence for a user who goes on typing, and whose computer notices nothing.
 pub(super) fn measure_roaming(bench: &Bench) -> Result<Vec<Line>> {
     measure(bench, OUTAGES, Occasion::Beyond)
 }
 
-/// Measures the silence for a user who waits, and whose computer tells rove's client that its network is back.
+/// Measures the silence for a user who waits, and whose computer tells rove's client that the network is back.
 pub(super) fn measure_return(bench: &Bench) -> Result<Vec<Line>> {
     let lines = measure(bench, ABSENCES, Occasion::Own)?;
     Ok(lines.into_iter().map(|line| line.target(Target::AtMost(TOLD_MILLIS))).collect())
@@ -101,7 +101,7 @@ fn measure(bench: &Bench, outages: [u64; 4], occasion: Occasion) -> Result<Vec<L
     Ok(lines)
 }
 
-/// Returns the milliseconds until the server is heard.
+/// Returns the milliseconds until the client hears its server.
 fn silence(rules: Rules, occasion: Occasion, rtt: u64, outage: u64, seed: Seed) -> Result<f64> {
     let path = rules::path(rtt, 0);
     let typist = Typist { next: Instant::ZERO, heard_at: None };

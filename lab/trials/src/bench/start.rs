@@ -1,4 +1,4 @@
-//! How long starts take: of a server, of a client, of both through sshd; and how long the shortest session is.
+//! The times that a server, a client, and a session through sshd take to start, and the time of the shortest session.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -19,16 +19,16 @@ use rove_terminal::Size;
 use super::report::{Line, Target};
 use super::turns::Bench;
 
-/// Starts per turn, of which the median counts.
+/// Starts in a turn. Their median counts.
 const STARTS: usize = 10;
 
-/// Longest login, as a ratio to ssh's. Chosen: a difference that no user notices.
+/// Largest ratio of a login's time to ssh's. Chosen: a difference that no user notices.
 const SSH_RATIO_MAX: f64 = 1.1;
 
-/// A function that starts something of a system, and returns the seconds until it is ready.
+/// A function that starts a program of a system, and returns the seconds until it is ready.
 type Start = fn(&System) -> Result<f64>;
 
-/// Starts both systems.
+/// Measures the starts of both systems.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     let mut lines = Vec::new();
     let parts: [(&str, Start); 3] = [
@@ -47,7 +47,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     }
     let what = "through sshd on this computer, until the prompt";
     let turn = |system: &System| {
-        // Logins by the system and by ssh take turns, so that other work on the computer slows both.
+        // Logins by rove or Mosh and by ssh take turns, so that other work on the computer slows both.
         let waits: Result<Vec<_>> =
             (0..STARTS).map(|_| Ok((login(system)?, login_by_ssh()?))).collect();
         let (ours, by_ssh): (Vec<f64>, Vec<f64>) = waits?.into_iter().unzip();
@@ -63,7 +63,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// Returns the seconds that a server takes to say where it listens.
+/// Returns the seconds from a server's start until it prints its port and key.
 fn announcement(system: &System) -> Result<f64> {
     let scratch = Scratch::create()?;
     let mut call = system.server(Place::Here)?;
@@ -83,11 +83,11 @@ fn announcement(system: &System) -> Result<f64> {
     bail!("a server announced nothing")
 }
 
-/// The first process of a server, which leaves the serving process behind when it ends.
+/// The first process of a server. When it ends, it leaves the serving process in the background.
 struct Parent(Child);
 
 impl Parent {
-    /// Waits for the first process, and ends the server that it left behind.
+    /// Waits for the first process, and ends the server that it has left in the background.
     fn end_what_it_left(&mut self) -> Result<()> {
         let stderr = self.0.stderr.take().context("it has an error output")?;
         let text = std::io::read_to_string(stderr)?;
@@ -111,7 +111,7 @@ fn first_picture(system: &System) -> Result<f64> {
     Ok(seconds)
 }
 
-/// Returns the seconds that a session takes whose program ends at once.
+/// Returns the seconds of a session whose program ends at once.
 fn shortest(system: &System) -> Result<f64> {
     let scratch = Scratch::create()?;
     let server = Server::start(system, scratch.folder(), &["true"])?;
@@ -122,7 +122,7 @@ fn shortest(system: &System) -> Result<f64> {
     Ok(clock::seconds_since(start))
 }
 
-/// Returns the seconds that a session takes to start through an sshd.
+/// Returns the seconds that the system's wrapper takes to start a session through an sshd.
 fn login(system: &System) -> Result<f64> {
     let sshd = Sshd::start(Place::Here)?;
     let mut call = system.wrapper();
@@ -132,7 +132,7 @@ fn login(system: &System) -> Result<f64> {
     until_prompt(&sshd, call)
 }
 
-/// Returns the seconds that ssh takes by itself.
+/// Returns the seconds that ssh takes to log in without rove or Mosh.
 fn login_by_ssh() -> Result<f64> {
     let sshd = Sshd::start(Place::Here)?;
     let mut call = Command::new("ssh");
@@ -141,7 +141,7 @@ fn login_by_ssh() -> Result<f64> {
     until_prompt(&sshd, call)
 }
 
-/// Returns the seconds from a command line, with the shell behind it, to the shell's prompt.
+/// Returns the seconds from the start of a command, which runs a shell, to the shell's prompt.
 fn until_prompt(sshd: &Sshd, mut call: Command) -> Result<f64> {
     let mut window = Window::open(Size::DEFAULT)?;
     in_known_environment(call.args(SHELL), &sshd.scratch);

@@ -1,4 +1,4 @@
-//! Rounds in which all that is compared takes its turn.
+//! Rounds in which the compared programs take turns.
 
 use std::path::PathBuf;
 
@@ -8,18 +8,18 @@ use rove_units::Bytes;
 
 use super::programs::Programs;
 
-/// The programs and options with which every row measures.
+/// The programs and options for all rows.
 pub(super) struct Bench {
     pub(super) rounds: usize,
     pub(super) programs: Programs,
-    /// The size of a copy.
+    /// The size of the file in the row `copy`.
     pub(super) copy_size: Bytes,
-    /// The folder of recordings of others.
+    /// The directory of recordings, for the row `beside`.
     pub(super) traces: Option<PathBuf>,
 }
 
 impl Bench {
-    /// Lets stock Mosh and rove take turns. Returns what each of them measured, round by round.
+    /// Lets stock Mosh and rove take turns. Returns the measurements of both, in the order of the rounds.
     pub(super) fn compare<T>(
         &self,
         what: &str,
@@ -28,7 +28,7 @@ impl Bench {
         self.compare_rounds(what, |_, system| turn(system))
     }
 
-    /// Lets both take turns that differ from round to round. Rounds are numbered from 1.
+    /// Works as [`Bench::compare`] does, with turns that depend on the round's number, which counts from 1.
     pub(super) fn compare_rounds<T>(
         &self,
         what: &str,
@@ -37,7 +37,7 @@ impl Bench {
         let mut found = [Vec::new(), Vec::new()];
         for round in 1..=self.rounds {
             let mut turns = self.programs.systems().into_iter().zip(&mut found).collect::<Vec<_>>();
-            // Each system goes first in every other round.
+            // Stock Mosh goes first in odd rounds, and rove in even rounds.
             turns.rotate_left((round - 1) % 2);
             for (system, found) in turns {
                 self.progress(what, system.name, round);
@@ -48,7 +48,7 @@ impl Bench {
         Ok(found)
     }
 
-    /// Tells on standard error which round of which measurement begins.
+    /// Prints to standard error which round of which measurement begins.
     pub(super) fn progress(&self, what: &str, who: &str, round: usize) {
         eprintln!("round {round} of {}: {what}, {who}", self.rounds);
     }

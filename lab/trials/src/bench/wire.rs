@@ -1,4 +1,4 @@
-//! Bytes on the wire for a script, both directions, headers included.
+//! Bytes on the wire for a script, in both directions, with headers.
 
 use anyhow::Result;
 use rove_link::LinkConfig;
@@ -17,20 +17,20 @@ use super::report::{Line, Target};
 use super::script::{FILE, REST, SCRIPT, Scene, Step};
 use super::turns::Bench;
 
-/// Delay of the path in each direction. Chosen: a server on the same continent.
+/// Delay of each direction. Chosen: a server on the same continent.
 const DELAY: Duration = Duration::from_millis(20);
 
-/// Bytes that a datagram has on the wire beside its payload: IPv4 (RFC 791) and UDP (RFC 768).
+/// Bytes that a datagram has on the wire besides its payload: headers of IPv4 (RFC 791) and UDP (RFC 768).
 const HEADER_BYTES: u64 = 20 + 8;
 
-/// Bytes that went up to the server, and bytes that came down.
+/// Bytes that went up to the server and down from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Sent {
     up: u64,
     down: u64,
 }
 
-/// Plays the script in sessions of both systems.
+/// Measures the script in sessions of both systems.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     let turns = bench.compare("script", play)?;
     let line = |what: String, figure: &dyn Fn(&Vec<Sent>) -> u64| {
@@ -55,7 +55,7 @@ fn kilo(bytes: u64) -> f64 {
     bytes as f64 / 1e3
 }
 
-/// Plays the script in one session. Returns the bytes of each scene.
+/// Plays the script in a session. Returns the bytes of each scene.
 fn play(system: &System) -> Result<Vec<Sent>> {
     let scratch = Scratch::create()?;
     let (name, contents) = FILE;
@@ -98,7 +98,7 @@ fn perform(window: &mut Window, step: Step) -> Result<()> {
     }
 }
 
-/// Returns what has gone through the relay so far.
+/// Returns the bytes that have gone through the relay so far.
 fn sent(relay: &Relay) -> Sent {
     Sent { up: on_the_wire(relay.uplink()), down: on_the_wire(relay.downlink()) }
 }

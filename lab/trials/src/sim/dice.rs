@@ -1,10 +1,10 @@
-//! Dice: random values drawn one after the other from a seed.
+//! Dice: random values, drawn one after the other from a seed.
 
 use rove_link::LinkConfig;
 use rove_terminal::Size;
 use rove_units::{BitRate, Bytes, Draw, Duration, Stream};
 
-/// Random values, drawn one after the other.
+/// Draws random values one after the other from a stream.
 pub(super) struct Dice {
     stream: Stream,
     drawn: u64,
@@ -15,7 +15,7 @@ impl Dice {
         Self { stream, drawn: 0 }
     }
 
-    /// Returns how many values were drawn: a number that only grows.
+    /// Returns how many values were drawn. The number only grows, so it can serve as a serial number.
     pub(super) const fn serial(&self) -> u64 {
         self.drawn
     }
@@ -83,7 +83,7 @@ impl Dice {
         }
     }
 
-    /// Returns typed keys. They have no ESC, because the server may translate a key that begins with it.
+    /// Returns keys to type. None is ESC, because the server may translate a key that begins with ESC.
     pub(super) fn keys(&mut self) -> Vec<u8> {
         let len = match self.below(40) {
             0 => self.below(50_000),

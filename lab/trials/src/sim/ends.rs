@@ -1,4 +1,4 @@
-//! The two ends of a simulated session, with a user and a program around them.
+//! The client and the server of a simulated session, with a user and a program.
 
 use rove_headless::{Act, Program, User, client_config, server_config};
 use rove_session::{Client, ClientConfig, Server, ServerEvent};
@@ -9,14 +9,14 @@ use rove_units::{Instant, Seed};
 use super::machine::Machine;
 use super::scenario::Scenario;
 
-/// Bytes the drivers read at once. Source: Mosh 1.4.0 as observed.
+/// Bytes that the driver of an end reads at once. Source: Mosh 1.4.0 as observed.
 const READ_MAX: usize = 16_384;
-/// Most unacknowledged input that the client holds: its bound, and one read on top of it.
+/// Most bytes of unacknowledged input that the client holds: its bound, and one read beyond it.
 pub(super) const PENDING_MAX: u64 = 1_048_576 + 16_384;
-/// Most bytes that the server holds for the pty: its bound, and one message of the client on top of it.
+/// Most bytes that the server holds for the pty: its bound, and one message of the client beyond it.
 pub(super) const WAITING_MAX: usize = 1_048_576 + 65_536;
 
-/// A client, its user and its user's terminal.
+/// A client, its user, and the user's terminal.
 pub(super) type ClientEnd = rove_headless::ClientEnd<Typist>;
 
 /// A server and the program on its pty.
@@ -24,19 +24,19 @@ pub(super) type ServerEnd = rove_headless::ServerEnd<Printer>;
 
 /// A user who types, resizes the window, and looks away now and then.
 pub(super) struct Typist {
-    /// All that was typed, and how much of it the client has read.
+    /// All bytes that the user has typed, and how many of them the client has read.
     typed: Vec<u8>,
     read: usize,
     /// Answers of the terminal that the client has yet to read.
     answers: Vec<u8>,
     window: Size,
     shown: Size,
-    /// Whether the terminal takes no output.
+    /// Whether the terminal accepts no output.
     pub(super) jammed: bool,
-    /// Whether the client has given the terminal back to the user.
+    /// Whether the client has returned the terminal to the user.
     returned: bool,
     pub(super) pending_max: u64,
-    /// The numbers of the copies and notifications that the terminal was given, in order.
+    /// The numbers in the copies and in the notifications that the terminal received, in order.
     pub(super) copied: Vec<u64>,
     pub(super) told: Vec<u64>,
 }
@@ -50,12 +50,12 @@ pub(super) struct Printer {
     /// The bytes that the program has read.
     pub(super) read: Vec<u8>,
     pty_size: Size,
-    /// Whether the program reads nothing.
+    /// Whether the program stops reading.
     pub(super) jammed: bool,
     pub(super) waiting_max: usize,
 }
 
-/// Creates the client of a scenario.
+/// Creates the client for a scenario.
 pub(super) fn client_end(scenario: &Scenario, seed: Seed) -> ClientEnd {
     let transport = Config { capabilities: scenario.client_capabilities, ..Config::client() };
     let config = ClientConfig {
@@ -83,7 +83,7 @@ pub(super) fn client_end(scenario: &Scenario, seed: Seed) -> ClientEnd {
     client
 }
 
-/// Creates the server of a scenario.
+/// Creates the server for a scenario.
 pub(super) fn server_end(scenario: &Scenario, seed: Seed) -> ServerEnd {
     let transport = Config { capabilities: scenario.server_capabilities, ..Config::server() };
     let printer = Printer {
@@ -99,7 +99,7 @@ pub(super) fn server_end(scenario: &Scenario, seed: Seed) -> ServerEnd {
     ServerEnd::new(server_config(transport, seed), printer, start)
 }
 
-/// Lets the client give its terminal back to the user, or take it again.
+/// Lets the client return its terminal to the user (`returned`), or take it again.
 pub(super) fn give_back(client: &mut ClientEnd, now: Instant, returned: bool) {
     if returned != client.user.returned {
         client.user.returned = returned;
@@ -111,7 +111,7 @@ pub(super) fn give_back(client: &mut ClientEnd, now: Instant, returned: bool) {
     }
 }
 
-/// Returns how often the user's terminal rang its bell.
+/// Returns how often the bell of the user's terminal rang.
 pub(super) fn bells(client: &ClientEnd) -> u64 {
     client.terminal.screen().bells()
 }
@@ -157,7 +157,7 @@ impl User for Typist {
     }
 }
 
-/// Returns the number in a copied text or a notification.
+/// Returns the number that is the text of a copy or a notification.
 fn number(digits: &str) -> u64 {
     digits.parse().expect("programs copy and tell numbers")
 }
@@ -195,8 +195,8 @@ impl Program for Printer {
     }
 }
 
-/// Returns how the two ends disagree. `None` if they agree. Ends that are both `rich` must agree about everything,
-/// others about the parts of a stock screen.
+/// Returns how the two ends disagree, or `None` if they agree. If both ends are `rich`, they must agree about
+/// everything, and if not, about the parts of a stock screen.
 pub(super) fn disagreement(client: &ClientEnd, server: &ServerEnd, rich: bool) -> Option<String> {
     let (ours, theirs) = (client.client.screen(), server.server.screen());
     if server.program.read != client.user.typed {
@@ -227,7 +227,7 @@ pub(super) fn disagreement(client: &ClientEnd, server: &ServerEnd, rich: bool) -
     shown_difference(client.terminal.screen(), ours)
 }
 
-/// Returns a difference between the user's terminal and the client's screen. `None` if there is none.
+/// Returns a difference between the user's terminal and the client's screen, or `None`.
 fn shown_difference(tty: &Screen, screen: &Screen) -> Option<String> {
     for row in 0..screen.size().rows() {
         let (shown, wanted) = (tty.row_text(row), screen.row_text(row));
@@ -251,8 +251,8 @@ fn shown_difference(tty: &Screen, screen: &Screen) -> Option<String> {
     (!is_same).then(|| format!("the terminal's cursor is {shown:?}, not {wanted:?}"))
 }
 
-/// Returns the pen of a cell as every terminal shows it. Attributes that some terminals lack are left out, and a blank
-/// has only those that are visible without a character.
+/// Returns the visible pen of a cell, without attributes that some terminals lack. A blank cell has only the attributes
+/// that are visible without a character.
 fn look(cell: &Cell) -> Pen {
     let pen = as_shown(cell.pen);
     let is_blank = matches!(cell.base, None | Some(' ')) && !cell.combined;
@@ -264,7 +264,7 @@ fn look(cell: &Cell) -> Pen {
     if attributes == Attributes::NONE { pen.erased() } else { Pen { attributes, ..pen } }
 }
 
-/// Returns the synchronised field in which two screens differ, if there is one. The count of bells is not compared.
+/// Returns a synchronised field in which two screens differ, or `None`. The number of bells is not compared.
 fn difference(a: &Screen, b: &Screen, rich: bool) -> Option<String> {
     if a.size() != b.size() {
         return Some("size".to_owned());
@@ -290,7 +290,7 @@ fn difference(a: &Screen, b: &Screen, rich: bool) -> Option<String> {
     .find_map(|(what, same)| (!same).then(|| what.to_owned()))
 }
 
-/// Returns the difference of one row in two screens.
+/// Returns a difference between the rows `row` of two screens, or `None`.
 fn row_difference(a: &Screen, b: &Screen, row: u16, rich: bool) -> Option<String> {
     let (a, b) = (a.row(row)?, b.row(row)?);
     let cells = (0_u16..).zip(a.cells().iter().zip(b.cells()));
@@ -303,12 +303,12 @@ fn row_difference(a: &Screen, b: &Screen, row: u16, rich: bool) -> Option<String
             return Some(format!("row {row}, column {column}: {ours:?}, {theirs:?}"));
         }
     }
-    // The server sends a wrap only if printing sets it for certain, so that the client may miss one.
+    // The server sends a wrap only if printing sets it in every case, so the client may lack a wrap.
     (a.wrapped() && !b.wrapped()).then(|| format!("row {row}, which wraps at the client only"))
 }
 
-/// Returns the parts of a pen that a screen at the client holds. A stock screen has names for the first sixteen entries
-/// of the palette, and else only what every terminal shows.
+/// Returns the parts of a pen that a client's screen holds. A stock screen names the first sixteen colours of the
+/// palette, and otherwise holds only what every terminal shows.
 fn as_carried(pen: Pen, rich: bool) -> Pen {
     if rich {
         return pen;
@@ -321,7 +321,7 @@ fn as_carried(pen: Pen, rich: bool) -> Pen {
     Pen { foreground: named(foreground), background: named(background), attributes }
 }
 
-/// Returns what every terminal shows of a pen: one kind of underline, and not all attributes.
+/// Returns the parts of a pen that every terminal shows: a single kind of underline, and only some attributes.
 fn as_shown(pen: Pen) -> Pen {
     let extra = Attributes::FAINT.with(Attributes::STRIKE).with(Attributes::OVERLINE);
     let underline = match pen.attributes.underline() {

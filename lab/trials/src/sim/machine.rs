@@ -1,15 +1,15 @@
-//! The computer that an end runs on: it has a clock of its own, and it sleeps.
+//! The computer of an end. It has its own clock, and it can sleep.
 
 use core::net::SocketAddr;
 
 use rove_link::net::End;
 use rove_units::{Duration, Instant};
 
-/// Least time by which each clock is ahead of the simulation's. Chosen: more than a clock may stand still in all, so
-/// that no clock falls below zero.
+/// Least time by which each clock is ahead of the simulation's. Chosen: longer than all the time for which a clock may
+/// stand still, so that no clock falls below zero.
 const AHEAD_MIN: Duration = Duration::from_secs(100_000);
 
-/// An end on its computer.
+/// An end, and the computer on which it runs.
 pub(super) struct Machine<E> {
     pub(super) end: E,
     ahead: Duration,
@@ -19,7 +19,7 @@ pub(super) struct Machine<E> {
 }
 
 impl<E> Machine<E> {
-    /// Returns the reading of a clock at the start, if it is `ahead` by so much beyond the least.
+    /// Returns a clock's reading at the start. The clock is ahead by [`AHEAD_MIN`] and `ahead`.
     pub(super) fn start(ahead: Duration) -> Instant {
         Instant::ZERO + AHEAD_MIN + ahead
     }
@@ -28,17 +28,17 @@ impl<E> Machine<E> {
         Self { end, ahead: AHEAD_MIN + ahead, stands_still, asleep_since: None }
     }
 
-    /// Returns what the clock shows.
+    /// Returns the clock's reading.
     pub(super) fn clock(&self, now: Instant) -> Instant {
         now + self.ahead
     }
 
-    /// Makes the clock jump forward, as when a virtual machine was paused, or moved to another host.
+    /// Makes the clock jump forward, as after a virtual machine was paused or moved to another host.
     pub(super) fn jump(&mut self, span: Duration) {
         self.ahead += span;
     }
 
-    /// Lets the computer fall asleep or wake up. Datagrams that arrive in its sleep are lost.
+    /// Lets the computer fall asleep or wake up. Datagrams that arrive during its sleep are lost.
     pub(super) fn sleep(&mut self, now: Instant, asleep: bool) {
         if asleep {
             self.asleep_since.get_or_insert(now);

@@ -1,8 +1,8 @@
-//! The output of the program on the far pty.
+//! The output of the program on the server's pty.
 
 use super::dice::Dice;
 
-/// Whole control sequences and texts that a stock peer knows.
+/// Complete control sequences and texts that a stock peer understands.
 const STOCK: [&str; 26] = [
     "\r",
     "\n",
@@ -32,7 +32,7 @@ const STOCK: [&str; 26] = [
     "\x1b[?2026l",
 ];
 
-/// Whole control sequences that only two roves carry.
+/// Complete control sequences that are synchronised only between two rove ends.
 const RICH: [&str; 26] = [
     "\x1b[4:3m",
     "\x1b[21;9;53m",
@@ -62,10 +62,10 @@ const RICH: [&str; 26] = [
     "\x1b[2'}",
 ];
 
-/// Final bytes of sequences with numbers.
+/// Final bytes of control sequences with numbers.
 const FINALS: &[u8] = b"HABCDGdJKXPLM@STmrIs";
 
-/// Returns what a program prints. It asks nothing, so that only keys reach the program.
+/// Returns output of the program. It contains no question to the terminal, so that only keys reach the program.
 pub(super) fn output(dice: &mut Dice) -> Vec<u8> {
     let pieces = match dice.below(20) {
         0 => dice.below(2_000),
@@ -82,7 +82,7 @@ pub(super) fn output(dice: &mut Dice) -> Vec<u8> {
     out
 }
 
-/// Returns a text to copy, in base64. Its number tells whether it is newer than another copy.
+/// Returns a command that copies `number`, in base64. The number tells which of two copies is newer.
 pub(super) fn copy(number: u64, len: usize) -> String {
     format!("\x1b]52;c;{number:0>len$}\x07")
 }
@@ -97,7 +97,7 @@ fn text(dice: &mut Dice) -> Vec<u8> {
         ["cargo test", "\r\n", "広い", "e\u{301}", "🦀", "-rw-r--r--", "é", "\t\u{ad}x"];
     match dice.below(8) {
         0 => vec![b'x'; dice.index(200)],
-        // Half of a character, or a byte that is none. It is 0xE0 or above, so that it is no half of a C1 control.
+        // Half of a character, or an invalid byte. From 0xE0 on, a byte cannot be the second half of a C1 control.
         1 => vec![dice.byte() | 0xe0],
         _ => dice.pick(&WORDS).as_bytes().to_vec(),
     }
@@ -116,7 +116,7 @@ fn control(dice: &mut Dice) -> String {
     }
 }
 
-/// Returns a command with a number or a name of its own.
+/// Returns a control sequence with a random number.
 fn numbered(dice: &mut Dice) -> String {
     let number = dice.below(9);
     match dice.below(11) {
@@ -127,12 +127,12 @@ fn numbered(dice: &mut Dice) -> String {
         4 => format!("\x1b]9;4;{};{}\x07", 1 + dice.below(4), dice.below(101)),
         5 => format!("\x1b[{number} q"),
         6 => {
-            // Four digits make three bytes of base64.
+            // Four digits of base64 are three bytes.
             let len = if dice.chance(0.05) { 4 * (2 + dice.index(10_000)) } else { 8 };
             copy(dice.serial(), len)
         }
         7 => notification(dice.serial()),
-        // An entry of the palette by its number, of which the first sixteen have names, too.
+        // Selects an entry of the palette by its number. The first sixteen entries also have names.
         8 => format!("\x1b[{};5;{}m", dice.pick(&[38, 48]), dice.below(32)),
         9 => format!("\x1b[{};2;10;20;{}m", dice.pick(&[38, 48]), dice.byte()),
         _ => {

@@ -1,4 +1,4 @@
-//! The events of one simulated session, drawn from its seed.
+//! The circumstances and events of a simulated session, drawn from its seed.
 
 use rove_link::LinkConfig;
 use rove_session::{CAPABILITIES, ExitStatus, MakeEngine, Prediction, Preference};
@@ -12,57 +12,57 @@ use rove_units::{Duration, Seed};
 use super::dice::Dice;
 use super::program;
 
-/// Most things that happen in one session.
+/// Most actions in a session, without those that end others.
 const ACTIONS_MAX: u64 = 60;
 
-/// How many kinds of things happen beside typing.
+/// Number of kinds of actions besides typing.
 const KINDS: usize = 12;
 
-/// Most milliseconds by which a clock is ahead of another: more than a 16-bit timestamp can show.
+/// Most milliseconds by which a clock is ahead of another. Chosen: more than a 16-bit timestamp can show.
 const AHEAD_MAX: u64 = 200_000;
 
-/// Everything a seed decides.
+/// Everything that a seed determines.
 pub(super) struct Scenario {
     pub(super) uplink: LinkConfig,
     pub(super) downlink: LinkConfig,
-    /// The user's first window.
+    /// The size of the user's first window.
     pub(super) size: Size,
-    /// The capabilities of each end beyond the stock protocol. `None` for an end that is stock.
+    /// The capabilities of each end beyond the stock protocol. `None` for a stock end.
     pub(super) client_capabilities: Option<Capabilities>,
     pub(super) server_capabilities: Option<Capabilities>,
     pub(super) client_ahead: Duration,
     pub(super) server_ahead: Duration,
     /// Whether the clocks stand still while their computers sleep.
     pub(super) stands_still: bool,
-    /// The terminal's capabilities as configured, and whether the client asks the terminal for its own.
+    /// The configured capabilities of the terminal, and whether the client asks the terminal for its own.
     pub(super) terminal: TerminalCapabilities,
     pub(super) query: bool,
     pub(super) user_terminal: UserTerminal,
     pub(super) prediction: Prediction,
-    /// The actions, each with the time after the previous one.
+    /// The actions, each with the pause before it.
     pub(super) actions: Vec<(Duration, Action)>,
     pub(super) ending: Ending,
 }
 
-/// An action of user, program, network or computer. Actions with a flag begin (true) and end (false).
+/// An action of a user, a program, the network or a computer. `true` begins a lasting action, and `false` ends it.
 #[derive(Clone, Debug)]
 pub(super) enum Action {
     Type(Vec<u8>),
     Resize(Size),
     Print(Vec<u8>),
-    /// The client gets another address, once it has sent this many datagrams.
+    /// The client's address changes after the client has sent this many more datagrams.
     Roam(u32, u8),
     Outage(bool),
     StopClient(bool),
     StopServer(bool),
-    /// The computer of an end sleeps.
+    /// The client's computer sleeps.
     SleepClient(bool),
     SleepServer(bool),
     JumpClient(Duration),
     JumpServer(Duration),
-    /// The user's terminal takes no output, and the program reads no input.
+    /// The user's terminal accepts no output, and the program reads no input.
     Jam(bool),
-    /// The client gives its terminal back to the user, as for a suspend.
+    /// The client returns its terminal to the user, as it does when it is suspended.
     Return(bool),
 }
 
@@ -77,7 +77,7 @@ pub(super) enum Ending {
 impl Scenario {
     pub(super) fn draw(seed: Seed) -> Self {
         let mut dice = Dice::new(seed.stream("scenario"));
-        // Swarms find more if each seed leaves something out, so each has its own weights.
+        // A swarm finds more faults if each session omits some kinds of actions, so each seed draws its own weights.
         let weights: Vec<u64> = (0..KINDS).map(|_| dice.below(4)).collect();
         let pause_max = [20, 200, 1000][dice.index(3)];
         let count = 5 + dice.below(ACTIONS_MAX - 5);
@@ -114,7 +114,7 @@ impl Scenario {
         }
     }
 
-    /// Returns the capabilities that both ends have.
+    /// Returns the capabilities that both ends have. These are the ones in effect.
     pub(super) fn capabilities(&self) -> Capabilities {
         match (self.client_capabilities, self.server_capabilities) {
             (Some(client), Some(server)) => client.intersection(server),
@@ -123,7 +123,7 @@ impl Scenario {
     }
 }
 
-/// Draws a peer: this rove in most cases, else a stock Mosh, or a rove of another version.
+/// Draws a peer's capabilities: this rove's in most cases, or those of stock Mosh or of another version of rove.
 fn draw_capabilities(dice: &mut Dice) -> Option<Capabilities> {
     match dice.below(10) {
         0 => None,
@@ -168,7 +168,7 @@ fn draw_user_terminal(dice: &mut Dice) -> UserTerminal {
     }
 }
 
-/// Draws the next actions: a single one, or a pair of which the second ends the first.
+/// Draws the next actions: a single action, or an action and its end.
 fn draw_action(
     dice: &mut Dice,
     weights: &[u64],
@@ -190,13 +190,13 @@ fn draw_action(
     match kind {
         Some(0) => actions.push((pause, Action::Resize(dice.size()))),
         Some(1 | 2) => actions.push((pause, Action::Print(program::output(dice)))),
-        // The address changes at once, or in the middle of a large paste's datagrams.
+        // The client's address changes at once, or between the datagrams of a large paste.
         Some(3) => {
             let after = if dice.chance(0.5) { 0 } else { dice.below(40) };
             let after = u32::try_from(after).expect("below 40");
             actions.push((pause, Action::Roam(after, dice.byte())));
         }
-        // Long troubles are rare: in them, nothing gets through.
+        // Long outages and stops are rare, because no data passes during them.
         Some(4) => between(Action::Outage(true), Action::Outage(false)),
         Some(5) => between(Action::StopClient(true), Action::StopClient(false)),
         Some(6) => between(Action::StopServer(true), Action::StopServer(false)),
@@ -205,7 +205,7 @@ fn draw_action(
         Some(9) => between(Action::SleepServer(true), Action::SleepServer(false)),
         Some(10) => between(Action::Return(true), Action::Return(false)),
         Some(11) => {
-            // A second, a minute, an hour or a day.
+            // The clock jumps by a second, a minute, an hour or a day at most.
             let jump = dice.pick(&[1_000, 60_000, 3_600_000, 86_400_000]);
             let jump = dice.millis(jump);
             let client = dice.chance(0.5);

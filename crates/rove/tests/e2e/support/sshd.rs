@@ -242,7 +242,7 @@ impl Sshd {
             // A test may have created a socket in that folder.
             let is_server = |it: &UCred| is_session && it.pid != getpid();
             let Some(server) = server.ok().filter(is_server) else { continue };
-            // The first signal makes a server wait for its client. The second ends that wait. SIGCONT wakes a server.
+            // Servers wait for their clients until the second signal. SIGCONT wakes stopped servers.
             for signal in [Signal::TERM, Signal::INT, Signal::CONT] {
                 let _ = kill_process(server.pid, signal);
             }
