@@ -1,4 +1,4 @@
-//! Action range: the actions that a search tries in the place of a rule's action.
+//! Action range: the actions that a search tries for a rule in place of the rule's own action.
 
 use rove_congestion::remy::Action;
 use serde::Deserialize;
@@ -15,9 +15,9 @@ pub(crate) struct Range {
     pub(crate) min_change: f64,
     /// The largest change of the value.
     pub(crate) max_change: f64,
-    /// The ratio of each change to the next smaller one.
+    /// The ratio of a change to the next smaller change.
     pub(crate) factor: f64,
-    /// The value that a search begins with.
+    /// The value of the first rule when a search begins.
     pub(crate) first: f64,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct ActionRanges {
 }
 
 impl Default for ActionRanges {
-    /// Returns the ranges of the published program, as observed.
+    /// Returns the ranges of the published evaluator, as observed.
     fn default() -> Self {
         let range = |min, max, min_change, max_change, first| Range {
             min,
@@ -53,7 +53,7 @@ impl Default for ActionRanges {
 }
 
 impl Range {
-    /// Returns the value itself, then the value less and more each change, within the limits.
+    /// Returns `value`, and `value` less and plus each change, as far as they are within the limits.
     fn around(&self, value: f64) -> Vec<f64> {
         let mut values = vec![value];
         let mut change = self.min_change;
@@ -67,7 +67,7 @@ impl Range {
 }
 
 impl ActionRanges {
-    /// Returns the action that a search begins with.
+    /// Returns the action of the first rule when a search begins.
     pub(crate) fn first(&self) -> Action {
         action(self.window_multiple.first, self.window_increment.first, self.intersend_ms.first)
     }
@@ -91,7 +91,7 @@ impl ActionRanges {
         actions
     }
 
-    /// Returns a sentence if a range contradicts itself or exceeds its limits.
+    /// Returns a sentence as the error if a range is contradictory or exceeds its limits.
     pub(super) fn check(&self) -> Result<(), String> {
         for (name, range, least, most) in [
             ("window_multiple", self.window_multiple, 0.0, 2.0),
@@ -101,7 +101,7 @@ impl ActionRanges {
             let Range { min, max, min_change, max_change, factor, first } = range;
             let is_within = least <= min && min <= first && first <= max && max <= most;
             let changes = min_change > 0.0 && min_change <= max_change && factor >= 1.5;
-            // With ten changes each way there would be thousands of actions.
+            // With ten changes in both directions, there would be thousands of actions.
             let count = (max_change / min_change).ln() / factor.ln();
             if !(is_within && changes && max_change.is_finite() && count < 10.0) {
                 return Err(format!(
@@ -114,9 +114,9 @@ impl ActionRanges {
     }
 }
 
-/// Returns an action whose parts are cut to four decimals, as in the publications.
+/// Returns an action whose multiple and interval are cut to four decimals, as in the publications.
 fn action(multiple: f64, increment: f64, intersend_ms: f64) -> Action {
-    // A float such as 0.29 may be slightly less than its decimals say. The cut must not take a whole step for that.
+    // A float for 0.29 may be slightly less than 0.29. The small addend prevents a cut to 0.2899.
     let cut = |value: f64| ((value * 1e4 + 1e-6).trunc()) / 1e4;
     #[expect(clippy::cast_possible_truncation, reason = "held within a million by the check")]
     let increment = increment as i32;
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(candidates.len(), 343);
         assert_eq!(candidates[0], middle);
         assert!(candidates.contains(&Action { multiple: 0.34, increment: 116, intersend_ms: 0.7 }));
-        // A window one packet smaller is empty, and no multiple is above one.
+        // A window of a packet less is empty, and no multiple is above one, so these actions are missing.
         let corner = ranges.candidates(&ranges.first());
         assert_eq!(ranges.first(), Action { multiple: 1.0, increment: 1, intersend_ms: 3.0 });
         assert_eq!(corner.len(), 4 * 5 * 4);

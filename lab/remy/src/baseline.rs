@@ -1,7 +1,7 @@
-//! Baseline: a controller that people have designed, to compare tables with in the evaluator's network.
+//! Baseline: a controller designed by people, which runs in the evaluator's network for comparison with tables.
 //!
-//! The evaluator's network has no retransmissions and no timers. A baseline learns of losses by gaps in
-//! acknowledgments, and never of a timeout. Where a buffer has no limit, nothing is lost.
+//! The evaluator's network has no retransmissions and no timers. A baseline learns of losses only by gaps in the
+//! acknowledgments, and never by a timeout. In a network with an unlimited buffer and no random loss, nothing is lost.
 
 use std::collections::VecDeque;
 
@@ -15,15 +15,15 @@ use rove_units::{Bytes, Instant};
 
 use crate::control::Control;
 
-/// The size of a packet: one packet per ms is 10 Mbit/s. Source: the published test scripts.
+/// The size of a packet. A packet per ms is then 10 Mbit/s. Source: the published test scripts.
 const PACKET: Bytes = Bytes::new(1_250);
 
-/// A function that makes a controller for a flow that begins.
+/// A function that creates the controller of a new flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Baseline(fn() -> Box<dyn Controller>);
 
 impl Baseline {
-    /// All baselines, with the names of their controllers.
+    /// All baselines, each with the name of its controller.
     pub(crate) const ALL: [(&'static str, Self); 5] = [
         ("aimd", Self(|| Box::new(Aimd::new(PACKET)))),
         ("new-reno", Self(|| Box::new(NewReno::new(PACKET)))),
@@ -33,18 +33,18 @@ impl Baseline {
     ];
 }
 
-/// The control of a sender by a baseline.
+/// A sender's control by a baseline.
 #[derive(Debug)]
 pub(crate) struct Driven {
     baseline: Baseline,
     controller: Box<dyn Controller>,
-    /// When each packet in flight was sent.
+    /// The time at which each packet in flight was sent.
     in_flight: VecDeque<Instant>,
     now: Instant,
 }
 
 impl Driven {
-    /// Creates the control of a sender that has no flow yet.
+    /// Creates the control of a sender without a flow.
     pub(crate) fn new(baseline: Baseline) -> Self {
         Self { baseline, controller: baseline.0(), in_flight: VecDeque::new(), now: Instant::ZERO }
     }
@@ -68,7 +68,7 @@ impl Control for Driven {
 
     fn acknowledge(&mut self, sent: Instant, received: Instant, lost: u64) {
         self.now = received;
-        // Packets keep their order: all packets before the acknowledged one are lost.
+        // Packets keep their order, so all packets before the acknowledged one are lost.
         let lost_packets = usize::try_from(lost).unwrap_or(usize::MAX).min(self.in_flight.len());
         let newest = self.in_flight.drain(..lost_packets).next_back();
         debug_assert_eq!(self.in_flight.front(), Some(&sent), "packets keep their order");

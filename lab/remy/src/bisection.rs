@@ -1,9 +1,9 @@
-//! Bisection: a rule in parts, each for about half of its memories along each signal.
+//! Bisection: splits a rule so that each part has about half of its memories along each signal.
 
 use rove_congestion::remy::{Axis, Domain, Memory, Rule};
 
-/// Returns the parts of a rule, all with its action. They are split at the medians of the memories at which the rule
-/// was followed, along the first `signals`. `None` if it can be split along none of them.
+/// Returns the parts of a rule, all with the rule's action. The rule is split along each of the first `signals`, at the
+/// median of `memories`, at which the rule was followed. `None` if no split is possible.
 pub(crate) fn bisect(rule: &Rule, memories: &[Memory], signals: usize) -> Option<Vec<Rule>> {
     let mut boxes = vec![rule.domain];
     for axis in Axis::ALL.into_iter().take(signals) {
@@ -15,7 +15,7 @@ pub(crate) fn bisect(rule: &Rule, memories: &[Memory], signals: usize) -> Option
     (parts.len() > 1).then_some(parts)
 }
 
-/// Returns where a box is cut on an axis: at the median, or in the middle if the median is the lower bound.
+/// Returns where to cut a domain on an axis: at the median, or in the middle if the median is the lower bound.
 fn cut(domain: &Domain, memories: &[Memory], axis: Axis) -> Option<f64> {
     let (lower, upper) = (domain.lower[axis.index()], domain.upper[axis.index()]);
     let mut values: Vec<f64> = memories.iter().map(|memory| memory.get(axis)).collect();

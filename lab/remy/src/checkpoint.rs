@@ -1,4 +1,4 @@
-//! Checkpoint: a search on disk, from which it can go on.
+//! Checkpoint: the state of a search in a file, from which the search can continue.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,34 +9,34 @@ use serde::{Deserialize, Serialize};
 
 use crate::search::State;
 
-/// Everything that a search depends on, and where it is.
+/// Everything that a search depends on, and its present state.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Checkpoint {
-    /// The prior's text.
+    /// The text of the prior's file.
     pub(crate) prior: String,
-    /// The objective.
+    /// The objective, as text.
     pub(crate) objective: String,
     pub(crate) seed: u64,
-    /// The name and the text of the table that the search began with; `None` for one rule.
+    /// The name and the text of the table with which the search began. `None` if it began with a single rule.
     pub(crate) begin: Option<[String; 2]>,
-    /// Time that the search has taken, in s.
+    /// Seconds that the search has taken until now.
     pub(crate) seconds: f64,
-    /// The state that the search continues from.
+    /// The state from which the search continues.
     pub(crate) state: State,
 }
 
-/// Returns the file of a table's checkpoint.
+/// Returns the path of the checkpoint for a table's file.
 pub(crate) fn file_of(table: &Path) -> PathBuf {
     table.with_extension("search.json")
 }
 
 impl Checkpoint {
-    /// Reads a checkpoint.
+    /// Reads a checkpoint from its file.
     ///
     /// # Errors
     ///
-    /// Returns an error if there is none, or it is damaged.
+    /// Returns an error if the file cannot be read or is damaged.
     pub(crate) fn read(file: &Path) -> Result<Self> {
         let shown = file.display();
         let text = fs::read_to_string(file).with_context(|| format!("cannot read {shown}"))?;
@@ -44,11 +44,11 @@ impl Checkpoint {
         serde_json::from_str(&text).map_err(|error| anyhow!(error)).with_context(damaged)
     }
 
-    /// Writes the checkpoint whole or not at all.
+    /// Writes the checkpoint completely, or leaves the file as it was.
     ///
     /// # Errors
     ///
-    /// Returns an error if it cannot be written.
+    /// Returns an error if the file cannot be written.
     pub(crate) fn write(&self, file: &Path) -> Result<()> {
         let text = serde_json::to_string_pretty(self).context("cannot write a checkpoint")?;
         write_whole(file, &(text + "\n"))
@@ -81,7 +81,7 @@ mod tests {
             let read: Checkpoint = serde_json::from_str(&text).expect("a checkpoint");
             assert_eq!(read, checkpoint);
         }
-        // A file with an unknown field is of another version, or damaged.
+        // A file with an unknown field is damaged, or comes from another version.
         let text = serde_json::to_string(&checkpoint).expect("JSON");
         for (begin, count) in [("{\"prior\"", 1), ("{\"grown\"", 1), ("{\"generations\"", 2)] {
             assert_eq!(text.matches(begin).count(), count, "{text}");

@@ -1,30 +1,30 @@
-//! Control: decides when a sender of a network sends.
+//! Control: decides when a sender of a simulated network sends.
 
 use rove_congestion::remy::{Memory, RemySender, Table};
 use rove_units::Instant;
 
-/// Decides on the window and the pace of one sender, from the acknowledgments that come back.
+/// Decides on the window and the pace of a sender, from the acknowledgments that come back.
 pub(crate) trait Control {
-    /// Begins a flow: everything about an earlier one is forgotten.
+    /// Begins a flow, and forgets everything about the previous flow.
     fn start(&mut self, now: Instant);
 
     /// Called when a packet has been sent.
     fn sent(&mut self, _now: Instant) {}
 
-    /// Called when a packet of this flow is acknowledged; `lost` packets before it in the flow were lost.
+    /// Called when a packet of this flow is acknowledged. The `lost` packets of the flow directly before it were lost.
     fn acknowledge(&mut self, sent: Instant, received: Instant, lost: u64);
 
-    /// Decides on window and pace, after all acknowledgments that arrive at one moment.
+    /// Decides on window and pace. Called after all acknowledgments that arrive at the same moment.
     fn decide(&mut self);
 
-    /// Returns how many packets may be in flight.
+    /// Returns how many packets of the flow may be in flight.
     fn window(&self) -> u32;
 
     /// Returns the least time between two packets, in ns.
     fn intersend_nanos(&self) -> u64;
 }
 
-/// Follows a table, and counts how often each rule is used.
+/// A control that follows a table, and counts how often it uses each rule.
 #[derive(Clone, Debug)]
 pub(crate) struct Ruled<'a> {
     table: &'a Table,
@@ -37,7 +37,7 @@ pub(crate) struct Ruled<'a> {
 }
 
 impl<'a> Ruled<'a> {
-    /// Creates the control of a sender that has no flow yet.
+    /// Creates the control of a sender without a flow.
     pub(crate) fn new(table: &'a Table, traced: Option<usize>) -> Self {
         Self {
             table,
@@ -48,7 +48,7 @@ impl<'a> Ruled<'a> {
         }
     }
 
-    /// Returns the number of the rule that was followed last.
+    /// Returns the number of the rule that was followed most recently, from 0.
     pub(crate) fn rule(&self) -> usize {
         self.sender.rule()
     }

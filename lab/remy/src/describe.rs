@@ -1,4 +1,4 @@
-//! `rove-lab remy describe`: a table for people, as text and as a picture.
+//! `rove-lab remy describe`: shows a table to people, as text and as a picture.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,7 +9,7 @@ use rove_runs::files::write_whole;
 
 use crate::surface;
 
-/// Writes a table's rules, and maybe draws them into a file.
+/// Writes a table's rules to `output`, and draws them into the file `picture` if that is given.
 ///
 /// # Errors
 ///
@@ -26,7 +26,7 @@ pub(crate) fn describe(
     }
 }
 
-/// Returns the rules, a line each.
+/// Returns the rules as text, with a line for each rule.
 fn text(table: &Table) -> String {
     let axes = table.dividing_axes();
     let names: Vec<&str> = axes.iter().map(|axis| axis.name()).collect();
@@ -55,7 +55,7 @@ fn text(table: &Table) -> String {
     out
 }
 
-/// Returns the part of an axis that a rule covers, as text. `None` if it covers all of it.
+/// Returns the part of an axis that a rule covers, as text. `None` if it covers the whole axis.
 fn side(table: &Table, rule: &Rule, axis: Axis) -> Option<String> {
     let (lower, upper) = (rule.domain.lower[axis.index()], rule.domain.upper[axis.index()]);
     let is_open = upper >= table.domain().upper[axis.index()];

@@ -1,4 +1,4 @@
-//! `rove-lab remy evaluate`: what tables are worth on a prior, network by network.
+//! `rove-lab remy evaluate`: the scores of tables on each network of a prior.
 
 use std::io::Write;
 
@@ -24,7 +24,7 @@ use crate::training_network::TrainingNetwork;
 use crate::uses;
 use crate::workers::Workers;
 
-/// Evaluates tables and baselines. Writes the score of each, and the figures of each sender of each network.
+/// Evaluates tables and baselines. Writes the score of each, and the figures of the senders on each network.
 ///
 /// # Errors
 ///
@@ -57,7 +57,7 @@ pub(crate) fn evaluate(options: &RemyOptions, mut output: impl Write) -> Result<
     Ok(())
 }
 
-/// Writes which rules of a table the networks of a prior use.
+/// Writes which rules of a table are used on the networks of a prior.
 ///
 /// # Errors
 ///
@@ -70,7 +70,7 @@ pub(crate) fn uses(table: &Table, options: &RemyOptions, mut output: impl Write)
     output.write_all(text.as_bytes()).context("cannot write standard output")
 }
 
-/// Returns the networks of a prior, and the terms.
+/// Returns the networks of a prior, and the terms on which tables run.
 fn networks(options: &RemyOptions) -> Result<(Vec<TrainingNetwork>, Terms)> {
     let prior = Prior::read(options.prior())?;
     let networks = prior.networks(Seed::new(options.seed)).map_err(|sentence| anyhow!(sentence))?;
@@ -78,7 +78,7 @@ fn networks(options: &RemyOptions) -> Result<(Vec<TrainingNetwork>, Terms)> {
     Ok((networks, Terms { objective, seed, length_ms: prior.length_s * 1e3 }))
 }
 
-/// The score of a controller on all networks, and its figures.
+/// The score of a controller over all networks, and its figures.
 #[derive(Default, Serialize)]
 struct Worth {
     table: String,
@@ -137,7 +137,7 @@ fn worth<C: Control + Send>(
 }
 
 impl Worth {
-    /// Returns the evaluation as text.
+    /// Returns the evaluation as text, with a line for each network.
     fn text(&self) -> String {
         let Self { table, score, seconds, .. } = self;
         let [events, packets] = [self.events, self.packets].map(|it| it as f64 * 1e-6 / seconds);
@@ -164,7 +164,7 @@ impl Sender {
 }
 
 impl Specimen {
-    /// Returns the figures of the network as a line.
+    /// Returns the figures of a network as a line of text.
     fn text(&self) -> String {
         let mean = |figure: fn(&Sender) -> Option<f64>, digits: usize| {
             let values: Vec<f64> = self.senders.iter().filter_map(figure).collect();

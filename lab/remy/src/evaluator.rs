@@ -1,7 +1,7 @@
-//! Evaluator: the worth of tables on networks, on all processors.
+//! Evaluator: computes the scores of tables on networks, with all processors.
 //!
-//! For every table the senders are on at the same times, the same packets are lost, and random orders are the same.
-//! Scores are added in the order of the networks, so that neither threads nor the spread of tasks change the sum.
+//! For each table, the senders are on at the same times, the same packets are lost, and random orders are the same.
+//! Scores are added in the order of the networks, so that neither threads nor the order of tasks change the sum.
 
 use rove_congestion::remy::{Memory, Table};
 use rove_runs::parallel;
@@ -14,7 +14,7 @@ use crate::terms::{Terms, add};
 use crate::training_network::TrainingNetwork;
 use crate::workers::Workers;
 
-/// Networks, terms, and the processors that do the runs.
+/// Networks, the terms of the runs, and the processors for the runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Evaluator<'a> {
     pub(crate) networks: &'a [TrainingNetwork],
@@ -23,7 +23,7 @@ pub(crate) struct Evaluator<'a> {
     pub(crate) workers: &'a Workers,
 }
 
-/// The worth of a table on all networks, and how it used its rules.
+/// The score of a table over all networks, and how it used its rules.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Evaluation {
     /// The sum of the scores over the networks.
@@ -33,11 +33,11 @@ pub(crate) struct Evaluation {
 }
 
 impl Evaluator<'_> {
-    /// Returns the worth of each table. All tables must have rules with the same boxes.
+    /// Returns the evaluation of each table. The rules of all tables must have the same domains.
     ///
     /// # Errors
     ///
-    /// Returns a [`Fault`] if an evaluation panics, or a score is no number.
+    /// Returns a [`Fault`] if an evaluation panics, or if a score is not a number.
     pub(crate) fn scores(&self, tables: &[&Table]) -> Result<Vec<Evaluation>, Fault> {
         let Some(base) = tables.first() else { return Ok(Vec::new()) };
         let items: Vec<(usize, usize)> = (0..tables.len())
@@ -72,17 +72,17 @@ impl Evaluator<'_> {
         Ok(evaluations)
     }
 
-    /// Returns the worth of one table.
+    /// Returns the evaluation of a table.
     ///
     /// # Errors
     ///
-    /// Returns a [`Fault`] if an evaluation panics, or a score is no number.
+    /// Returns a [`Fault`] if an evaluation panics, or if a score is not a number.
     pub(crate) fn score(&self, table: &Table) -> Result<Evaluation, Fault> {
         Ok(self.scores(&[table])?.remove(0))
     }
 
-    /// Returns the memories at which a rule of a table is followed. The runs are on threads of this process, because
-    /// memories are many, and only a split needs them.
+    /// Returns the memories at which a rule of a table is followed. Threads of this process do the runs, because the
+    /// memories are too many for messages, and only splits need them.
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ impl Evaluator<'_> {
         Ok(memories)
     }
 
-    /// Returns a run on each network with any kind of control, all on threads of this process.
+    /// Returns a run on each network with any kind of control. Threads of this process do the runs.
     pub(crate) fn run_all<C: Control + Send>(
         &self,
         control: impl Fn(usize) -> C + Sync,

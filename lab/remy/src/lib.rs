@@ -1,4 +1,4 @@
-//! `rove-lab remy`: congestion controllers found by search.
+//! `rove-lab remy`: searches for congestion controllers, which are tables of rules, and evaluates them.
 //!
 //! A `training_network` describes a network, and `network` simulates it: senders before one link, each with a `control`
 //! (or a `baseline`). An `objective` says what a run's figures are worth, and `terms` are all that tables are compared
@@ -45,11 +45,11 @@ mod workers;
 pub use options::RemyOptions;
 pub use tables::parse as parse_table;
 
-/// Does what a command line asks for that has no [`RemyOptions::refusal`].
+/// Runs the command of a command line for which [`RemyOptions::refusal`] returned `None`.
 ///
 /// # Errors
 ///
-/// Returns an error if something cannot be read, done or written.
+/// Returns an error if a file cannot be read or written, or if an evaluation fails.
 pub fn run(options: &RemyOptions, mut output: impl Write) -> Result<()> {
     match options.action {
         Action::Describe => {

@@ -1,4 +1,4 @@
-//! The evaluator's network: senders that are on and off, one queue, one link, loss, and a constant delay.
+//! The evaluator's network: senders that are on or off, a queue, a link, random loss, and a constant delay.
 //!
 //! Model and order of events are those of the published evaluator: at each moment senders switch, senders act in random order and
 //! send at most one packet each, then packets move. A session's keys, which that evaluator does not know, come before the senders. Acknowledgments take no time. The loop is its own, and not `rove-link`'s, for
@@ -11,90 +11,90 @@ use rove_units::{Instant, Seed, Stream};
 use crate::control::Control;
 use crate::training_network::{TrainingNetwork, millis, nanos};
 
-/// Stands for a moment that never comes.
+/// A moment that never comes.
 const NEVER: u64 = u64::MAX;
 
-/// Stands for the sender in a key's packet. No sender has this number.
+/// In a key's packet, this number takes the place of the sender's number. No sender has it.
 pub(crate) const SESSION: u32 = u32::MAX;
 
 /// A packet on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Packet {
-    /// The number of its sender, or [`SESSION`].
+    /// The number of the packet's sender, or [`SESSION`].
     pub(crate) sender: u32,
-    /// The number of the sender's flow that the packet belongs to.
+    /// The number of the flow to which the packet belongs, among the sender's flows.
     pub(crate) flow: u32,
-    /// Its number among those of its sender, from 0.
+    /// The packet's number among all packets of its sender, from 0.
     pub(crate) number: u64,
-    /// When it was sent, in ns.
+    /// The time at which the packet was sent, in ns.
     pub(crate) sent: u64,
 }
 
-/// Sees what happens to packets.
+/// An observer of packets.
 pub(crate) trait Watch {
-    /// Called when a packet is sent, before it comes to the queue.
+    /// Called when a packet is sent, before the packet enters the queue.
     fn sent(&mut self, _now: u64, _packet: &Packet) {}
     /// Called when a packet is received.
     fn received(&mut self, _now: u64, _packet: &Packet) {}
 }
 
-/// A watch that ignores everything.
+/// An observer that ignores everything.
 impl Watch for () {}
 
-/// The figures of a sender over a run.
+/// The figures of a sender in a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Outcome {
     /// Packets that were received.
     pub(crate) received: u64,
-    /// Sum of these packets' delays from sender to receiver, in ns.
+    /// Sum of the received packets' delays from the sender to the receiver, in ns.
     pub(crate) delay_nanos: u64,
-    /// The time for which the sender was on, each moment divided by the number of senders that were on.
+    /// The time for which the sender was on, in ms. Each moment is divided by the number of senders that are on.
     pub(crate) share_ms: f64,
-    /// The time for which the sender was on.
+    /// The time for which the sender was on, in ms.
     pub(crate) on_ms: f64,
 }
 
-/// The figures of a session over a run.
+/// The figures of a session's keys in a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Keys {
     /// Keys whose packets were received.
     pub(crate) received: u64,
     /// Keys whose packets were lost or dropped.
     pub(crate) lost: u64,
-    /// Sum of the delays of the received packets, in ns.
+    /// Sum of the received keys' delays, in ns.
     pub(crate) delay_nanos: u64,
 }
 
-/// All figures of a run.
+/// All figures of a run, and the controls at its end.
 #[derive(Clone, Debug)]
 pub(crate) struct Run<C> {
-    /// The figures of the session, all zero where there is none.
+    /// The figures of the session's keys. All are zero if the network has no session.
     pub(crate) keys: Keys,
     /// The figures of each sender.
     pub(crate) outcomes: Vec<Outcome>,
-    /// The control of each sender, as it is at the end.
+    /// The control of each sender at the end of the run.
     pub(crate) controls: Vec<C>,
-    /// Moments at which something happened.
+    /// Number of moments at which something happened.
     pub(crate) events: u64,
 }
 
-/// A sender in the course of a run.
+/// A sender during a run.
 struct Sender<C> {
     control: C,
     chance: Stream,
-    /// How often the sender was switched.
+    /// How often the sender was switched on or off.
     switches: u64,
     switches_at: u64,
     is_on: bool,
     flow: u32,
     sent: u64,
-    /// The number after the highest one that was acknowledged, or given up when the sender was switched on.
+    /// The number after the last packet that was acknowledged, or that was given up when a new flow began.
     acknowledged: u64,
     last_sent: Option<u64>,
-    /// The earliest moment of the next packet; [`NEVER`] while it is off or its window is full.
+    /// The earliest moment for the next packet. [`NEVER`] if the sender is off or its window is full.
     sends_at: u64,
     outcome: Outcome,
-    /// The value of the simulation's `share_ms` when the sender was switched on.
+    /// The simulation's `share_ms` at the moment when the sender was switched on.
     share_at_start: f64,
     on_since: u64,
 }
@@ -111,13 +111,13 @@ impl<C: Control> Sender<C> {
     }
 }
 
-/// The network in the course of a run.
+/// The network during a run.
 struct Simulation<'a, C, W> {
     network: &'a TrainingNetwork,
     watch: &'a mut W,
     senders: Vec<Sender<C>>,
     senders_on: u64,
-    /// The time up to `share_until`, each moment divided by the number of senders that are on then.
+    /// The time until `share_until`, in ms. Each moment is divided by the number of senders that are on.
     share_ms: f64,
     share_until: u64,
     transmission: u64,
@@ -126,9 +126,9 @@ struct Simulation<'a, C, W> {
     in_transmission: Option<Packet>,
     transmitted_at: u64,
     queue: VecDeque<Packet>,
-    /// Packets that the delay still holds, with the moments at which they are received.
+    /// Packets that have left the link and are delayed, each with the moment at which it is received.
     line: VecDeque<(u64, Packet)>,
-    /// Packets that are received at this moment, which their senders have yet to hear of.
+    /// Packets that are received at this moment, before their senders learn of them.
     arrived: Vec<Packet>,
     loss: Stream,
     /// The number of packets that have left the link.
@@ -139,7 +139,7 @@ struct Simulation<'a, C, W> {
     session: Session,
 }
 
-/// The session's part of the simulation.
+/// The session during a run.
 struct Session {
     chance: Stream,
     typed: u64,
@@ -148,7 +148,7 @@ struct Session {
     keys: Keys,
 }
 
-/// Simulates a network for `length_ms`, with a control for each sender.
+/// Simulates a network for `length_ms`. `control` returns the control of each sender.
 pub(crate) fn run<C: Control>(
     network: &TrainingNetwork,
     seed: Seed,
@@ -213,17 +213,17 @@ pub(crate) fn run<C: Control>(
 }
 
 impl<C> Sender<C> {
-    /// Draws the time of the sender's next switch.
+    /// Draws the time at which the sender is switched next.
     fn draw_switch(&mut self, now: u64, mean_ms: f64) {
         let unit = self.chance.at(self.switches).unit();
         self.switches += 1;
-        // At least a nanosecond, so that time moves on.
+        // The time is at least a nanosecond, so that the simulation makes progress.
         self.switches_at = now.saturating_add(nanos(-mean_ms * (1.0 - unit).ln()).max(1));
     }
 }
 
 impl<C: Control, W: Watch> Simulation<'_, C, W> {
-    /// Runs the simulation up to a moment. Returns the number of moments at which something happened.
+    /// Runs the simulation until `end`. Returns the number of moments at which something happened.
     fn run(&mut self, end: u64) -> u64 {
         let mut now = 0;
         let mut events = 0;
@@ -234,7 +234,7 @@ impl<C: Control, W: Watch> Simulation<'_, C, W> {
             let pending = if self.arrived.is_empty() { NEVER } else { now };
             let own = switches_at.min(sends_at).min(self.session.types_at);
             let next = own.min(self.transmitted_at).min(line).min(pending);
-            // A sender may be due earlier than now, if its pace has allowed a packet for long: that packet goes now.
+            // A sender's pace may have allowed a packet at an earlier moment. The sender then sends that packet now.
             now = next.max(now);
             if now > end {
                 break;
@@ -272,7 +272,7 @@ impl<C: Control, W: Watch> Simulation<'_, C, W> {
         self.senders.iter().map(|sender| sender.sends_at).min().unwrap_or(NEVER)
     }
 
-    /// Brings `share_ms` up to a moment.
+    /// Extends `share_ms` up to the moment `now`.
     fn account(&mut self, now: u64) {
         if self.senders_on > 0 {
             self.share_ms += millis(now - self.share_until) / self.senders_on as f64;
@@ -291,7 +291,7 @@ impl<C: Control, W: Watch> Simulation<'_, C, W> {
                 sender.share_at_start = share_ms;
                 sender.on_since = now;
                 sender.flow += 1;
-                // The packets of the earlier flow are given up.
+                // The packets of the previous flow are given up.
                 sender.acknowledged = sender.sent;
                 sender.last_sent = None;
                 sender.control.start(Instant::from_nanos(now));
@@ -306,17 +306,17 @@ impl<C: Control, W: Watch> Simulation<'_, C, W> {
         }
     }
 
-    /// Draws when the next key is typed, if the network has a typist.
+    /// Draws the time of the next key, if somebody types in this network.
     fn plan_key(&mut self, now: u64) {
         let Some(typing) = self.network.typing else { return };
         let session = &mut self.session;
         let unit = session.chance.at(session.typed).unit();
-        // At least a nanosecond, so that time moves on.
+        // The time is at least a nanosecond, so that the simulation makes progress.
         let gap = nanos(-typing.mean_gap_ms * (1.0 - unit).ln()).max(1);
         session.types_at = now.saturating_add(gap);
     }
 
-    /// Puts the packet of a key into the queue.
+    /// Sends the packet of a key to the link.
     fn type_key(&mut self, now: u64) {
         let number = self.session.typed;
         self.session.typed += 1;
@@ -328,7 +328,7 @@ impl<C: Control, W: Watch> Simulation<'_, C, W> {
         self.plan_key(now);
     }
 
-    /// Lets the senders that have something to do act, in random order.
+    /// Runs the senders that have received acknowledgments or may send, in random order.
     fn run_senders(&mut self, now: u64) {
         let mut active = core::mem::take(&mut self.active);
         active.clear();
@@ -349,14 +349,14 @@ impl<C: Control, W: Watch> Simulation<'_, C, W> {
         self.active = active;
     }
 
-    /// Lets a sender hear of its received packets, and send one packet if it may.
+    /// Tells a sender's control of its received packets, and sends a packet if the control permits it.
     fn run_sender(&mut self, number: u32, now: u64) {
         let sender = &mut self.senders[number as usize];
         let mut has_heard = false;
         for packet in self.arrived.iter().filter(|packet| packet.sender == number) {
             sender.outcome.received += 1;
             sender.outcome.delay_nanos += now - packet.sent;
-            // A packet of an earlier flow counts in the figures, but the control is not told of it.
+            // A packet of an earlier flow counts in the figures, but the sender's control does not learn of it.
             if packet.flow == sender.flow {
                 let lost = packet.number.saturating_sub(sender.acknowledged);
                 sender.acknowledged = sender.acknowledged.max(packet.number + 1);
@@ -382,7 +382,7 @@ impl<C: Control, W: Watch> Simulation<'_, C, W> {
         }
     }
 
-    /// Puts a packet on the idle link or into the queue before it. Returns whether there was room.
+    /// Puts a packet on the idle link or into the queue. Returns false if the queue is full.
     fn enqueue(&mut self, now: u64, packet: Packet) -> bool {
         if self.in_transmission.is_none() {
             debug_assert!(self.queue.is_empty(), "no packet waits for an idle link");
@@ -401,7 +401,7 @@ impl<C: Control, W: Watch> Simulation<'_, C, W> {
         if packet.sender == SESSION { self.session.transmission } else { self.transmission }
     }
 
-    /// Moves packets over the link and through the delay.
+    /// Moves packets over the link and through the delay until `now`.
     fn move_packets(&mut self, now: u64) {
         while self.transmitted_at <= now {
             let departed = self.transmitted_at;

@@ -1,56 +1,56 @@
-//! Objective: what a sender's throughput and delay are worth.
+//! Objective: computes the score of a sender's throughput and delay.
 
 use core::fmt;
 use core::str::FromStr;
 
 use crate::network::{Keys, Outcome};
 
-/// Utility of a sender that was on but got nothing through. Source: the published evaluator, as observed.
+/// Utility of a sender that was on, but of which no packet was received. Source: the published evaluator, as observed.
 const STARVED: f64 = -2_147_483_647.0;
 
-/// The unit of delays, in ms. Source: as above.
+/// The unit of delays, in ms. Source: the published evaluator, as observed.
 const DELAY_UNIT_MS: f64 = 100.0;
 
-/// Time that a lost key adds to the sum of delays. Source: Mosh's longest retransmission timeout (its timing's fact
-/// sheet).
+/// Milliseconds that a lost key adds to the sum of delays. Source: Mosh's longest retransmission timeout (the fact
+/// sheet about Mosh's timing).
 const LOST_KEY_MS: f64 = 1_000.0;
 
-/// The time that a sender's packets are divided by to get its throughput.
+/// The time by which a sender's packets are divided, which gives its throughput.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Normalisation {
-    /// The time that the sender was on, each moment divided by the number of senders on. An equal share of a full link
-    /// is then the link's rate (the published evaluator).
+    /// The time that the sender was on, where each moment is divided by the number of senders on. An equal share of a
+    /// full link then equals the link's rate (the published evaluator).
     #[default]
     Share,
     /// The time that the sender was on (the paper).
     OnTime,
 }
 
-/// A statement of goals: `U_alpha(throughput) - delta * U_beta(delay)`, where `U_a(x)` is `x^(1 - a) / (1 - a)`, or the
-/// binary logarithm for `a` = 1. Throughput is in packets per ms, delay in units of 100 ms. If somebody types beside
-/// the senders, `keys * U_beta(delay of a key)` is subtracted as well.
+/// An objective: `U_alpha(throughput) - delta * U_beta(delay)`, where `U_a(x)` is `x^(1 - a) / (1 - a)`, or the binary
+/// logarithm for `a` = 1. Throughput is in packets per ms, and delay in units of 100 ms. If the network has a session,
+/// `keys * U_beta(delay of a key)` is subtracted, too.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Objective {
-    /// How much fairness of throughput counts.
+    /// The exponent `a` of the throughput's utility. A larger value gives more weight to fairness.
     pub(crate) alpha: f64,
-    /// The exponent `a` of the delay's utility; `alpha` is that of the throughput's.
+    /// The exponent `a` of the delay's utility.
     pub(crate) beta: f64,
-    /// How much delay counts.
+    /// The weight of delay.
     pub(crate) delta: f64,
-    /// How much the delay of a session's keys counts.
+    /// The weight of the delay of a session's keys.
     pub(crate) keys: f64,
-    /// The time that packets are divided by.
+    /// The time by which packets are divided.
     pub(crate) normalisation: Normalisation,
 }
 
 impl Objective {
-    /// The objective of the published program.
+    /// The objective of the published evaluator.
     pub(crate) const DEFAULT: Self =
         Self { alpha: 1.0, beta: 1.0, delta: 1.0, keys: 0.0, normalisation: Normalisation::Share };
 }
 
 impl Outcome {
-    /// Returns the packets per ms of the sender's time. `None` if it never was on.
+    /// Returns the packets per ms of the sender's time. `None` if the sender was never on.
     pub(crate) fn throughput(&self, normalisation: Normalisation) -> Option<f64> {
         let time = match normalisation {
             Normalisation::Share => self.share_ms,
@@ -59,14 +59,14 @@ impl Outcome {
         (time > 0.0).then(|| self.received as f64 / time)
     }
 
-    /// Returns the mean delay of a packet in ms. `None` if nothing was received.
+    /// Returns the mean delay of a packet in ms. `None` if no packet was received.
     pub(crate) fn delay_ms(&self) -> Option<f64> {
         (self.received > 0).then(|| self.delay_nanos as f64 * 1e-6 / self.received as f64)
     }
 }
 
 impl Keys {
-    /// Returns the mean delay of a key in ms, longer if keys were lost. `None` if there were no keys.
+    /// Returns the mean delay of a key in ms, where lost keys count with [`LOST_KEY_MS`]. `None` if there were no keys.
     pub(crate) fn delay_ms(&self) -> Option<f64> {
         let keys = self.received + self.lost;
         let sum = self.delay_nanos as f64 * 1e-6 + self.lost as f64 * LOST_KEY_MS;
@@ -75,14 +75,14 @@ impl Keys {
 }
 
 impl Objective {
-    /// Returns the utility of a sender's figures.
+    /// Returns the utility of a sender.
     pub(crate) fn utility(&self, outcome: &Outcome) -> f64 {
         let Some(throughput) = outcome.throughput(self.normalisation) else { return 0.0 };
         let Some(delay_ms) = outcome.delay_ms() else { return STARVED };
         fair(throughput, self.alpha) - self.delta * fair(delay_ms / DELAY_UNIT_MS, self.beta)
     }
 
-    /// Returns the score of a network: the mean of its senders' utilities, less the cost of the session's keys.
+    /// Returns the score of a network: the mean of the senders' utilities, minus the cost of the keys' delay.
     pub(crate) fn score(&self, outcomes: &[Outcome], keys: &Keys) -> f64 {
         let sum: f64 = outcomes.iter().map(|outcome| self.utility(outcome)).sum();
         let cost = keys.delay_ms().filter(|_| self.keys > 0.0);
@@ -91,7 +91,7 @@ impl Objective {
     }
 }
 
-/// Returns `U_a(x)` of the objective.
+/// Returns `U_a(x)` as [`Objective`] defines it.
 fn fair(x: f64, a: f64) -> f64 {
     if a == 1.0 { x.log2() } else { x.powf(1.0 - a) / (1.0 - a) }
 }
@@ -104,7 +104,7 @@ impl fmt::Display for Objective {
             Normalisation::OnTime => "on-time",
         };
         write!(f, "alpha={alpha},beta={beta},delta={delta},throughput={throughput}")?;
-        // Without `keys` the text is that of earlier versions: a checkpoint is recognised by it.
+        // Without `keys`, the text equals that of earlier versions, because checkpoints are compared by this text.
         if *keys > 0.0 { write!(f, ",keys={keys}") } else { Ok(()) }
     }
 }
@@ -112,7 +112,7 @@ impl fmt::Display for Objective {
 impl FromStr for Objective {
     type Err = String;
 
-    /// Reads a list such as `delta=0.1` or `alpha=2,delta=0,throughput=on-time`. A part left out has its default.
+    /// Reads a list such as `delta=0.1` or `alpha=2,delta=0,throughput=on-time`. A missing part has its default.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut objective = Self::DEFAULT;
         for part in text.split(',').filter(|part| !part.is_empty()) {
@@ -150,7 +150,7 @@ impl FromStr for Objective {
 mod tests {
     use super::*;
 
-    /// Packets with 200 ms of delay each: two per ms of the sender's share, one per ms of its time on.
+    /// Packets with 200 ms of delay each. There are two per ms of the sender's share, and one per ms of its time on.
     const OUTCOME: Outcome =
         Outcome { received: 2_000, delay_nanos: 2_000 * 200_000_000, share_ms: 1e3, on_ms: 2e3 };
 

@@ -1,4 +1,4 @@
-//! Prior: assumptions about the networks for which a controller is searched, and the settings of the search.
+//! Prior: assumptions about the networks for which a search grows a table, and the settings of the search.
 
 use std::fs;
 use std::path::Path;
@@ -10,26 +10,26 @@ use serde::Deserialize;
 use crate::action_range::ActionRanges;
 use crate::training_network::{TrainingNetwork, Typing};
 
-/// Most networks of a prior. Chosen: ten times what the publications use.
+/// Most networks of a prior. Chosen: ten times as many as in the publications.
 const NETWORKS_MAX: usize = 1_000;
 
-/// Most senders of a network. Chosen: four times as many as in the paper's datacenter.
+/// Most senders in a network. Chosen: four times as many as in the paper's datacenter.
 const SENDERS_MAX: usize = 256;
 
 /// Fastest link in packets per ms. Chosen: 10 Gbit/s.
 const FASTEST_LINK: f64 = 1_000.0;
 
-/// Longest round trip, and longest mean time on or off, in ms. Chosen: an hour, as no run needs more.
+/// Longest round trip, and longest mean time on or off, in ms. Chosen: an hour, and no run needs more.
 const LONGEST_MS: f64 = 3_600_000.0;
 
-/// Longest run of a network in s. Chosen: the published evaluations take 10^4 s.
+/// Longest run of a network, in s. Chosen: ten times the 10^4 s of the published evaluations.
 const LONGEST_RUN_S: f64 = 100_000.0;
 
 /// A prior as in its file. Each quantity is a number, `[low, high, step]` for a grid, or `[low, high]` to draw from.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Prior {
-    /// A description, for people.
+    /// A description for people.
     #[serde(default)]
     pub(crate) about: String,
     /// The rate of the link.
@@ -38,23 +38,23 @@ pub(crate) struct Prior {
     rtt_ms: Quantity,
     /// The number of senders that share the link.
     senders: Quantity,
-    /// The mean of a sender's times with data, distributed exponentially.
+    /// The mean time for which a sender has data, in ms. The times are distributed exponentially.
     mean_on_ms: Quantity,
-    /// The mean of a sender's times without data, distributed exponentially.
+    /// The mean time for which a sender has no data, in ms. The times are distributed exponentially.
     mean_off_ms: Quantity,
-    /// The most packets that wait for the link; left out for any number.
+    /// Most packets that wait for the link. If missing, the queue has no limit.
     #[serde(default)]
     buffer_packets: Option<Quantity>,
-    /// The share of packets lost after the link.
+    /// The share of packets that is lost after the link.
     #[serde(default)]
     loss: Quantity,
-    /// A session beside the senders; left out for none.
+    /// A session next to the senders. If missing, there is none.
     #[serde(default)]
     typing: Option<Typing>,
-    /// The number of networks that are drawn; left out where every combination of the values is one.
+    /// The number of networks to draw. If missing, every combination of the values is a network.
     #[serde(default)]
     draws: Option<usize>,
-    /// How long each network runs.
+    /// The simulated time of each network, in s.
     pub(crate) length_s: f64,
     /// The settings of the search.
     #[serde(default)]
@@ -65,20 +65,20 @@ pub(crate) struct Prior {
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Settings {
-    /// How often every rule is improved before the most used one is split: 5 where it is left out.
+    /// How often every rule is improved before the most used rule is split. If missing, 5.
     pub(crate) generations: u32,
-    /// The signals by which rules are split: the first 4 where it is left out.
+    /// The number of signals by which rules are split. If missing, 4.
     pub(crate) signals: usize,
-    /// Whether each step draws networks of its own: they are fixed where it is left out.
+    /// Whether each step draws its own networks. If missing, all steps have the same.
     pub(crate) redraws: bool,
-    /// Whether an improvement must hold in a longer run: it need not where it is left out.
+    /// Whether an improvement must also hold in a longer run. If missing, it need not.
     pub(crate) check_each: bool,
-    /// The actions that the search tries.
+    /// The actions that the search tries for a rule.
     pub(crate) actions: ActionRanges,
 }
 
 impl Default for Settings {
-    /// Returns the settings of the published program, as observed.
+    /// Returns the settings of the published search, as observed.
     fn default() -> Self {
         Self {
             generations: 5,
@@ -90,7 +90,7 @@ impl Default for Settings {
     }
 }
 
-/// The values of one property of the networks.
+/// The values of a property of the networks.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(untagged)]
 enum Quantity {
@@ -114,7 +114,7 @@ impl Quantity {
         }
     }
 
-    /// Returns all values of a grid. `None` for a range without steps, or if there would be more than [`NETWORKS_MAX`].
+    /// Returns all values of a grid. `None` for a range without steps, or if the values are more than [`NETWORKS_MAX`].
     fn values(self) -> Option<Vec<f64>> {
         match self {
             Self::One(value) => Some(vec![value]),
@@ -122,7 +122,7 @@ impl Quantity {
             Self::Range(_) => None,
             Self::Grid([low, high, step]) if low == high || step == 0.0 => Some(vec![low]),
             Self::Grid([low, high, step]) => {
-                // The last step may miss the end of the range by a rounding error, and still counts.
+                // A rounding error may put the last value above the end of the range, where it still counts.
                 let values = (0_u32..).map(|number| f64::from(number).mul_add(step, low));
                 let values: Vec<f64> = values
                     .take_while(|it| *it <= high + step * 1e-9)
@@ -133,7 +133,7 @@ impl Quantity {
         }
     }
 
-    /// Returns a value of a grid, or of a range, given a number from 0 to 1.
+    /// Returns a value of a grid or of a range, chosen by a random number from 0 to 1.
     fn draw(self, unit: f64) -> f64 {
         let [low, high] = self.bounds();
         match self {
@@ -147,11 +147,11 @@ impl Quantity {
 }
 
 impl Prior {
-    /// Reads a prior's file.
+    /// Reads a prior from its file.
     ///
     /// # Errors
     ///
-    /// Returns an error if the file cannot be read, is no prior, or assumes networks that cannot exist.
+    /// Returns an error if the file cannot be read, contains no prior, or assumes impossible networks.
     pub(crate) fn read(file: &Path) -> Result<Self> {
         let shown = file.display();
         let text = fs::read_to_string(file).with_context(|| format!("cannot read {shown}"))?;
@@ -162,7 +162,7 @@ impl Prior {
     ///
     /// # Errors
     ///
-    /// Returns a sentence if the text is no prior, or assumes networks that cannot exist.
+    /// Returns a sentence as the error if the text is no prior, or assumes impossible networks.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let prior: Self = toml::from_str(text).map_err(|error| {
             let before = error.span().and_then(|span| text.get(..span.start));
@@ -187,7 +187,7 @@ impl Prior {
             ("length_s", Quantity::One(self.length_s), 1e-3, LONGEST_RUN_S),
         ] {
             let [low, high] = quantity.bounds();
-            // If a number is NaN, every comparison is false.
+            // If a number is NaN, every comparison is false, so this condition holds.
             if !(least <= low && low <= high && high <= most) {
                 return Err(format!(
                     "{name} goes from {low} to {high}, and a prior has it from {least} to {most}, low end first"
@@ -221,11 +221,11 @@ impl Prior {
         self.search.actions.check()
     }
 
-    /// Returns the networks: the grid, or as many draws as the prior wants.
+    /// Returns the networks: all combinations of the grids, or as many random draws as the prior wants.
     ///
     /// # Errors
     ///
-    /// Returns a sentence if there are none or too many.
+    /// Returns a sentence as the error if there is no network, or if there are too many.
     pub(crate) fn networks(&self, seed: Seed) -> Result<Vec<TrainingNetwork>, String> {
         let too_many =
             format!("the prior has more than {NETWORKS_MAX} specimens; use fewer, or draws");
@@ -248,7 +248,7 @@ impl Prior {
                 let mut number = 0;
                 self.network(quantities.map(|quantity| {
                     number += 1;
-                    // Whole numbers of senders are all drawn with the same chance.
+                    // Each whole number of senders is drawn with the same chance.
                     let unit = chance.at(number).unit();
                     match quantity {
                         Quantity::Range([low, high]) if number == 3 => {

@@ -1,17 +1,17 @@
-//! Search: a table grown from one rule, so that its score on networks of a prior rises.
+//! Search: grows a table from a single rule, so that its score on the networks of a prior rises.
 //!
-//! Rules are improved, the most used one first, for some generations. Then the most used rule is split, and the search
-//! goes on with more rules. Before each split a longer run compares the table with that of the last split, and the
-//! better one stays, so that the score never falls. The published program then begins again without a split. Here the
-//! older table is split too, since a search that finds nothing better with few rules may with more.
+//! In each generation, the search improves the rules in use, the most used first. After some generations, it splits the
+//! most used rule. Before a split, a longer run compares the table with the table after the last split, and the better
+//! one stays, so that the score never falls. If it is the older one, the published search begins again without a split.
+//! This search splits it, too, because a search may find better actions only with more rules.
 //!
-//! Networks are few, and an action that is best on them may be bad on others. Two settings of a prior work against
-//! that. With `redraws`, each step draws its own networks; with `check_each`, an improvement stays only if the table is
-//! better in the longer run. Neither is in the published program as described. The paper draws networks for each step.
-//! After each improvement, the table's score on held-out networks, which decide on nothing, is told.
+//! The networks are few, and the best action for them may be bad for others. Two settings of a prior reduce this risk.
+//! With `redraws`, each step draws its own networks. With `check_each`, an improvement stays only if the table is
+//! better in the longer run. The published search has neither, as described. The paper draws networks for each step.
+//! After each improvement, the search reports the table's score on held-out networks, which influence no decision.
 //!
-//! A search is a sequence of [`Search::step`]s. Each begins from the state that a checkpoint holds, and the step's
-//! number decides its chance. So an interrupted search goes on as if nothing had happened.
+//! A search is a sequence of [`Search::step`]s. Each step begins from the state that a checkpoint holds, and the step's
+//! number determines its random numbers. An interrupted search therefore continues as if nothing had happened.
 
 use std::collections::BTreeMap;
 
@@ -28,37 +28,37 @@ use crate::terms::Terms;
 use crate::training_network::TrainingNetwork;
 use crate::workers::Workers;
 
-/// Candidates are first tried for this part of the length. Source: the published program, as observed.
+/// Candidates first run for this part of the length. Source: the published search, as observed.
 const TRIAL_PART: f64 = 0.1;
 
-/// Slack of the trial: candidates stay if they are in the better half, and at most this part worse than the best.
-/// Source: as above.
+/// Candidates pass this trial if they are in the better half, and at most this part worse than the best. Source: the
+/// published search, as observed.
 const TRIAL_SLACK: f64 = 0.05;
 
-/// How many times longer the runs are that decide on tables, and the held-out runs. Source: as above.
+/// Factor for the length of runs that compare tables, and of held-out runs. Source: the published search, as observed.
 const LONG_FACTOR: f64 = 10.0;
 
-/// The number that decides the chance of runs that compare tables. No step has it.
+/// The number that determines the random numbers of runs that compare tables. No step has this number.
 const CHECK: u64 = 0;
 
-/// The number that decides the chance of held-out runs. No step has it either.
+/// The number that determines the random numbers of held-out runs. No step has this number.
 const HELD_OUT: u64 = u64::MAX;
 
-/// Most improvements of one rule in a row. Chosen: with the largest change each time, no rule needs as many. No rule
-/// may hold a search up for ever.
+/// Most improvements of a rule in a row. Chosen: with the largest changes, no rule needs as many. The limit prevents an
+/// endless search.
 const ROUNDS_MAX: usize = 200;
 
-/// A table in the course of a search.
+/// A table during a search.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(try_from = "Saved", into = "Saved")]
 pub(crate) struct Grown {
     /// The table.
     pub(crate) table: Table,
-    /// The generation up to which each rule has been improved.
+    /// For each rule, the generation up to which the rule has been improved.
     pub(crate) generations: Vec<u32>,
 }
 
-/// A [`Grown`] as a checkpoint has it.
+/// A [`Grown`] as a checkpoint stores it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Saved {
@@ -88,43 +88,43 @@ impl TryFrom<Saved> for Grown {
     }
 }
 
-/// Everything that a search continues from.
+/// Everything from which a search continues.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct State {
     /// The table that is being improved.
     pub(crate) grown: Grown,
-    /// The table right after the last split.
+    /// The table immediately after the last split.
     pub(crate) backup: Grown,
-    /// The score of `backup` in the long run, once it is known.
+    /// The score of `backup` in the long run. `None` before that run.
     pub(crate) backup_score: Option<f64>,
-    /// The score of `grown` in the long run, where it is known.
+    /// The score of `grown` in the long run. `None` if no run has determined it.
     pub(crate) long_score: Option<f64>,
     /// The score of `grown` on the held-out networks, after the last improvement.
     pub(crate) held_out: Option<f64>,
-    /// Generations since the last split.
+    /// Number of generations since the last split.
     pub(crate) generation: u32,
-    /// How many splits there were.
+    /// Number of splits.
     pub(crate) epoch: u32,
     /// Steps done.
     pub(crate) steps: u64,
 }
 
-/// The outcome of a step.
+/// The result of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Step {
-    /// A rule was improved until no tried action was better.
+    /// A rule was improved until no tried action was better than its own.
     Improved {
-        /// The rule's number, from 1.
+        /// The rule's number, counted from 1.
         rule: usize,
         /// The rule's action before and after.
         actions: [Action; 2],
-        /// The score before and after, in runs with the step's chance.
+        /// The score before and after, in runs with the step's random numbers.
         scores: [f64; 2],
         /// The scores before and after in the long run. `None` if `check_each` is off or nothing was improved.
         long: Option<[f64; 2]>,
     },
-    /// All rules in use have been improved in this generation: the next one begins.
+    /// All rules in use have been improved in this generation, so the next generation begins.
     Generation,
     /// The table was compared with that of the last split, and the better one was split.
     Split {
@@ -132,42 +132,42 @@ pub(crate) enum Step {
         score: f64,
         /// Whether the older table was better.
         is_reverted: bool,
-        /// How many rules there are after the split.
+        /// The number of rules after the split.
         rules: usize,
     },
-    /// No rule can be split: the search has ended.
+    /// No rule can be split, so the search has ended.
     Done,
 }
 
 /// A search.
 pub(crate) struct Search<'a> {
-    /// The assumptions.
+    /// The assumptions about networks, and the settings.
     pub(crate) prior: &'a Prior,
-    /// The networks of the long run, and of all steps unless each step draws its own.
+    /// The networks of the long run. They are also the networks of all steps, unless each step draws its own.
     pub(crate) networks: &'a [TrainingNetwork],
-    /// The held-out networks, which decide on nothing.
+    /// The held-out networks, which influence no decision.
     pub(crate) held_out: &'a [TrainingNetwork],
     /// The worth of throughput and delay.
     pub(crate) objective: Objective,
-    /// Decides all chance.
+    /// The seed of all random numbers.
     pub(crate) seed: Seed,
-    /// The processors.
+    /// The processors that do the runs.
     pub(crate) workers: &'a Workers,
-    /// The state that the search is in.
+    /// The present state of the search.
     pub(crate) state: State,
 }
 
 impl State {
-    /// Returns the state at the beginning of a search: a table of one rule.
+    /// Returns the state at the beginning of a search with a table of a single rule.
     ///
     /// # Errors
     ///
-    /// Returns an error if a table may not have the first action of the prior.
+    /// Returns an error if the prior's first action is not valid in a table.
     pub(crate) fn first(prior: &Prior) -> Result<Self, TableError> {
         Ok(Self::from(Table::uniform(prior.search.actions.first())?))
     }
 
-    /// Returns the state at the beginning of a search that improves a table.
+    /// Returns the state at the beginning of a search that improves `table`.
     pub(crate) fn from(table: Table) -> Self {
         let generations = vec![0; table.rules().len()];
         let grown = Grown { table, generations };
@@ -185,11 +185,11 @@ impl State {
 }
 
 impl<'a> Search<'a> {
-    /// Makes the next step of the search.
+    /// Does the next step of the search.
     ///
     /// # Errors
     ///
-    /// Returns a [`Fault`] if an evaluation fails; the state is that before the step.
+    /// Returns a [`Fault`] if an evaluation fails. The state is then the state before the step.
     pub(crate) fn step(&mut self) -> Result<Step, Fault> {
         let number = self.state.steps + 1;
         let drawn = self.prior.search.redraws.then(|| {
@@ -219,7 +219,7 @@ impl<'a> Search<'a> {
         Ok(step)
     }
 
-    /// Returns the score of the present table in the long run.
+    /// Returns the present table's score in the long run.
     ///
     /// # Errors
     ///
@@ -228,7 +228,7 @@ impl<'a> Search<'a> {
         self.state.long_score.map_or_else(|| self.check(&self.state.grown.table), Ok)
     }
 
-    /// Returns the score of a table on the held-out networks.
+    /// Returns a table's score on the held-out networks.
     ///
     /// # Errors
     ///
@@ -237,7 +237,7 @@ impl<'a> Search<'a> {
         Ok(self.evaluator(self.held_out, HELD_OUT, LONG_FACTOR).score(table)?.score)
     }
 
-    /// Returns the score of a table in the long run, which has the same chance each time.
+    /// Returns a table's score in the long run, which has the same random numbers for each table.
     fn check(&self, table: &Table) -> Result<f64, Fault> {
         Ok(self.evaluator(self.networks, CHECK, LONG_FACTOR).score(table)?.score)
     }
@@ -252,14 +252,14 @@ impl<'a> Search<'a> {
         Evaluator { networks: on, terms, workers: self.workers }
     }
 
-    /// Returns the most used rule that has not been improved in this generation; of equally used ones the last.
+    /// Returns the most used rule that this generation has not improved. Among equally used rules, it is the last.
     fn most_used(&self, uses: &[u64], generation: u32) -> Option<usize> {
         let generations = &self.state.grown.generations;
         let candidates = (0..uses.len()).filter(|rule| uses[*rule] > 0);
         candidates.filter(|rule| generations[*rule] <= generation).max_by_key(|rule| uses[*rule])
     }
 
-    /// Tries actions for a rule until none is better than the one that it has.
+    /// Tries actions for a rule until none is better than the rule's own.
     fn improve(
         &mut self,
         rule: usize,
@@ -281,7 +281,7 @@ impl<'a> Search<'a> {
         Ok(Step::Improved { rule: rule + 1, actions, scores, long })
     }
 
-    /// Gives a rule an action, unless `check_each` is on and the long run is no better. Returns the long run's scores.
+    /// Gives a rule an action, unless `check_each` is on and the long run is not better. Returns the long run's scores.
     fn adopt(&mut self, rule: usize, action: Action) -> Result<Option<[f64; 2]>, Fault> {
         let table = with_action(&self.state.grown.table, rule, action);
         let long = if self.prior.search.check_each {
@@ -301,7 +301,7 @@ impl<'a> Search<'a> {
         Ok(long)
     }
 
-    /// Returns the best action for a rule. A short run tries all, and a whole run those that come close to the best.
+    /// Returns the best action for a rule. A short run tries all, and a full run those that come close to the best.
     fn best_candidate(
         &self,
         rule: usize,
@@ -326,11 +326,11 @@ impl<'a> Search<'a> {
             known.insert(key(&unknown[*number]), evaluation.score);
         }
         let scores = actions.iter().filter_map(|it| Some((*it, *known.get(&key(it))?)));
-        // If scores are equal, the first action is taken.
+        // If scores are equal, the first action wins.
         Ok(scores.reduce(|best, next| if next.1 > best.1 { next } else { best }))
     }
 
-    /// Keeps the better one of the present table and that of the last split, and splits its most used rule.
+    /// Compares the present table with the table of the last split, and splits the most used rule of the better table.
     fn split(&mut self, evaluator: &Evaluator<'_>) -> Result<Step, Fault> {
         let backup_score = match self.state.backup_score {
             Some(score) => score,
@@ -342,7 +342,7 @@ impl<'a> Search<'a> {
         let mut generations = vec![0; kept.rules().len()];
         let uses = evaluator.score(kept)?.uses;
         let mut order: Vec<usize> = (0..uses.len()).filter(|rule| uses[*rule] > 0).collect();
-        // The most used rule comes first, and of equally used ones the last.
+        // The most used rule comes first. Among equally used rules, the last comes first.
         order.sort_by_key(|rule| core::cmp::Reverse((uses[*rule], *rule)));
         for rule in order {
             let memories = evaluator.memories(kept, rule)?;
@@ -356,7 +356,7 @@ impl<'a> Search<'a> {
             let backup = Grown { table, generations };
             self.state.grown = backup.clone();
             self.state.backup = backup;
-            // A split gives both parts the same action, so that the score stays the same.
+            // A split gives all parts the same action, so the score stays the same.
             self.state.backup_score = Some(score.max(backup_score));
             self.state.long_score = self.state.backup_score;
             self.state.generation = 0;
@@ -367,7 +367,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns the least score to pass the short run: the median, or one slightly below the best if that is higher.
+/// Returns the least score that passes the short run: the median, or a score slightly below the best if that is higher.
 fn least_of_trials(trials: &[Evaluation]) -> f64 {
     let mut scores: Vec<f64> = trials.iter().map(|trial| trial.score).collect();
     scores.sort_by(f64::total_cmp);
@@ -382,7 +382,7 @@ fn with_action(table: &Table, rule: usize, action: Action) -> Table {
         .expect("the ranges of a prior hold only actions that a table may have")
 }
 
-/// Returns an action in a form that can be the key of a map.
+/// Returns an action as the key of a map.
 fn key(action: &Action) -> [u64; 3] {
     let increment = i64::from(action.increment).cast_unsigned();
     [action.multiple.to_bits(), increment, action.intersend_ms.to_bits()]

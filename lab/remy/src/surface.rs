@@ -1,8 +1,8 @@
-//! Surface: the actions of a table as a picture, by two signals.
+//! Surface: draws the actions of a table by two signals, as a picture.
 //!
-//! Mostly packets arrive as they were sent: the averages of arrivals and sendings are then equal, and are the
-//! horizontal axis. The vertical axis is the ratio of round trips. Each panel has a part of an action, dark where it is
-//! large.
+//! In most cases, packets arrive with the same gaps with which they were sent. The averages of both gaps are then
+//! equal, and are the horizontal axis. The vertical axis is the ratio of round trips. Each panel shows a part of an
+//! action, with large values dark.
 
 use anyhow::{Result, anyhow};
 use plotters::prelude::*;
@@ -11,16 +11,16 @@ use rove_congestion::remy::{Action, Memory, Table};
 /// The picture's size, in pixels.
 const SIZE: (u32, u32) = (1_100, 400);
 
-/// How many cells a panel has along each axis.
+/// Cells of a panel along each axis.
 const CELLS: u32 = 64;
 
-/// Ends of the horizontal axis, in ms. Chosen: 1 Gbit/s to 10 kbit/s of full packets.
+/// Limits of the horizontal axis, in ms. Chosen: 1 Gbit/s to 10 kbit/s with full packets.
 const GAPS: (f64, f64) = (0.01, 1_000.0);
 
-/// Ends of the vertical axis. Chosen: few tables tell queues of more than three round trips apart.
+/// Limits of the vertical axis. Chosen: few tables distinguish ratios above this.
 const RATIOS: (f64, f64) = (1.0, 4.0);
 
-/// A panel: its title, and a function that returns the shown part of an action.
+/// A panel: its title, and a function that returns the part of an action that it shows.
 type Panel = (&'static str, fn(&Action) -> f64);
 
 const PANELS: [Panel; 3] = [
@@ -33,7 +33,7 @@ const PANELS: [Panel; 3] = [
 ///
 /// # Errors
 ///
-/// Returns an error if the plotting crate refuses something.
+/// Returns an error if the plotting crate does.
 pub(crate) fn draw(table: &Table) -> Result<String> {
     let mut svg = String::new();
     paint(table, &mut svg).map_err(|error| anyhow!("cannot draw the table: {error}"))?;
@@ -78,7 +78,7 @@ fn paint(table: &Table, svg: &mut String) -> Result<(), Box<dyn core::error::Err
     Ok(())
 }
 
-/// Returns a colour between a light and a dark one.
+/// Returns a colour between a light colour and a dark one.
 fn shade(share: f64) -> RGBColor {
     let mix = |light: f64, dark: f64| {
         #[expect(

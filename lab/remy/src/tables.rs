@@ -1,4 +1,4 @@
-//! Tables in files, of either form, and those that the laboratory brings.
+//! Reads and writes tables in files, in the published form and in the readable form.
 
 use std::fs;
 use std::path::Path;
@@ -7,11 +7,11 @@ use anyhow::{Context, Result, bail};
 use rove_congestion::remy::Table;
 use rove_runs::files::write_whole;
 
-/// Reads a table: the published form if the file's name ends in `.dna`, else the readable one.
+/// Reads a table from a file, in the published form if its name ends in `.dna`, and else in the readable form.
 ///
 /// # Errors
 ///
-/// Returns an error if the file cannot be read, or holds no usable table.
+/// Returns an error if the file cannot be read, or contains no valid table.
 pub(crate) fn read(file: &Path) -> Result<Table> {
     parse(file, &fs::read(file).with_context(|| format!("cannot read {}", file.display()))?)
 }
@@ -20,7 +20,7 @@ pub(crate) fn read(file: &Path) -> Result<Table> {
 ///
 /// # Errors
 ///
-/// Returns an error if they are no usable table.
+/// Returns an error if the bytes are no valid table.
 pub fn parse(file: &Path, bytes: &[u8]) -> Result<Table> {
     let shown = file.display();
     let table = if is_dna(file) {
@@ -34,11 +34,11 @@ pub fn parse(file: &Path, bytes: &[u8]) -> Result<Table> {
     table.with_context(|| format!("{shown} cannot be used"))
 }
 
-/// Writes a table in the form that the file's name asks for: `.dna` or `.toml`.
+/// Writes a table to a file in the form of the name's ending, `.dna` or `.toml`.
 ///
 /// # Errors
 ///
-/// Returns an error if the file cannot be written, or its name asks for no form.
+/// Returns an error if the file cannot be written, or if its name has another ending.
 pub(crate) fn write(table: &Table, file: &Path) -> Result<()> {
     let shown = file.display();
     if is_dna(file) {

@@ -1,4 +1,4 @@
-//! Task: a message to another process that asks for a run of a table on a network. The answer is the worth of the run.
+//! Task: a message that asks another process for a run of a table on a network. The answer is the run's score.
 
 use std::io::{BufRead, Write};
 
@@ -11,7 +11,7 @@ use crate::fault::Fault;
 use crate::terms::{Appraisal, Terms};
 use crate::training_network::TrainingNetwork;
 
-/// The terms and the table that all tasks of an order share.
+/// The terms and the table of all tasks in an order.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TermsMessage {
@@ -22,20 +22,20 @@ pub(crate) struct TermsMessage {
     length_ms: f64,
 }
 
-/// A run of the table, with other actions in some of its rules.
+/// A run of the order's table, with other actions in some of its rules.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Task {
-    /// The network's number, from 0. It decides the run's chance.
+    /// The network's number, from 0. It determines the run's random numbers.
     number: usize,
     #[serde(rename = "specimen")]
     network: TrainingNetwork,
-    /// Rules with another action than the table's: number from 0, multiple, increment, and time between packets (ms).
+    /// Rules with another action than the table's: number from 0, multiple, increment, and ms between packets.
     actions: Vec<(usize, f64, i32, f64)>,
 }
 
 impl TermsMessage {
-    /// Creates the message of terms and a table.
+    /// Creates the message for terms and a table.
     pub(crate) fn new(terms: &Terms, table: &Table) -> Self {
         let Terms { objective, seed, length_ms } = terms;
         let (table, objective) = (table.to_readable(), objective.to_string());
@@ -46,7 +46,7 @@ impl TermsMessage {
     ///
     /// # Errors
     ///
-    /// Returns an error if the message has no valid table or objective.
+    /// Returns an error if the message contains no valid table or objective.
     fn read(&self) -> Result<(Terms, Table)> {
         let objective = self.objective.parse().map_err(|sentence: String| anyhow!(sentence))?;
         let terms = Terms { objective, seed: self.seed, length_ms: self.length_ms };
@@ -55,7 +55,7 @@ impl TermsMessage {
 }
 
 impl Task {
-    /// Creates the message of a run of `table`, whose rules have the boxes of those of `base`.
+    /// Creates the message for a run of `table`. Its rules must have the same domains as the rules of `base`.
     pub(crate) fn new(
         base: &Table,
         table: &Table,
@@ -72,11 +72,11 @@ impl Task {
         Self { number, network: *network, actions: actions.collect() }
     }
 
-    /// Does the run of this task. Returns its worth.
+    /// Does the run of this task. Returns the run's score.
     ///
     /// # Errors
     ///
-    /// Returns an error if `base` has no such rules, or a table may not have such actions.
+    /// Returns an error if `base` lacks a rule, or if an action is not valid in a table.
     fn run(&self, terms: &Terms, base: &Table) -> Result<Result<Appraisal, Fault>> {
         let mut table = base.clone();
         for (rule, multiple, increment, intersend_ms) in self.actions.iter().copied() {
@@ -87,11 +87,11 @@ impl Task {
     }
 }
 
-/// Does the tasks that `input` brings. A worker needs no files and no other workers.
+/// Does the tasks that arrive on `input`, and writes the answers to `output`. Needs no files and no other workers.
 ///
 /// # Errors
 ///
-/// Returns an error at the first line that is no message or asks for an invalid run, or if an answer cannot be written.
+/// Returns an error if a line is no message or asks for an invalid run, or if an answer cannot be written.
 pub(crate) fn work(input: impl BufRead, output: impl Write) -> Result<()> {
     let read = |terms: TermsMessage| terms.read();
     ray::work(input, output, read, |(terms, table), task: Task| task.run(terms, table))

@@ -1,4 +1,4 @@
-//! Terms: all that tables are compared on, and the worth of one run.
+//! Terms: the conditions under which tables are compared, and the score of a run.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -12,29 +12,29 @@ use crate::network::{self, Run};
 use crate::objective::Objective;
 use crate::training_network::TrainingNetwork;
 
-/// The terms on which tables are compared.
+/// The conditions under which tables are compared.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
-    /// The worth of throughput and delay.
+    /// The objective that computes scores.
     pub(crate) objective: Objective,
-    /// Decides all chance.
+    /// The seed of all random numbers.
     pub(crate) seed: u64,
-    /// How long each network runs, in ms.
+    /// The simulated time of each network, in ms.
     pub(crate) length_ms: f64,
 }
 
-/// The worth of a table on one network, and how it used its rules.
+/// The score of a table on a network, and how the table used its rules.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Appraisal {
-    /// The mean of the senders' utilities, less the cost of the keys' delay.
+    /// The mean of the senders' utilities, minus the cost of the keys' delay.
     pub(crate) score: f64,
     /// How often each rule was followed.
     pub(crate) uses: Vec<u64>,
 }
 
 impl Terms {
-    /// Simulates a network with any kind of control. The network's number decides its chance.
+    /// Simulates a network with any kind of control. The network's number determines the run's random numbers.
     ///
     /// # Errors
     ///
@@ -56,11 +56,11 @@ impl Terms {
         })
     }
 
-    /// Returns the worth of a table on a network. The network's number decides its chance.
+    /// Returns a table's score on a network. The network's number determines the run's random numbers.
     ///
     /// # Errors
     ///
-    /// Returns a [`Fault`] if the run panics, or the score is no number.
+    /// Returns a [`Fault`] if the run panics, or if the score is not a number.
     pub(crate) fn appraise(
         &self,
         table: &Table,
@@ -81,7 +81,7 @@ impl Terms {
     }
 }
 
-/// Adds the uses of each rule to their sums.
+/// Adds the uses of each rule to the sums over several runs.
 pub(crate) fn add(sums: &mut [u64], uses: &[u64]) {
     debug_assert_eq!(sums.len(), uses.len(), "both are of the same rules");
     sums.iter_mut().zip(uses).for_each(|(sum, uses)| *sum += uses);

@@ -1,6 +1,6 @@
-//! The published figures of published tables.
+//! Compares published tables with their published figures.
 //!
-//! The tables are no part of the repository: `ROVE_REMY` names their folder.
+//! The tables are not in the repository. The variable `ROVE_REMY` names their folder.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::network::{Outcome, run};
 use crate::objective::Normalisation;
 use crate::training_network::TrainingNetwork;
 
-/// Returns a published table. Without one, says so and returns `None`.
+/// Returns a published table. If the folder is unknown, prints this and returns `None`.
 fn published(name: &str) -> Option<Table> {
     let named = std::env::var_os("ROVE_REMY").filter(|name| !name.is_empty());
     let Some(folder) = named.map(PathBuf::from) else {
@@ -23,17 +23,17 @@ fn published(name: &str) -> Option<Table> {
     Some(Table::from_dna(&bytes).expect("a published table"))
 }
 
-/// How many packets a link carries in a run, within limits of its length. Chosen: the tests take less than a minute.
+/// Packets that a link carries in a run of usual length. Chosen: the tests then take less than a minute.
 const PACKETS: f64 = 4e6;
 
-/// Runs a table on a network, and returns the figures of the senders.
+/// Runs a table on a network. Returns the figures of the senders.
 fn outcomes(table: &Table, network: &TrainingNetwork) -> Vec<Outcome> {
-    // 10^7 ms is the length of the published runs. A tenth of it is the least at which figures vary by less than 3 % between seeds.
+    // The published runs take 10^7 ms. From a tenth of that on, figures vary by less than 3 % between seeds.
     let length_ms = (PACKETS / network.packets_per_ms).clamp(1e6, 1e7);
     run(network, Seed::new(42), length_ms, |_| Ruled::new(table, None), &mut ()).outcomes
 }
 
-/// Returns throughput as a share of the link's rate, and delay as a multiple of the round trip.
+/// Returns the throughput as a share of the link's rate, and the delay as a multiple of the round trip.
 fn ratios(outcome: &Outcome, network: &TrainingNetwork) -> (f64, f64) {
     let throughput = outcome.throughput(Normalisation::Share).expect("it was on");
     let delay_ms = outcome.delay_ms().expect("packets were received");
@@ -55,7 +55,7 @@ const TWO_SENDERS: TrainingNetwork = TrainingNetwork {
     typing: None,
 };
 
-/// Returns the score that the published evaluator calls normalised: `log2` of throughput to rate, less `log2` of delay.
+/// Returns the published "normalised" score: `log2` of throughput to rate, minus `log2` of delay to round trip.
 fn normalised_score(outcome: &Outcome, network: &TrainingNetwork) -> Option<f64> {
     let throughput = outcome.throughput(Normalisation::Share)? / network.packets_per_ms;
     Some(throughput.log2() - (outcome.delay_ms()? / network.rtt_ms).log2())
@@ -77,7 +77,7 @@ fn published_tables_are_read_and_written_in_both_forms() {
     }
 }
 
-/// Links in Mbit/s with what two senders are expected to get of them: Mbit/s, and ms of delay. Source: the published tests of the table.
+/// Links in Mbit/s, with the expected throughput in Mbit/s and delay in ms. Source: the published tests of the table.
 const LINKS: [(f64, f64, f64); 7] = [
     (2.21, 1.8, 346.0),
     (9.93, 6.0, 165.0),
@@ -96,7 +96,7 @@ fn the_table_for_a_hundredfold_range_has_its_published_throughputs_and_delays() 
         let outcomes = outcomes(&table, &network);
         for outcome in &outcomes {
             let (share, ratio) = ratios(outcome, &network);
-            // Two senders that are on for half of the time share the link for a quarter of it.
+            // Each of two senders that are on for half of the time gets 0.75 of the link while it is on.
             let (got, got_delay) = (share * 0.75 * link, ratio * 150.0);
             eprintln!(
                 "{link} Mbit/s: {got:.2} Mbit/s of {throughput}, {got_delay:.1} ms of {delay}"
@@ -136,7 +136,7 @@ fn the_three_first_tables_have_their_published_throughputs_delays_and_scores() {
     }
 }
 
-/// Rates in packets per ms, with the score of a sender, and throughput and delay of both. Source: the published sweep, measured.
+/// Rates in packets per ms, a sender's score, and throughput and delay of both senders. Source: the published sweep.
 const SWEEP: [(f64, f64, [f64; 2], [f64; 2]); 10] = [
     (0.1, -3.652, [1.259, 1.258], [15.58, 16.08]),
     (0.2154, -1.098, [1.078, 1.074], [2.305, 2.307]),

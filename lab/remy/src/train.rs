@@ -1,4 +1,4 @@
-//! `rove-lab remy train`: a search, with its progress, its checkpoints and its result on disk.
+//! `rove-lab remy train`: runs a search, and writes its progress, its checkpoints and its result.
 
 use std::fs;
 use std::io::Write;
@@ -19,11 +19,11 @@ use crate::search::{Search, State, Step};
 use crate::tables;
 use crate::workers::Workers;
 
-/// Searches for a table until the options end the search. Goes on from a checkpoint if there is one beside the table.
+/// Searches for a table until the options end the search. Continues from the table's checkpoint if there is one.
 ///
 /// # Errors
 ///
-/// Returns an error if the prior or a checkpoint cannot be used, a file not be written, or an evaluation fails.
+/// Returns an error if the prior or a checkpoint is not usable, a file cannot be written, or an evaluation fails.
 pub(crate) fn train(options: &RemyOptions, mut progress: impl Write) -> Result<()> {
     let shown = options.prior().display();
     let prior = Prior::read(options.prior())?;
@@ -35,7 +35,7 @@ pub(crate) fn train(options: &RemyOptions, mut progress: impl Write) -> Result<(
     let mut checkpoint = begun(options, &prior, text)?;
     check_writable(options.out())?;
     let workers = workers(options, &mut progress)?;
-    // The held-out networks are drawn by another seed, which no step has.
+    // Another seed, which no step has, draws the held-out networks.
     let others = Seed::new(seed.stream("remy.held-out").at(0).bits());
     let held_out = prior.networks(others).map_err(|sentence| anyhow!("{shown}: {sentence}"))?;
     let mut search = Search {
@@ -82,7 +82,7 @@ pub(crate) fn train(options: &RemyOptions, mut progress: impl Write) -> Result<(
     Ok(())
 }
 
-/// Returns the checkpoint of a search that goes on, or of a new one, given the prior's text.
+/// Returns the checkpoint from which the search continues, or that of a new search. `text` is the prior's text.
 fn begun(options: &RemyOptions, prior: &Prior, text: String) -> Result<Checkpoint> {
     let table = options.begin.as_deref().map(tables::read).transpose()?;
     let begin = table.as_ref().map(|table| [begin_of(options), table.to_readable()]);
@@ -102,17 +102,17 @@ fn begun(options: &RemyOptions, prior: &Prior, text: String) -> Result<Checkpoin
     Ok(Checkpoint { prior: text, objective, seed: options.seed, begin, seconds: 0.0, state })
 }
 
-/// Returns the option of the table that a search begins with; empty for one rule.
+/// Returns the option that names the search's first table. Empty if the search began with a single rule.
 fn begin_of(options: &RemyOptions) -> String {
     options.begin.as_deref().map_or_else(String::new, |it| format!(" --begin {}", name(it)))
 }
 
-/// Returns the name of a file.
+/// Returns the name of a file without its folder.
 fn name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Returns the threads or the pool that the options ask for.
+/// Returns the threads or the pool that the options choose.
 fn workers(options: &RemyOptions, progress: &mut impl Write) -> Result<Workers> {
     let workers = match options.engine {
         Engine::Local => Workers::Threads(options.threads()),
@@ -124,7 +124,7 @@ fn workers(options: &RemyOptions, progress: &mut impl Write) -> Result<Workers> 
     Ok(workers)
 }
 
-/// Writes a table, with remarks on the search that has found it.
+/// Writes a table, with remarks about the search that has found it.
 fn write_table(
     options: &RemyOptions,
     search: &Search<'_>,
@@ -150,7 +150,7 @@ fn write_table(
     write_whole(options.out(), &table.to_readable())
 }
 
-/// Writes a line about a step.
+/// Writes a line about a step to `progress`.
 fn tell(progress: &mut impl Write, seconds: f64, search: &Search<'_>, step: &Step) {
     let action = |it: &Action| {
         format!("window x {} {:+}, {} ms", it.multiple, it.increment, it.intersend_ms)
@@ -186,6 +186,6 @@ fn tell(progress: &mut impl Write, seconds: f64, search: &Search<'_>, step: &Ste
         ),
         Step::Done => "no rule can be split".to_owned(),
     };
-    // If nobody reads the progress, the search goes on.
+    // If the progress cannot be written, the search continues.
     let _ = writeln!(progress, "{seconds:8.0} s  epoch {epoch}, generation {generation}: {line}");
 }

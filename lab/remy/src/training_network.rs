@@ -1,9 +1,9 @@
-//! Training network: one network that a controller is tried on. The output of commands calls it a specimen.
+//! Training network: a network on which a controller is tried. The output of commands calls it a specimen.
 
 use serde::{Deserialize, Serialize};
 
-/// A network: some senders before one queue and one link. A rate of 1 packet per ms is 10 Mbit/s in the publications,
-/// whose packets have 1250 bytes.
+/// A network in which several senders share a queue and a link. In the publications, packets have 1250 bytes, so that 1
+/// packet per ms is 10 Mbit/s.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub(crate) struct TrainingNetwork {
     /// The link's rate.
@@ -12,26 +12,26 @@ pub(crate) struct TrainingNetwork {
     pub(crate) rtt_ms: f64,
     /// The number of senders.
     pub(crate) senders: usize,
-    /// The mean of the times for which a sender has data, distributed exponentially.
+    /// The mean time for which a sender has data. The times are distributed exponentially.
     pub(crate) mean_on_ms: f64,
-    /// The mean of the times for which a sender has no data, distributed exponentially.
+    /// The mean time for which a sender has no data. The times are distributed exponentially.
     pub(crate) mean_off_ms: f64,
-    /// How many packets wait for the link at most. `None` for any number.
+    /// Most packets that wait for the link. `None` for a queue without a limit.
     pub(crate) buffer_packets: Option<usize>,
-    /// The share of packets that are lost after the link.
+    /// The share of packets that is lost after the link.
     pub(crate) loss: f64,
-    /// A session whose packets wait in the same queue. `None` for none.
+    /// A session whose packets wait in the same queue. `None` for no session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) typing: Option<Typing>,
 }
 
-/// A person who types in a session. Each key is a small packet in the senders' direction, like the screen's answer.
+/// A person who types in a session. Each key is a small packet that travels as the senders' packets do.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Typing {
-    /// The mean of the pauses between two keys, distributed exponentially.
+    /// The mean pause between two keys. The pauses are distributed exponentially.
     pub(crate) mean_gap_ms: f64,
-    /// The size of a key's packet as a multiple of a sender's packet.
+    /// The size of a key's packet, as a multiple of the size of a sender's packet.
     pub(crate) size: f64,
 }
 
@@ -47,14 +47,14 @@ impl TrainingNetwork {
     }
 }
 
-/// Returns a number of ms in ns.
+/// Converts ms into ns.
 pub(crate) fn nanos(millis: f64) -> u64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates")]
     let nanos = (millis * 1e6).round() as u64;
     nanos
 }
 
-/// Returns a number of ns in ms.
+/// Converts ns into ms.
 pub(crate) fn millis(nanos: u64) -> f64 {
     nanos as f64 * 1e-6
 }

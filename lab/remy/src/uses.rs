@@ -1,6 +1,6 @@
-//! Uses: the rules of a table that the networks of a prior meet.
+//! Uses: the rules of a table that are used on the networks of a prior.
 //!
-//! It also has scores of the table with its most used actions alone, and ends with a flow's path through the rules.
+//! The text also has the table's scores with only its most used actions. It ends with a flow's way through the rules.
 
 use core::fmt::Write as _;
 
@@ -11,10 +11,10 @@ use rove_units::Instant;
 use crate::control::{Control, Ruled};
 use crate::evaluator::{Evaluation, Evaluator};
 
-/// Most steps of the path that are written. Chosen: a screen.
+/// Most steps of a flow's way that are written. Chosen: as many as fit on a screen.
 const STEPS_MAX: usize = 20;
 
-/// The control of a sender by a table, with a note of each change of rule: the time and the window.
+/// A sender's control by a table. It records each change of the rule, with the time and the window.
 struct Followed<'a> {
     ruled: Ruled<'a>,
     now: Instant,
@@ -56,11 +56,11 @@ impl Control for Followed<'_> {
     }
 }
 
-/// Returns the uses of a table's rules on the networks of an evaluator, as text.
+/// Returns as text how a table's rules are used on the evaluator's networks.
 ///
 /// # Errors
 ///
-/// Returns an error if an evaluation dies, or a score is no number.
+/// Returns an error if an evaluation panics, or if a score is not a number.
 pub(crate) fn text(table: &Table, evaluator: &Evaluator<'_>) -> Result<String> {
     let Evaluation { score, uses } = evaluator.score(table)?;
     debug_assert_eq!(uses.len(), table.rules().len(), "each rule has its number of uses");
@@ -93,7 +93,7 @@ pub(crate) fn text(table: &Table, evaluator: &Evaluator<'_>) -> Result<String> {
     Ok(out)
 }
 
-/// Returns a table of few actions: each rule has the action of the nearest rule that is kept.
+/// Returns a table with fewer actions: each rule has the action of the nearest rule in `kept`.
 fn pruned(table: &Table, kept: &[usize]) -> Result<Table> {
     let rules = table.rules();
     let mut pruned = table.clone();
@@ -107,7 +107,7 @@ fn pruned(table: &Table, kept: &[usize]) -> Result<Table> {
     Ok(pruned)
 }
 
-/// Returns how far apart the middles of two rules lie: the squared distance on logarithmic axes.
+/// Returns the distance of the middles of two rules, squared, on logarithmic axes.
 fn distance(one: &Rule, other: &Rule) -> f64 {
     let middle = |rule: &Rule, axis: usize| {
         f64::midpoint(rule.domain.lower[axis].ln_1p(), rule.domain.upper[axis].ln_1p())

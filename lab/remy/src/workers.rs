@@ -5,17 +5,17 @@ use core::fmt;
 use rove_runs::parallel;
 use rove_runs::ray::Pool;
 
-/// The processors that do the runs. No result depends on them.
+/// The processors that do the runs. They influence no result.
 #[derive(Debug)]
 pub(crate) enum Workers {
-    /// So many threads of this process.
+    /// This many threads of this process.
     Threads(usize),
-    /// Other processes, maybe on other computers.
+    /// Other processes, which may be on other computers.
     Pool(Pool),
 }
 
 impl Workers {
-    /// Returns how many threads do the runs that this process does itself.
+    /// Returns the number of threads for the runs that this process does itself.
     pub(crate) fn threads(&self) -> usize {
         match self {
             Self::Threads(threads) => *threads,
@@ -25,7 +25,7 @@ impl Workers {
 }
 
 impl fmt::Display for Workers {
-    /// Writes the number and the kind of the workers, as in `2 threads`.
+    /// Writes the number and the kind of the workers, such as `2 threads`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (count, kind) = match self {
             Self::Threads(threads) => (*threads, "thread"),

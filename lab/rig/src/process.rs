@@ -86,7 +86,7 @@ impl Process {
     }
 
     /// Returns the process's peak of resident memory, in megabytes of 10^6 bytes.
-    /// Returns the process's peak of resident memory, in megabytes of 10^6 bytes.
+    ///
     /// # Errors
     ///
     /// Returns an error if the process has ended.
@@ -132,7 +132,7 @@ pub fn pidfd(pid: u32) -> Result<OwnedFd> {
 }
 
 /// Returns the usage of a process with a single thread, since its start.
-/// Returns the usage of a process with a single thread, since its start.
+///
 /// # Errors
 ///
 /// Returns an error if the process has ended, or if the system does not keep these counts.
@@ -157,7 +157,7 @@ pub fn threads_cpu_seconds(pid: u32) -> Option<f64> {
 
 /// Returns a process's resident memory, in megabytes of 10^6 bytes. Shared memory counts in part (`Pss`).
 ///
-/// Returns a process's resident memory, in megabytes of 10^6 bytes. Shared memory counts in part (`Pss`).
+/// # Errors
 ///
 /// Returns an error if the process has ended.
 pub fn share_megabytes(pid: u32) -> Result<f64> {

@@ -1,4 +1,4 @@
-//! The evaluator's network beside closed forms, beside `rove-link`, beside a plain second model, and step by step.
+//! The evaluator's network, compared with formulas, with `rove-link`, with a simpler model, and step by step.
 
 use rove_congestion::remy::{Action, Axis, Domain, Rule, Table};
 use rove_link::{Link, LinkConfig};
@@ -38,7 +38,7 @@ const NETWORK: TrainingNetwork = TrainingNetwork {
     typing: None,
 };
 
-/// All packets that were sent and received, each with its moment.
+/// All packets that were sent and received, each with its time in ns.
 #[derive(Default)]
 struct Log {
     sent: Vec<(u64, Packet)>,
@@ -71,7 +71,7 @@ fn a_constant_window_has_the_throughput_and_delay_of_its_closed_form() {
         let constant = Constant { window, intersend_nanos: 0 };
         let run = run(&network, Seed::new(1), 1e6, |_| constant, &mut ());
         let outcome = run.outcomes[0];
-        // Without a queue a round trip is propagation and transmission; with one the window is what the path holds.
+        // Without a queue, a round trip is propagation and transmission. With a queue, the path holds a full window.
         let empty = rtt_ms + 1.0 / packets_per_ms;
         let window = f64::from(window);
         let throughput = packets_per_ms.min(window / empty);
@@ -91,7 +91,7 @@ fn a_pace_below_the_links_rate_is_the_throughput() {
     assert!(close(run.outcomes[0].delay_ms().expect("received"), 151.0, 1e-9));
 }
 
-/// Returns the packets carried and the sum of times on, in a model where the link is full while any sender is on.
+/// Returns packets carried and the sum of times on, in a model in which the link is full while any sender is on.
 fn share_of_link(network: &TrainingNetwork, seed: u64, length_ms: f64) -> (f64, f64) {
     let mut draws = (0..).map(|number| {
         let unit = Seed::new(seed).stream("second model").at(number).unit();
@@ -124,7 +124,7 @@ fn senders_that_are_on_and_off_share_the_link_as_a_plain_second_model_has_it() {
     {
         let network = TrainingNetwork { senders, mean_on_ms, mean_off_ms, rtt_ms: 1.0, ..NETWORK };
         let length = 4e6;
-        // A small window over a short round trip fills the link, and leaves few packets in it when a sender goes off.
+        // With a short round trip, a small window fills the link, and few packets are left when a sender switches off.
         let constant = Constant { window: 8, intersend_nanos: 0 };
         let run = run(&network, Seed::new(3), length, |_| constant, &mut ());
         let (packets, on_ms) = share_of_link(&network, 4, length);
@@ -141,8 +141,8 @@ fn senders_that_are_on_and_off_share_the_link_as_a_plain_second_model_has_it() {
     }
 }
 
-/// A table whose trajectory can be followed by hand: one packet more at each acknowledgment; from a round trip that is 1.01 of the
-/// least one on, half of the window and one packet; and where packets are sent 9 ms apart or more, three packets more.
+/// A table with effects that can be computed by hand. Each acknowledgment adds a packet to the window. From a ratio of
+/// round trips of 1.01 on, it halves the window and adds a packet. If packets leave 9 ms apart or more, it adds three.
 fn three_rules() -> Table {
     let [near, far] = Domain::WHOLE.split(Axis::SendEwma, 9.0);
     let [short, long] = near.split(Axis::RttRatio, 1.01);
@@ -154,14 +154,14 @@ fn three_rules() -> Table {
     Table::new(Domain::WHOLE, rules).expect("three parts of a box")
 }
 
-/// Computes one sender's flow under the three rules by hand: when each packet is sent and received, in ms.
+/// Computes a sender's flow with [`three_rules`] by hand. Returns when each packet is sent and received, in ms.
 fn trajectory(steps: usize, start: f64) -> Vec<(f64, f64)> {
     let (mut window, mut pace) = (1.0, 2.0);
     let (mut send_ewma, mut ratio, mut least) = (0.0, 0.0, f64::INFINITY);
     let mut packets: Vec<(f64, f64)> = Vec::new();
     let (mut heard, mut now, mut link_free) = (0, start, start);
     while packets.len() < steps {
-        // The next moment is an acknowledgment, or the time at which the pace allows a packet while the window is open.
+        // The next event is an acknowledgment, or a packet that the pace permits while the window is open.
         let next_ack = packets.get(heard).map_or(f64::INFINITY, |packet| packet.1);
         let is_open = (packets.len() as f64) < heard as f64 + window;
         let next_send = match packets.last() {
@@ -188,7 +188,7 @@ fn trajectory(steps: usize, start: f64) -> Vec<(f64, f64)> {
         }
         let is_open = (packets.len() as f64) < heard as f64 + window;
         if is_open && packets.last().is_none_or(|(sent, _)| sent + pace <= now) {
-            // 4 ms of transmission, 100 ms of propagation.
+            // Transmission takes 4 ms, and propagation 100 ms.
             link_free = link_free.max(now) + 4.0;
             packets.push((now, link_free + 100.0));
         }
@@ -227,7 +227,7 @@ fn the_link_model_delivers_and_drops_the_same_packets_at_the_same_nanoseconds() 
         (2, None, 60, true),
         (3, Some(8), 60, true),
     ] {
-        // A packet of 1250 bytes at 12 Mbit/s takes 833,334 ns in either model, and one of 125 bytes 83,334 ns.
+        // A packet of 1250 bytes takes 833,334 ns at 12 Mbit/s in both models. A packet of 125 bytes takes 83,334 ns.
         let rate = BitRate::from_bits_per_second(12_000_000).expect("a rate");
         let [transmission, key] = [1_250, 125].map(|size| {
             u64::try_from(rate.transmission_time(Bytes::new(size)).as_nanos()).expect("short")
@@ -306,7 +306,7 @@ fn the_same_seed_gives_the_same_figures_and_losses_are_as_many_as_they_should_be
 #[test]
 fn a_key_waits_for_the_queue_that_is_before_it_and_for_nothing_else() {
     let typing = Some(Typing { mean_gap_ms: 100.0, size: 0.1 });
-    // A window of 250 packets fills the path of 150 and 99 places of the queue, and one is on the link.
+    // Of a window of 250 packets, the path holds 150, the queue 99, and the link one.
     for (window, waiting) in [(1, 0.0), (250, 99.0), (500, 349.0)] {
         let network = TrainingNetwork { typing, ..NETWORK };
         let constant = Constant { window, intersend_nanos: 0 };
@@ -315,7 +315,7 @@ fn a_key_waits_for_the_queue_that_is_before_it_and_for_nothing_else() {
         assert_eq!(keys.lost, 0);
         assert!((9_000..11_000).contains(&keys.received), "{keys:?}");
         let delay_ms = keys.delay_nanos as f64 * 1e-6 / keys.received as f64;
-        // Keys in the queue take a part of the packets' places, and half of a packet is on the link at any time.
+        // Keys take the places of some packets in the queue. On average, half of a packet is still on the link.
         let expected = 150.0 + 0.1 + waiting;
         assert!((delay_ms - expected).abs() < 1.5, "{window}: {delay_ms} ms, not {expected}");
         let without = super::run(&NETWORK, Seed::new(1), 1e6, |_| constant, &mut ());

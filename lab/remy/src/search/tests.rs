@@ -1,4 +1,4 @@
-//! Small searches.
+//! Searches with few networks and steps.
 
 use super::*;
 use crate::checkpoint::Checkpoint;
@@ -51,7 +51,7 @@ fn the_score_of_what_is_kept_never_falls_and_ends_above_its_begin() {
 
 #[test]
 fn a_search_that_was_interrupted_anywhere_goes_on_as_if_it_had_not_been() {
-    // With both settings on, the state contains everything that a step may draw or compare.
+    // With both settings on, a step draws networks and compares tables. The state must suffice for both.
     let text = PRIOR.replace("generations", "redraws = true\ncheck_each = true\ngenerations");
     let prior = Prior::parse(&format!("draws = 2\n{text}")).expect("a prior");
     let networks = prior.networks(Seed::new(1)).expect("two");
@@ -60,7 +60,7 @@ fn a_search_that_was_interrupted_anywhere_goes_on_as_if_it_had_not_been() {
     let mut interrupted = search(&prior, &networks, &workers[1]);
     for step in 0..9 {
         let expected = whole.step().expect("a step");
-        // The state is written and read as a file is, and continues in another search with another number of threads.
+        // The state is written and read as in a file. Another search continues from it, with other threads.
         let checkpoint = Checkpoint {
             prior: PRIOR.to_owned(),
             objective: String::new(),
@@ -81,7 +81,7 @@ fn a_search_that_was_interrupted_anywhere_goes_on_as_if_it_had_not_been() {
 
 #[test]
 fn an_improvement_that_is_none_in_the_long_run_is_given_up_where_that_is_asked_for() {
-    // Runs of a second vary so much that some improvements do not last in the long run.
+    // The scores of runs of a second vary, so that some improvements do not hold in the long run.
     let text = PRIOR.replace("length_s = 10", "length_s = 1");
     let asked = text.replace("generations = 1", "generations = 2\ncheck_each = true");
     let prior = Prior::parse(&asked).expect("a prior");
@@ -134,7 +134,7 @@ fn a_score_that_is_no_number_ends_the_search_and_changes_nothing() {
 fn a_worker_that_dies_ends_the_step_with_its_words_and_changes_nothing() {
     let prior = Prior::parse(PRIOR).expect("a prior");
     let mut networks = prior.networks(Seed::new(1)).expect("two");
-    // No memory has room for so many senders, so that the run panics.
+    // No memory has room for so many senders, so the run panics.
     networks[1].senders = usize::MAX;
     let workers = Workers::Threads(2);
     let mut search = search(&prior, &networks, &workers);
