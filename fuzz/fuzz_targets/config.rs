@@ -1,4 +1,4 @@
-//! The user's file of settings.
+//! The user's configuration file.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_fuzz::run("config", data));

@@ -1,4 +1,4 @@
-//! The requests at a control socket.
+//! Requests at a control socket, and the replies.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_fuzz::run("control", data));

@@ -1,4 +1,4 @@
-//! Our emulator beside two others.
+//! Our terminal emulator, compared with two others.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_fuzz::run("differential", data));

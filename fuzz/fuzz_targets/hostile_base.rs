@@ -1,4 +1,4 @@
-//! A picture drawn over whatever a hostile far end has left.
+//! A diff from any screen that a hostile server may have drawn.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_fuzz::run("hostile_base", data));

@@ -1,4 +1,4 @@
-//! The seal of packets of streams.
+//! Sealed packets of streams, and forged ones.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_fuzz::run("packets", data));

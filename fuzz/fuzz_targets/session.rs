@@ -1,4 +1,4 @@
-//! A whole session, with everything that can happen to it.
+//! A whole session with all events that can happen to it.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_fuzz::run("session", data));

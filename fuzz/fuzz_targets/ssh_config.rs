@@ -1,4 +1,4 @@
-//! The answer of ssh to a query for its configuration.
+//! The output of `ssh -G`, which is ssh's configuration for a host.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_fuzz::run("ssh_config", data));

@@ -1,4 +1,4 @@
-//! Authentic instructions that mean harm, at any time, to one transport.
+//! A transport that gets hostile but authentic instructions, at any time.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_fuzz::run("transport", data));

@@ -1,6 +1,6 @@
-//! The fuzzer's bytes as choices, read one after the other.
+//! Reads the fuzzer's bytes as choices, one after the other.
 
-/// Choices, read from the fuzzer's bytes.
+/// The rest of the fuzzer's bytes, from which choices are read.
 pub(crate) struct Choices<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Choices<'a> {
@@ -10,7 +10,7 @@ impl<'a> Choices<'a> {
         Some(*first)
     }
 
-    /// Returns some of the bytes as they are.
+    /// Reads up to 31 bytes, which are not interpreted.
     pub(crate) fn bytes(&mut self) -> Option<&'a [u8]> {
         let len = usize::from(self.byte()? % 32).min(self.0.len());
         let (bytes, rest) = self.0.split_at(len);

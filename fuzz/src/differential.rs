@@ -1,29 +1,29 @@
-//! Our emulator beside another: what a program can send comes to the same picture in both.
+//! Compares our emulator with two others. Output that a program can send must give the same picture in both.
 
 use arbitrary::{Result, Unstructured};
 use rove_oracle::{Alacritty, Function, Oracle, Pair, Vt100};
 use rove_terminal::Size;
 
-/// Pieces of text: narrow, wide, combined.
+/// Pieces of text with narrow, wide and combined characters.
 const TEXTS: [&str; 12] =
     ["a", "z ", "word", "é", "─", "e\u{301}", "~~", "漢", "字\u{302}", "😀", "❤\u{fe0f}", "x 漢y"];
 
-/// C0 controls that do something.
+/// C0 controls that have an effect.
 const CONTROLS: [u8; 7] = *b"\x08\x09\x0a\x0b\x0d\x0e\x0f";
 
 /// Escape sequences without numbers.
 const ESCAPES: [&str; 9] = ["7", "8", "D", "E", "M", "H", "(0", "(B", "c"];
 
-/// Final bytes of control sequences with a count or a place.
+/// Final bytes of control sequences whose numbers are a count or a position.
 const FINALS: [u8; 21] = *b"ABCDEFGHILMPSTXZ@`abd";
 
-/// SGR parameters that all three are meant to know; colours are added with random numbers.
+/// SGR parameters that all three emulators should know. Colours with random numbers are added.
 const SGR: [&str; 24] = [
     "", "0", "1", "2", "3", "4", "5", "7", "8", "9", "21", "22", "23", "24", "27", "28", "29",
     "31", "39", "42", "49", "97", "103", "4:3",
 ];
 
-/// Plays one stream of functions into ours and each of the others.
+/// Executes a stream of functions in our emulator and in each of the others.
 pub fn emulators_agree(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let Ok((size, stream)) = stream(&mut input) else { return };

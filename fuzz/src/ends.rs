@@ -1,4 +1,4 @@
-//! Whole ends, driven by a peer that holds the key, a user, a program, and a clock that jumps.
+//! A client and a server with a hostile peer that has the key, a user, a program, and a clock that jumps.
 
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::collections::VecDeque;
@@ -19,23 +19,23 @@ use crate::script::size;
 
 const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 60001);
 
-/// The address of a client that has joined to view.
+/// The address of a client that views the session.
 const VIEWER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(203, 0, 113, 200)), 60001);
 
-/// Datagrams one end may send at one instant. Chosen: the fragments of a full instruction in the
-/// smallest datagrams, twice; more is an end that spins.
+/// Most datagrams of an end at one instant. Chosen: twice the fragments of a full instruction in the smallest
+/// datagrams. An end that sends more sends for ever.
 const BURST_MAX: usize = 2 * 4_194_304 / 400;
 
-/// Times in a row an end may want to be woken now. Chosen: each timer once, and some.
+/// Most wake-ups in a row that an end may request at one instant. Chosen: more than it has timers.
 const WAKES_MAX: usize = 16;
 
-/// Tenths of a second until the server knows its client's wish, if neither end has a reason to ignore the other.
+/// Tenths of a second until the server knows what its client wants, if neither end has a reason to ignore the other.
 const ACQUAINTED_AFTER: usize = 10;
 
-/// Things that happen in one run.
+/// Most events in a run.
 const STEPS_MAX: usize = 400;
 
-/// Authentic instructions of any kind at any time to a transport of either role.
+/// Gives a transport of either role any authentic instructions, at any time.
 pub fn transport_survives(data: &[u8]) {
     let [flags, data @ ..] = data else { return };
     let mut input = Unstructured::new(data);
@@ -121,7 +121,7 @@ fn drive<Local: Object, Remote: Object>(
     Ok(())
 }
 
-/// Checks that no nonce is used twice.
+/// Checks that no nonce is used a second time.
 #[derive(Default)]
 struct Nonces(Option<u64>);
 
@@ -133,13 +133,13 @@ impl Nonces {
     }
 }
 
-/// Draws the client's address.
+/// Draws an address of the client.
 fn address(input: &mut Unstructured<'_>) -> Result<SocketAddr> {
     let last = input.arbitrary::<u8>()? & 3;
     Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, last)), 60001))
 }
 
-/// Draws a later time: from a moment to a century.
+/// Draws a later time, which is up to a century later.
 fn jump(input: &mut Unstructured<'_>, now: Instant) -> Result<Instant> {
     let [unit, count] = input.arbitrary::<[u8; 2]>()?;
     let count = u64::from(count);
@@ -156,7 +156,7 @@ fn jump(input: &mut Unstructured<'_>, now: Instant) -> Result<Instant> {
     Ok(now + step)
 }
 
-/// A session: both ends, the network between them, and everybody around.
+/// A session: both ends, the network between them, the user, the program and a viewer.
 struct Session {
     client: ClientEnd<Watcher>,
     server: ServerEnd<Nobody>,
@@ -166,21 +166,21 @@ struct Session {
     server_nonces: Nonces,
     client_forger: Forger,
     server_forger: Forger,
-    /// The client that views, once the server has invited it.
+    /// The client that views the session, after the server has invited it.
     viewer: Option<Forger>,
     viewer_nonces: Nonces,
     now: Instant,
 }
 
-/// A user whose terminal takes output now and then. Keys come from the script, whether or not the client wants them.
+/// A user whose terminal accepts output only at times. The script types keys, even if the client does not read them.
 #[derive(Default)]
 struct Watcher {
     shows: bool,
-    /// Whether the client wants to be suspended.
+    /// Whether the client has asked to be suspended.
     suspends: bool,
 }
 
-/// A program that reads and writes only when the script says so.
+/// A program that does nothing. The script reads and writes in its place.
 struct Nobody;
 
 impl User for Watcher {
@@ -201,7 +201,7 @@ impl Program for Nobody {
     fn turn(&mut self, _: Instant, _: &mut Server) {}
 }
 
-/// Everything that can happen to a session, in any order.
+/// Does everything that can happen to a session, in any order.
 pub fn session_survives(data: &[u8]) {
     let [flags, data @ ..] = data else { return };
     let mut session = Session::new(*flags);
@@ -326,7 +326,7 @@ impl Session {
         Ok(())
     }
 
-    /// Ends the session from one of its sides, if `how` is one of the first four numbers.
+    /// Ends the session in one of four ways if `how` is below 4.
     fn end(&mut self, how: u8) {
         let (now, client, server) = (self.now, &mut self.client.client, &mut self.server.server);
         match how {
@@ -338,7 +338,7 @@ impl Session {
         }
     }
 
-    /// Lets the viewer send anything. If there is no viewer, the server hears its client and invites one.
+    /// Lets the viewer send any instruction. If there is no viewer, the server first invites one.
     fn view(&mut self, input: &mut Unstructured<'_>) -> Result<()> {
         for _ in 0..if self.viewer.is_none() { ACQUAINTED_AFTER } else { 0 } {
             self.pump(true);
@@ -364,13 +364,13 @@ impl Session {
         Ok(())
     }
 
-    /// Delivers what the ends have sent, or loses, repeats or reorders some of it.
+    /// Delivers datagrams of both ends, or loses, repeats or reorders some of them.
     fn deliver(&mut self, input: &mut Unstructured<'_>) -> Result<()> {
         self.deliver_by(input.arbitrary()?);
         Ok(())
     }
 
-    /// Delivers all in order if `how` is 0.
+    /// Delivers datagrams in a way that depends on `how`. If it is 0, all arrive in order.
     fn deliver_by(&mut self, how: u8) {
         let ends: [&mut dyn End; 2] = [&mut self.client, &mut self.server];
         let ways = [(&mut self.to_client, RIGHT_ADDRESS), (&mut self.to_server, LEFT_ADDRESS)];
@@ -410,7 +410,7 @@ impl Session {
     }
 }
 
-/// Writes the records that are due.
+/// Writes the client's records that are due.
 fn record(client: &mut Client) {
     for written in 0.. {
         if client.recording().poll().is_none() {
@@ -421,7 +421,7 @@ fn record(client: &mut Client) {
     }
 }
 
-/// Lets an end do what is due and send. Nobody gets what it sends to the viewer.
+/// Lets an end do and send what is due. Datagrams to the viewer are dropped.
 fn turn(
     now: Instant,
     end: &mut impl End,

@@ -1,4 +1,4 @@
-//! A peer that holds the key and seals whatever it is told to.
+//! A peer that has the key, and seals any payload.
 
 use arbitrary::{Result, Unstructured};
 use rove_ssp::wire::{
@@ -8,15 +8,15 @@ use rove_ssp::wire::{
 use rove_ssp::{Capabilities, Direction, Hello, Key, Loss, StateNum};
 use rove_units::Duration;
 
-/// Bytes of a datagram's payload. Chosen: what fits after the fragment's header.
+/// Bytes of a fragment's contents. Chosen: what fits into a datagram after the fragment's header.
 const CONTENTS_MAX: usize = DATAGRAM_LEN_MAX - DATAGRAM_OVERHEAD - 10;
 
-/// The one key of all targets.
+/// The session key of all targets.
 pub(crate) fn key() -> Key {
     Key::from_bytes(*b"sixteen bytes...")
 }
 
-/// Seals, with numbers that go up.
+/// Seals payloads with increasing sequence numbers.
 pub(crate) struct Forger {
     cipher: Cipher,
     codec: Codec,
@@ -29,19 +29,19 @@ impl Forger {
         Self::of(&key(), direction)
     }
 
-    /// Creates a peer that holds this key.
+    /// Creates a peer that has this key.
     pub(crate) fn of(key: &Key, direction: Direction) -> Self {
         Self { cipher: Cipher::new(key), codec: Codec::new(), direction, sent: 0 }
     }
 
-    /// Returns the datagrams of an instruction.
+    /// Returns the sealed datagrams of an instruction.
     pub(crate) fn datagrams(&mut self, instruction: &Instruction) -> Vec<Vec<u8>> {
         let compressed = self.codec.compress(&instruction.encode()).expect("short");
         let fragments = split(self.sent, &compressed, CONTENTS_MAX);
         fragments.iter().map(|fragment| self.seal(fragment.encode())).collect()
     }
 
-    /// Seals a payload.
+    /// Returns a payload as a sealed datagram.
     pub(crate) fn seal(&mut self, payload: Vec<u8>) -> Vec<u8> {
         self.sent += 1;
         let datagram = Datagram {
@@ -55,7 +55,7 @@ impl Forger {
     }
 }
 
-/// Draws an instruction whose numbers meet those of the other end now and then.
+/// Draws an instruction. Its state numbers are often near those of the other end.
 pub(crate) fn instruction(input: &mut Unstructured<'_>, sent: u64) -> Result<Instruction> {
     let [old, new, ack, throwaway, hello] = input.arbitrary::<[u8; 5]>()?;
     let num = |byte: u8| {
@@ -76,21 +76,21 @@ pub(crate) fn instruction(input: &mut Unstructured<'_>, sent: u64) -> Result<Ins
         chaff: Vec::new(),
         hello: (hello > 0).then(|| Hello {
             version: hello.into(),
-            // Every capability there is, or some of the first.
+            // All capabilities, or some of the first ones.
             capabilities: Capabilities::from_bits_retain(if hello == 7 {
                 u64::MAX
             } else {
                 (hello - 1).into()
             }),
         }),
-        // Reports that may be, and those that contradict themselves.
+        // Loss reports, of which some contradict themselves.
         loss_report: (report > 0).then(|| Loss {
             sent: u64::from(report) * 3,
             missing: u64::from(ack),
             recent_sent: u32::from(report) * 2,
             recent_missing: u32::from(throwaway) / 8,
         }),
-        // Announcements of up to 51 s, and one for ever.
+        // Announces the next heartbeat within 51 s, or never.
         next_heartbeat: (report & 1 == 1).then(|| match ack {
             255 => Duration::from_millis(u64::MAX),
             _ => Duration::from_millis(u64::from(ack) * 200),
@@ -98,7 +98,7 @@ pub(crate) fn instruction(input: &mut Unstructured<'_>, sent: u64) -> Result<Ins
     })
 }
 
-/// Draws a diff for either side: true members, and noise.
+/// Draws a diff for either end, with valid members and noise.
 fn diff(input: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     let mut diff = Vec::new();
     for _ in 0..input.int_in_range(0..=3)? {
@@ -112,7 +112,7 @@ fn diff(input: &mut Unstructured<'_>) -> Result<Vec<u8>> {
             }
             3 => member(7, &varint(8 << 3, input.arbitrary::<u8>()?.into())),
             4 => {
-                // A long run of keys, or of one letter on the screen.
+                // Many keys, or a letter many times on the screen.
                 let len = usize::from(input.arbitrary::<u16>()?);
                 member(2, &member(4, &vec![b'k'; len]))
             }
@@ -136,7 +136,7 @@ fn diff(input: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     Ok(diff)
 }
 
-/// Draws lines that scrolled off: as text, as rows of the screen, or no more than how many there were.
+/// Draws lines that scrolled off: as text, as rows of the screen, or only as their number.
 fn lines(input: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     let [first, count, columns, row] = input.arbitrary::<[u8; 4]>()?;
     let first = match first {
@@ -152,7 +152,7 @@ fn lines(input: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     Ok(event(21, &[place, contents, varint(6 << 3, (row >> 7).into())].concat()))
 }
 
-/// Draws a piece of copied text, of a copy that may have been begun.
+/// Draws a piece of copied text, which may continue an earlier piece.
 fn copy(input: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     let [number, offset, len, head] = input.arbitrary::<[u8; 4]>()?;
     let text = if head & 1 == 0 { vec![b'A'; usize::from(len)] } else { text(input)? };
@@ -166,13 +166,13 @@ fn copy(input: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     Ok(event(17, &[place, member(3, &text), head].concat()))
 }
 
-/// Draws some bytes.
+/// Draws up to 255 bytes.
 pub(crate) fn text(input: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     let len = usize::from(input.arbitrary::<u8>()?).min(input.len());
     Ok(input.bytes(len)?.to_vec())
 }
 
-/// Returns a member whose number, from 16 on, takes two bytes.
+/// Returns a member with a number of 16 or more, which takes two bytes.
 fn event(number: u8, body: &[u8]) -> Vec<u8> {
     let mut event = vec![(number << 3 | 2) | 128, number >> 4];
     event.extend(&varint(0, u64::try_from(body.len()).expect("a length fits 64 bits"))[1..]);

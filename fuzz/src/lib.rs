@@ -1,16 +1,16 @@
-//! The work of the fuzz targets: inputs from outside, and laws that must hold for each of them.
+//! The fuzz targets: inputs from outside, and properties that must hold for each input.
 //!
-//! Each public function takes the fuzzer's bytes and panics when something does not hold. A hang and a flood of memory are
-//! the fuzzer's to notice.
+//! Each public function takes the fuzzer's bytes, and panics if a property does not hold. The fuzzer itself detects
+//! hangs and excessive memory.
 //!
 //! # Modules
 //!
-//! - `script` reads the fuzzer's bytes as a sequence of events. `forger` is a peer that holds the key and seals anything.
-//! - `parsers` tests the texts and frames around a session.
-//! - `prediction` and `secrecy` test predictions; they read the bytes as `choices`.
-//! - `wire` tests the layers of a datagram, `packets` the seal of packets of streams, and `streams` the layer in them.
-//!   `terminal` and `differential` test the emulator, and `objects` the two objects.
-//! - `ends` drives whole ends, `replay` sends old datagrams again, and `work` bounds the effort.
+//! - `script` reads the fuzzer's bytes as a terminal's events. `forger` is a peer that has the key and seals anything.
+//! - `parsers` tests texts and frames outside a session's datagrams.
+//! - `prediction` and `secrecy` test predictions. They read the fuzzer's bytes as `choices`.
+//! - `wire` tests the layers of a datagram, `packets` the sealed packets of streams, and `streams` the layer of
+//! streams. `terminal` and `differential` test the emulator, and `objects` the host screen and the user stream.
+//! - `ends` tests whole ends, `replay` sends old datagrams again, and `work` bounds the client's work.
 
 #![forbid(unsafe_code)]
 
@@ -30,10 +30,10 @@ pub mod terminal;
 pub mod wire;
 pub mod work;
 
-/// A target reads the fuzzer's bytes. It panics when something does not hold.
+/// A target reads the fuzzer's bytes. It panics if a property does not hold.
 pub type Target = fn(&[u8]);
 
-/// All of them by their names, which are those of the programs in `fuzz_targets` and of the files in `seeds`.
+/// All targets by name. Programs in `fuzz_targets` and files in `seeds` have the same names.
 pub const TARGETS: [(&str, Target); 31] = [
     ("agent", rove_shell::fuzzing::agent_takes_anything),
     ("answers", rove_session::fuzzing::answers_take_anything),
@@ -68,11 +68,11 @@ pub const TARGETS: [(&str, Target); 31] = [
     ("work", work::effort_is_bounded),
 ];
 
-/// Gives the bytes to the target of this name.
+/// Runs the target of this name with the fuzzer's bytes.
 ///
 /// # Panics
 ///
-/// When something does not hold, or there is no such target.
+/// Panics if a property does not hold, or if there is no such target.
 pub fn run(name: &str, data: &[u8]) {
     let (_, target) = TARGETS.iter().find(|(known, _)| *known == name).expect("a target's name");
     target(data);

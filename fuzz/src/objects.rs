@@ -1,4 +1,4 @@
-//! The two objects: what a peer that holds the key may do to them.
+//! The two objects: the host screen and the user stream, with diffs of a peer that has the key.
 
 use arbitrary::{Result, Unstructured};
 use rove_session::{HostScreen, TerminalReport, UserEvent, UserStream};
@@ -7,10 +7,10 @@ use rove_ssp::{Capabilities, Object};
 use crate::forger::text;
 use crate::script::{size, take_size};
 
-/// Separates one diff from the next.
+/// Separates a diff from the next one in the fuzzer's bytes.
 const NEXT: &[u8] = b"\xff\xfe\xfd";
 
-/// Any diffs, one after the other; what is refused is forgotten as a receiver forgets it.
+/// Applies any diffs, one after the other. A rejected diff leaves the state as a receiver would leave it.
 pub fn host_screen_takes_anything(data: &[u8]) {
     let (size, mut data) = take_size(data);
     let mut state = HostScreen::replica(size);
@@ -29,8 +29,8 @@ pub fn host_screen_takes_anything(data: &[u8]) {
     }
 }
 
-/// Diffs of our own give what they were made from, in one step and in many; those of a stranger do
-/// no harm.
+/// Checks that our own diffs, in one step or in several, lead to the state for which they were made. Diffs of a
+/// stranger must do no harm.
 pub fn user_stream_keeps_its_laws(data: &[u8]) {
     let _ = run_user_stream(&mut Unstructured::new(data));
 }
@@ -88,7 +88,7 @@ fn report(input: &mut Unstructured<'_>) -> Result<TerminalReport> {
     })
 }
 
-/// Panics unless the difference leads from `base` to `target`, at once and by way of midpoints.
+/// Panics unless the diffs lead from `base` to `target`, both directly and over midpoints.
 fn assert_leads(base: &UserStream, target: &UserStream) {
     let mut state = base.clone();
     state.apply(&target.diff_from(base, Capabilities::empty())).expect("our own diff");

@@ -1,4 +1,4 @@
-//! The seal of packets of streams: between two ends that have offered streams, and with a stranger between them.
+//! Sealed packets of streams between two ends that offered streams, with a stranger on the path.
 
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -13,16 +13,16 @@ const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1
 const CLIENT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2)), 60001);
 const STRANGER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 3)), 60001);
 
-/// The bit that makes a datagram a packet, in its first byte. Source: docs/wire.md.
+/// The bit in a datagram's first byte that marks a packet of streams. Source: docs/wire.md.
 const CLASS: u8 = 0x40;
 
-/// Times at which the two ends may speak until they must know each other.
+/// Most times that both ends may send before each must know that the other offers streams.
 const TURNS_MAX: usize = 100;
 
 type Client = Transport<UserStream, HostScreen>;
 type Server = Transport<HostScreen, UserStream>;
 
-/// Any bytes as a packet, and a packet that was changed, turned around or repeated: nobody answers, and nothing is kept of it.
+/// Sends any bytes as a packet, and changed, reflected or repeated packets. The server must not answer or store them.
 pub fn packets_take_anything(data: &[u8]) {
     let (mut client, mut server, now) = meet();
     let mut claimed = data.to_vec();
@@ -50,7 +50,7 @@ pub fn packets_take_anything(data: &[u8]) {
     refuse(&mut server, now, &sealed);
 }
 
-/// Asserts that a stranger's datagram changes nothing and is not answered.
+/// Asserts that a stranger's datagram changes nothing and gets no answer.
 fn refuse(server: &mut Server, now: Instant, datagram: &[u8]) {
     let path = |server: &mut Server| {
         let carriage = server.carriage().expect("agreed");
@@ -62,7 +62,7 @@ fn refuse(server: &mut Server, now: Instant, datagram: &[u8]) {
     assert!(server.poll_transmit(now).is_none(), "it is answered");
 }
 
-/// Returns two ends that know of each other that they carry streams, and the time. Neither has anything to send.
+/// Returns two ends that have agreed on streams and have nothing to send, and the time.
 fn meet() -> (Client, Server, Instant) {
     let (mut now, chaff) = (Instant::ZERO, Seed::new(1).stream("chaff"));
     let capabilities = Some(Capabilities::STREAMS);
@@ -88,7 +88,7 @@ fn meet() -> (Client, Server, Instant) {
     panic!("they have not met");
 }
 
-/// Lets both ends send all that is due.
+/// Lets both ends send everything that is due.
 fn exchange(now: Instant, client: &mut Client, server: &mut Server) {
     client.handle_timeout(now);
     server.handle_timeout(now);

@@ -1,4 +1,4 @@
-//! The texts and frames around a session: ssh's configuration, control sockets, tunnels and keys.
+//! Texts and frames outside a session's datagrams: ssh's configuration, control sockets, tunnels and keys.
 
 use rove_bootstrap::Sharing;
 use rove_bootstrap::ssh_config::{self, DETOUR_CHARS_MAX};
@@ -6,8 +6,8 @@ use rove_bootstrap::tunnel::frame::{Decoder, Frame, FrameError};
 use rove_control::{decode_reply, decode_request};
 use rove_ssp::Key;
 
-/// A program may answer anything to `ssh -G`. The parsed result is text that acts on no terminal, a name that is no
-/// option, and an account in a word.
+/// `ssh -G` may print anything. The parsed text must have no effect on a terminal, the name must be no option, and the
+/// account must be a single word.
 pub fn ssh_config_takes_anything(data: &[u8]) {
     let answer = String::from_utf8_lossy(data);
     let config = ssh_config::parse(&answer, |_| Sharing::Unknown);
@@ -26,7 +26,7 @@ pub fn ssh_config_takes_anything(data: &[u8]) {
     }
 }
 
-/// Every peer of a control socket, on both ends, may send anything.
+/// The peers at both ends of a control socket may send anything.
 pub fn control_takes_anything(data: &[u8]) {
     assert!(decode_request(data).is_err() || data.starts_with(b"rove/"), "another protocol");
     let is_json =
@@ -34,8 +34,8 @@ pub fn control_takes_anything(data: &[u8]) {
     assert!(decode_reply(data).is_err() || is_json, "no JSON");
 }
 
-/// A tunnel may bring any bytes, in pieces of any size: the same frames come of them, and written again
-/// they are read alike.
+/// A tunnel may deliver any bytes, in pieces of any size. The pieces must not change the frames. Frames that are
+/// written and read again must stay the same.
 pub fn tunnel_takes_anything(data: &[u8]) {
     let Some((&choice, stream)) = data.split_first() else { return };
     let (frames, end) = frames(stream.chunks(stream.len().max(1)));
@@ -60,7 +60,7 @@ fn frames<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<Frame>, Result<(),
     (frames, Ok(()))
 }
 
-/// A key's text is read back as it was written, and no other text is a key.
+/// A key's text must be read as it was written, and no other text may be a key.
 pub fn key_takes_anything(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     if let Ok(key) = Key::from_text(text) {

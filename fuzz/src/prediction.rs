@@ -1,7 +1,7 @@
-//! Keys and screens of any kind, and what must hold whatever they are: for the fuzz targets, and no part of
-//! the library's interface.
+//! Any keys and screens, and the properties of predictions that must hold for all of them. Only fuzz targets use these
+//! functions.
 //!
-//! Each function takes the fuzzer's bytes and panics when something does not hold.
+//! Each function takes the fuzzer's bytes, and panics if a property does not hold.
 
 use rove_predict::{Engine, Network, Prediction, Preference};
 use rove_terminal::{
@@ -11,16 +11,16 @@ use rove_units::{Duration, Instant};
 
 use crate::choices::Choices;
 
-/// Things that happen in one run.
+/// Most events in a run.
 const STEPS: usize = 300;
 
-/// How long nothing happens at the end. Longer than anything that an engine waits for.
+/// How long nothing happens at the end of a run. Chosen: longer than any wait of an engine.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// How long a prediction may stay that the host has had its time to show. Source: docs/prediction.md.
+/// Longest time that a prediction may stay after the host had time to show it. Source: docs/prediction.md.
 const STAY: Duration = Duration::from_secs(1);
 
-/// How often an engine may want to look again in that time. Chosen: each of its timers for a hundred times.
+/// Most frames that an engine may request during [`IDLE`]. Chosen: a hundred for each of its timers.
 const LOOKS: usize = 1000;
 
 /// Keys that line editors know.
@@ -32,7 +32,7 @@ const KEYS: [&[u8]; 32] = [
     b"\xe4\xb8\x80", b"\xcc\x81", b"\x1b[200~ab\x1b[201~", b"\x1b[M !!",
 ];
 
-/// Texts that hosts write around the user's input.
+/// Texts that hosts write next to the user's input.
 #[rustfmt::skip]
 const OUTPUTS: [&str; 24] = [
     "\r\n$ ", "\r\n\x1b[?2004h\x1b[32mann@host\x1b[0m:~$ ", "\x1b[?2004l\r\n", "\r\nPassword: ",
@@ -44,7 +44,7 @@ const OUTPUTS: [&str; 24] = [
     "\u{4e00}\u{4e8c}", "*",
 ];
 
-/// Keys are the same wherever reads end, but for the few places where a key ends that might also go on.
+/// Keys must not depend on where reads end, except where a key may be complete or the start of a longer one.
 pub fn keys_do_not_depend_on_cuts(data: &[u8]) {
     let [len, bytes @ ..] = data else { return };
     let whole = keys(bytes, |_| false);
@@ -66,8 +66,8 @@ fn keys(bytes: &[u8], ends_read: impl Fn(usize) -> bool) -> Vec<Keystroke> {
     keys
 }
 
-/// Frames are sound for all keys and drawings. Once the host has had its time to answer and nothing happens any more, the
-/// user sees the host's drawing.
+/// Frames must be valid for all keys and screens. After the host had time to answer and nothing more happens, the user
+/// must see the host's screen.
 pub fn predictions_vanish(data: &[u8]) {
     let [flags, columns, rows, data @ ..] = data else { return };
     let mut world = World::new(*flags, size(*columns, *rows));
@@ -84,13 +84,13 @@ fn size(columns: u8, rows: u8) -> Size {
     Size::clamped(u16::from(columns), u16::from(rows) % 32)
 }
 
-/// A user and a host. Between them are two engines: rove's own, and the one with Mosh's rules.
+/// A user, a host, and two engines between them: rove's own, and the engine with Mosh's rules.
 struct World {
     engines: [Box<dyn Engine>; 2],
     host: Terminal,
-    /// The part of it that the client has got.
+    /// The host's screen as the client last received it.
     screen: Screen,
-    /// The keys that were typed and not answered yet.
+    /// The keys that the host has not answered yet.
     typed: Vec<u8>,
     tty: Option<Tty>,
     sent: u64,
@@ -119,7 +119,7 @@ impl World {
         }
     }
 
-    /// Does one thing; `None` at the end of the script.
+    /// Does an event of the script. Returns `None` at the end of the script.
     fn step(&mut self, script: &mut Choices<'_>) -> Option<()> {
         let choice = script.byte()?;
         match choice % 16 {
@@ -131,12 +131,12 @@ impl World {
             9 => self.host.write(script.bytes()?),
             10 => self.echo_ack = self.sent,
             11 => {
-                // Any number, and that it was once greater is no promise.
+                // Any number may come, and a later one may be less than an earlier one.
                 let far = u64::from(script.byte()?);
                 self.echo_ack = if far == 255 { u64::MAX } else { self.sent + far / 32 };
             }
             12 => self.now += Duration::from_millis(u64::from(script.byte()?) * 5),
-            // A wake-up that passed without a look leads no clock back.
+            // If a requested wake-up is in the past, the clock stays as it is.
             13 => self.now = self.wake().map_or(self.now, |at| at.max(self.now)),
             14 => self.change(script)?,
             _ => self.screen = self.host.snapshot(),
@@ -148,7 +148,7 @@ impl World {
         Some(())
     }
 
-    /// Changes what is around: the window, the line discipline, the path.
+    /// Changes the window, the line discipline or the path.
     fn change(&mut self, script: &mut Choices<'_>) -> Option<()> {
         match script.byte()? % 4 {
             0 => {
@@ -174,7 +174,7 @@ impl World {
         self.typed.extend(keys);
     }
 
-    /// Answers as a simple line editor.
+    /// Answers all keys as a simple line editor does.
     fn echo(&mut self) {
         for byte in core::mem::take(&mut self.typed) {
             match byte {
@@ -188,12 +188,12 @@ impl World {
         }
     }
 
-    /// Returns when an engine wants to look again.
+    /// Returns when an engine next requests a frame.
     fn wake(&self) -> Option<Instant> {
         self.engines.iter().filter_map(|engine| engine.poll_timeout()).min()
     }
 
-    /// Makes a frame with each engine.
+    /// Makes a frame with each engine, and checks it.
     fn look(&mut self) {
         let (now, screen) = (self.now, &self.screen);
         let network = Network {
@@ -214,7 +214,7 @@ impl World {
         }
     }
 
-    /// Makes frames whenever an engine wants to, until the end of some time in which nothing happens.
+    /// Makes a frame whenever an engine requests it, until `end`, while nothing happens.
     fn look_until(&mut self, end: Instant) {
         for looks in 0.. {
             assert!(looks < LOOKS, "looks again and again");
@@ -225,7 +225,7 @@ impl World {
         self.now = end;
     }
 
-    /// Lets the host have its time to answer, and then nothing happen.
+    /// Gives the host time to answer. Then nothing happens for [`IDLE`].
     fn run_until_idle(&mut self) {
         self.sent += 1;
         self.echo_ack = self.sent;
@@ -244,7 +244,7 @@ impl World {
     }
 }
 
-/// Checks that a frame can be shown: as large as the screen, with both halves of each wide character.
+/// Asserts that a frame is valid: it has the screen's size and both halves of each wide character.
 fn assert_sound(frame: &Screen, screen: &Screen) {
     assert_eq!(frame.size(), screen.size());
     let (size, cursor) = (frame.size(), frame.cursor());

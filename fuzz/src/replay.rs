@@ -1,4 +1,4 @@
-//! A session in whose path somebody keeps a copy of everything, and sends copies again between any two datagrams.
+//! A session on whose path somebody copies all datagrams, and sends copies between any two datagrams.
 
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::collections::VecDeque;
@@ -14,22 +14,22 @@ const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1
 const CLIENT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(198, 51, 100, 1)), 40000);
 const STRANGER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(203, 0, 113, 7)), 4242);
 
-/// Things that happen in one run.
+/// Most events in a run.
 const STEPS_MAX: usize = 300;
 
-/// Longest that two ends need to agree once nothing is lost any more. Chosen: a shutdown of the path for longer
-/// than a server waits for its client, a heartbeat, and the largest contents here at the longest intervals.
+/// Longest time until both ends agree after the network works again. Chosen: longer than a server's wait for its
+/// client, a heartbeat, and the largest contents at the longest intervals.
 const HEALED_WITHIN: Duration = Duration::from_secs(30);
 
-/// An end of the session, and the datagrams it has sent.
+/// An end of the session, and the datagrams that it has sent.
 struct End {
     transport: Transport<UserStream, UserStream>,
     address: SocketAddr,
-    /// On its way to the other end.
+    /// Datagrams on their way to the other end.
     sent: VecDeque<Vec<u8>>,
-    /// Held back, to be delivered later.
+    /// Datagrams that are held back, to be delivered later.
     late: Vec<Vec<u8>>,
-    /// Delivered to the other end, so that every further copy is one too many.
+    /// Datagrams that the other end has received. It must reject every further copy of them.
     delivered: Vec<Vec<u8>>,
     drawn: u64,
 }
@@ -48,7 +48,7 @@ impl End {
         }
     }
 
-    /// Publishes so many bytes more that do not compress: a datagram for each thousand.
+    /// Publishes `len` more bytes that cannot be compressed, which take a datagram per thousand bytes.
     fn write(&mut self, len: usize) {
         let chance = Seed::new(2).stream("contents");
         let bits = (self.drawn..).flat_map(|at| chance.at(at).bits().to_le_bytes());
@@ -67,7 +67,7 @@ impl End {
         while self.transport.poll_event().is_some() {}
     }
 
-    /// Returns all of it that others can tell.
+    /// Returns everything of the end's state that others can observe.
     fn look(&self) -> impl PartialEq + core::fmt::Debug + use<> {
         let it = &self.transport;
         let numbers = (it.remote_num(), it.known_num(), it.sent_num(), it.peer_datagrams());
@@ -79,8 +79,8 @@ impl End {
     }
 }
 
-/// Copies of datagrams change nothing, wherever they come from and between whatever; and once nothing is lost any
-/// more, both ends agree.
+/// Copies of datagrams must change nothing, from any source and at any time. After the network works again, both ends
+/// must agree.
 pub fn copies_change_nothing(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let client =
@@ -130,7 +130,7 @@ fn play(ends: &mut [End; 2], now: &mut Instant, input: &mut Unstructured<'_>) ->
     Ok(())
 }
 
-/// Delivers a datagram that has not been there yet.
+/// Delivers a datagram for the first time.
 fn deliver(ends: &mut [End; 2], from: usize, now: Instant, datagram: Vec<u8>) {
     let source = ends[from].address;
     let outcome = ends[1 - from].transport.handle_datagram(now, source, Ecn::Capable, &datagram);
@@ -138,7 +138,7 @@ fn deliver(ends: &mut [End; 2], from: usize, now: Instant, datagram: Vec<u8>) {
     ends[from].delivered.push(datagram);
 }
 
-/// Delivers one more copy of a datagram that has been there.
+/// Delivers another copy of a delivered datagram.
 fn repeat(ends: &mut [End; 2], from: usize, now: Instant, which: usize) {
     let [client, server] = ends;
     let (from, to) = if from == 0 { (client, server) } else { (server, client) };
@@ -155,7 +155,7 @@ fn repeat(ends: &mut [End; 2], from: usize, now: Instant, which: usize) {
     }
 }
 
-/// Lets everything through from now on, a copy of something old in front of each datagram.
+/// Delivers everything from now on, with a copy of an old datagram before each new one.
 fn heal(ends: &mut [End; 2], mut now: Instant) {
     let deadline = now + HEALED_WITHIN;
     let mut which = 0;

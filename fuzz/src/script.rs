@@ -1,25 +1,25 @@
-//! The fuzzer's bytes as a sequence of things that happen to a terminal.
+//! Reads the fuzzer's bytes as a sequence of events of a terminal.
 
 use rove_terminal::Size;
 
-/// Marks a step that is no text; doubled it stands for itself.
+/// The byte that begins an event other than text. Two of these bytes stand for the byte itself in text.
 const MARK: u8 = 0xff;
 
-/// Cells of all screens but the largest, so that a run stays fast.
+/// Most cells of a screen, except for the largest screen. The limit keeps runs fast.
 const CELLS_MAX: u16 = 50_000;
 
-/// A step of a script.
+/// An event in a script.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step<'a> {
-    /// A program writes.
+    /// A program writes bytes.
     Write(&'a [u8]),
-    /// The window has a new size.
+    /// The window gets another size.
     Resize(Size),
-    /// Somebody looks at the picture.
+    /// A frame is due.
     Look,
 }
 
-/// Reads steps: bytes stand for themselves up to a mark.
+/// Reads events. All bytes up to a [`MARK`] are output of the program.
 pub(crate) struct Script<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Iterator for Script<'a> {
@@ -43,7 +43,7 @@ impl<'a> Iterator for Script<'a> {
     }
 }
 
-/// Reads a size from the front. Returns it with the rest.
+/// Reads a size from the first two bytes. Returns it with the remaining bytes.
 pub(crate) fn take_size(data: &[u8]) -> (Size, &[u8]) {
     match data {
         [columns, rows, rest @ ..] => (size(*columns, *rows), rest),
@@ -51,7 +51,7 @@ pub(crate) fn take_size(data: &[u8]) -> (Size, &[u8]) {
     }
 }
 
-/// Returns a size: most are small, one is the largest.
+/// Returns a size. Most sizes are small, and only one is the largest.
 pub(crate) fn size(columns: u8, rows: u8) -> Size {
     if (columns, rows) == (254, 254) {
         return Size::clamped(u16::MAX, u16::MAX);

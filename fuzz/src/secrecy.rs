@@ -1,7 +1,7 @@
-//! A user who types secrets, and a made-up program that echoes what is typed and then stops.
+//! A user who types secrets, and a simulated program that echoes and then stops its echo.
 //!
-//! Secrets are typed in letters that the host never draws, so that any such letter in a frame is a prediction. The
-//! rules by which a few of them may be shown are stated once more in `oracle`, which knows nothing of the engine.
+//! Secrets consist of letters that the host never draws, so that any such letter in a frame is a prediction. `oracle`
+//! states the rules by which some letters may be shown, independently of the engine.
 
 mod host;
 mod oracle;
@@ -18,20 +18,20 @@ use self::oracle::Oracle;
 use self::texts::{BESIDE, OPEN, OUTPUTS, PROMPTS, SECRET, UNKNOWN, prompt};
 use crate::choices::Choices;
 
-/// Characters in one read that are a paste without brackets. Source: SECURITY.md.
+/// Characters of a read from which on it counts as a paste without brackets. Source: SECURITY.md.
 const PASTE_LEN: usize = 8;
 
-/// Things that happen in one run.
+/// Most events in a run.
 const STEPS: usize = 48;
 
-/// How long nothing happens until everything has been seen. Longer than any key is waited for.
+/// How long nothing happens until the client has seen everything. Chosen: longer than it waits for any key.
 const IDLE: Duration = Duration::from_millis(1100);
 
-/// Types secrets to a program that reads them without echo, and looks for them in every frame.
+/// Types secrets into a program that reads them without echo, and searches every frame for them.
 ///
 /// # Panics
 ///
-/// When a letter of a secret is seen which no rule permits.
+/// Panics if a frame shows a letter of a secret that no rule permits.
 pub fn secrets_stay_unseen(data: &[u8]) {
     let [flags, data @ ..] = data else { return };
     let mut world = World::new(*flags);
@@ -44,16 +44,16 @@ pub fn secrets_stay_unseen(data: &[u8]) {
     world.run_until_idle();
 }
 
-/// The effect of a key on the program, which is known when it is typed.
+/// The program's answer to a key. It is determined when the key is typed.
 #[derive(Clone, Debug)]
 enum Answer {
-    /// It is read as by a simple line editor, or as a letter of a secret.
+    /// The program answers as a simple line editor does, or reads a letter of a secret.
     Edit,
-    /// The line ends, this is written, and the program echoes from then on or does not.
+    /// The line ends. The program writes `output`, and then echoes as `echo` says.
     Turn { output: String, echo: Echo },
 }
 
-/// A key on its way to the program.
+/// A key that the program has not read yet.
 #[derive(Clone, Debug)]
 struct Typed {
     key: String,
@@ -61,20 +61,20 @@ struct Typed {
     answer: Answer,
 }
 
-/// The user, the program on the host's terminal, and the engine between them.
+/// The user, the program on the host's terminal, and the engine between both.
 struct World {
     engine: Box<dyn Engine>,
     oracle: Oracle,
     host: Host,
     typed: VecDeque<Typed>,
     is_secret: bool,
-    /// The prompt of the program that echoes.
+    /// The prompt at which the program echoes.
     prompt: String,
-    /// How many letters of secrets were typed.
+    /// The number of letters of secrets that were typed.
     letters: usize,
     sent: u64,
     consumed: u64,
-    /// Everything that the client has got.
+    /// The screen as the client last received it.
     screen: Screen,
     tty: Option<Tty>,
     echo_ack: u64,
@@ -118,7 +118,7 @@ impl World {
         world
     }
 
-    /// Does one thing; `None` at the end of the script.
+    /// Does an event of the script. Returns `None` at the end of the script.
     fn step(&mut self, script: &mut Choices<'_>) -> Option<()> {
         let choice = script.byte()?;
         match choice % 16 {
@@ -129,7 +129,7 @@ impl World {
             }
             3 if !self.is_secret => self.turn(script, false)?,
             4 | 5 if !self.is_secret => self.turn(script, true)?,
-            // A secret ends, or another one is asked for.
+            // The secret ends, or the program asks for another secret.
             3 | 4 if self.is_secret => self.turn(script, choice & 0x10 == 0)?,
             0..=2 | 5 | 6 if self.is_secret => self.type_secret(script.byte()?),
             6 | 7 => self.unknown(script.byte()?),
@@ -151,7 +151,7 @@ impl World {
         Some(())
     }
 
-    /// Gives the window another size, of which the host may not learn, or the host's terminal for another client.
+    /// Resizes the user's window, of which the host may not learn, or the host's terminal, as for another client.
     fn resize(&mut self, choice: u8) {
         if choice & 1 == 0 {
             self.engine.reset();
@@ -160,7 +160,7 @@ impl World {
         self.host.resize(sizes()[usize::from(choice >> 1 & 1)]);
     }
 
-    /// Types some lines that are echoed and entered, at one prompt.
+    /// Types some lines with Enter at a prompt. The program echoes them.
     fn type_lines(&mut self, choice: u8) {
         if choice & 0x80 != 0 {
             self.prompt = prompt(choice >> 3, choice);
@@ -185,7 +185,7 @@ impl World {
             (0..count).map(|at| SECRET[(self.letters + at) % SECRET.len()]).collect();
         match choice & 31 {
             0..=13 => self.type_key(BESIDE[usize::from(choice & 31)], Answer::Edit),
-            // All letters come in one read, as a paste with or without brackets.
+            // All letters come in the same read, as a paste with or without brackets.
             28.. => {
                 self.letters += count;
                 let is_bracketed = choice & 1 == 0;
@@ -198,7 +198,7 @@ impl World {
                 self.letters += count;
                 for letter in letters.chars() {
                     self.type_key(&letter.to_string(), Answer::Edit);
-                    // Letters that were typed at once are looked at together.
+                    // If letters were typed at once, the client makes a frame only after the last.
                     if choice & 1 == 0 {
                         self.look();
                     }
@@ -207,7 +207,7 @@ impl World {
         }
     }
 
-    /// Lets the program answer a key, or no key, with another text: it echoes from then on, or reads a secret.
+    /// Lets the program write a text after a key, or without one. It then echoes, or reads a secret.
     fn turn(&mut self, script: &mut Choices<'_>, is_secret: bool) -> Option<()> {
         let [how, what] = [script.byte()?, script.byte()?];
         let echo = match how >> 6 {
@@ -235,7 +235,7 @@ impl World {
             _ => String::new(),
         };
         let answer = Answer::Turn { output, echo };
-        // A user begins a secret, if not after a key that hands the line over, when the sign of it is seen.
+        // The user begins a secret after a key that ends the line, or after seeing the question.
         match how >> 3 & 7 {
             _ if self.is_secret || !is_secret => self.type_key("\r", answer),
             0 | 1 => self.type_key("\r", answer),
@@ -274,7 +274,7 @@ impl World {
         self.type_read(key, key, false, answer);
     }
 
-    /// Types a key or several ones, which the client reads at once as `read`.
+    /// Types one or more keys, which the client reads at once as `read`.
     fn type_read(&mut self, read: &str, key: &str, is_paste: bool, answer: Answer) {
         let sent = InputNum::new(self.sent);
         self.engine.handle_keys(self.now, sent, read.as_bytes());
@@ -284,7 +284,7 @@ impl World {
         self.typed.push_back(Typed { key: key.to_owned(), input: self.sent, answer });
     }
 
-    /// Lets the program read some of the keys.
+    /// Lets the program read up to `count` keys.
     fn consume(&mut self, count: usize) {
         for _ in 0..count.min(self.typed.len()) {
             let typed = self.typed.pop_front().expect("a key");
@@ -307,7 +307,7 @@ impl World {
         }
     }
 
-    /// Lets the program answer a key as a simple line editor.
+    /// Lets the program answer a key as a simple line editor does.
     fn edit(&mut self, key: &str, input: u64) {
         let before = self.host.snapshot();
         let is_echoed = self.host.edit(key);
@@ -319,7 +319,7 @@ impl World {
         }
     }
 
-    /// Lets the newest screen come to the client, with what the server tells of the terminal.
+    /// Delivers the host's newest screen to the client, with the server's report about the terminal.
     fn deliver(&mut self) {
         self.screen = self.host.snapshot();
         let is_open = self.host.is_open();
@@ -337,7 +337,7 @@ impl World {
         };
     }
 
-    /// Makes a frame and looks for secrets in it.
+    /// Makes a frame, and searches it for secrets.
     fn look(&mut self) {
         let arrived = self.consumed.max(self.echo_ack);
         let network = Network {
@@ -353,14 +353,14 @@ impl World {
         self.oracle.check(&frame, &self.screen, arrived);
     }
 
-    /// Lets everything that is on its way arrive, and time pass.
+    /// Delivers everything that is on its way, and lets time pass.
     fn run_until_idle(&mut self) {
         self.arrive();
         self.now += IDLE;
         self.look();
     }
 
-    /// Lets everything that is on its way arrive.
+    /// Delivers everything that is on its way.
     fn arrive(&mut self) {
         self.consume(usize::MAX);
         self.deliver();
@@ -395,7 +395,7 @@ mod tests {
             asks in prop::collection::vec((0_u8..32, 0_u8..64, 128_u8..144, 0_u8..8), 1..4),
             data in prop::collection::vec(any::<u8>(), 0..60),
         ) {
-            // Most rules speak of prompts at which lines were echoed, and of secrets that are typed there.
+            // Most rules are about prompts at which lines were echoed, and about secrets that are typed there.
             let asked = asks.iter().flat_map(|(how, what, letter, size)| {
                 let resize = if *size < 4 { &[63, *size][..] } else { &[] };
                 [&[4, how | 192, *what], resize, &[0, *letter, 15]].concat()
@@ -405,20 +405,20 @@ mod tests {
         }
     }
 
-    /// Inputs that have shown a letter, with the number of random inputs among which chance found each.
+    /// Inputs that once showed a letter. Each comment has the number of random inputs until chance found the input.
     #[test]
     fn letters_that_were_shown_once_stay_unseen() {
         for found in [
-            // A silent program reads a letter shortly before its prompt comes back: 26,000.
+            // A silent program reads a letter shortly before its prompt appears again: 26,000.
             &[238, 0, 2, 4, 192, 0, 0, 128, 15, 4, 192, 0, 0, 142, 15, 229, 46, 83, 0, 0, 26][..],
-            // The mouse is turned on at a prompt whose lines were echoed without: 61,000. The same with marked pastes: 149,000.
+            // The mouse is turned on at a prompt with lines echoed before that: 61,000. With marked pastes: 149,000.
             &[16, 0, 2, 4, 192, 0, 0, 132, 15, 5, 142, 16, 46, 24, 125, 48, 14],
             &[
                 76, 0, 2, 4, 192, 0, 0, 128, 15, 179, 0, 144, 96, 0, 58, 176, 0, 96, 0, 32, 0, 8,
                 1, 120, 12, 26, 48, 0, 20, 144, 224, 128, 14, 144, 11, 200, 24, 59,
             ],
-            // A prompt is refused in a pane, and known again where the pane's border has scrolled away: 230,000. In the
-            // second, another prompt comes before the refusal: 290,000.
+            // A prompt is refused in a pane, and known again after the pane's border has scrolled off: 230,000. In the
+            // second input, another prompt comes before the refusal: 290,000.
             &[
                 88, 0, 4, 4, 192, 0, 0, 128, 15, 48, 0, 16, 46, 15, 19, 0, 0, 102, 0, 6, 0, 80,
                 118, 8, 2, 100, 144, 0, 160, 14,
@@ -433,12 +433,12 @@ mod tests {
                 69, 0, 16, 14, 40, 121, 168, 0, 27,
             ],
             &[152, 0, 2, 4, 192, 0, 0, 142, 15, 9, 0, 168, 55, 32, 14, 56, 250],
-            // On the alternate screen the prompt is erased while a letter is on its way: two million.
+            // On the alternate screen, the prompt is erased while a letter is on its way: two million.
             &[
                 24, 0, 2, 4, 192, 0, 0, 128, 15, 19, 0, 176, 35, 0, 0, 16, 0, 211, 0, 209, 14, 112,
                 100, 196, 80, 224, 229, 14, 120, 250, 48, 110,
             ],
-            // The window gets another size while Enter is on its way: found by reading.
+            // The window is resized while Enter is on its way: found by reading the code.
             &[16, 0, 2, 4, 192, 0, 63, 0, 0, 142],
         ] {
             secrets_stay_unseen(found);

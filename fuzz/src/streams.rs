@@ -1,4 +1,4 @@
-//! The layer of streams: its frames, its messages, and an end that is handed any packets.
+//! The layer of streams: its frames, its messages, and an end that receives any packets.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -10,20 +10,20 @@ use rove_streams::{
 };
 use rove_units::{Bytes, Duration, Instant};
 
-/// Most bytes of a packet's payload.
+/// Most bytes of a packet's payload in these runs.
 const PACKET: usize = 1_176;
 
-/// Most bytes that an end keeps for a peer. Each stream has a first credit, and all share the pool.
+/// Most bytes that an end stores for its peer: the first credit of each stream, and the pool that all streams share.
 const HELD_MAX: u64 = 257 * 16 * 1024 + 4 * 1024 * 1024;
 
-/// Steps of two ends in one run.
+/// Most events of two ends in a run.
 const STEPS_MAX: usize = 400;
 
-/// Times at which two ends may speak until everything has arrived, after the network has healed. A lost packet is sent again
+/// Most turns of both ends until everything has arrived, after the network works again. A lost packet is sent again
 /// after at most 15 s.
 const TURNS_MAX: usize = 4_000;
 
-/// Any bytes as frames, and as packets for an end that stays within its bounds.
+/// Reads any bytes as frames and messages, and gives them as packets to an end, which must stay within its bounds.
 pub fn streams_take_anything(data: &[u8]) {
     frames_read_back(data);
     messages_read_back(data);
@@ -45,22 +45,22 @@ pub fn streams_take_anything(data: &[u8]) {
     }
 }
 
-/// Two ends of streams, and a network that drops, doubles and turns packets over: each byte arrives once and in order.
+/// Two ends of streams on a network that drops, repeats and reorders packets. Each byte must arrive once and in order.
 pub fn streams_keep_order(data: &[u8]) {
     let mut pair = Pair::new();
     let _ = pair.run(&mut Unstructured::new(data));
     pair.heal();
 }
 
-/// An end, what it has written to each stream, and what its peer has read of that.
+/// An end of streams, with a record of the bytes that it has written and read.
 struct Writer {
     mux: Mux,
     written: BTreeMap<StreamId, usize>,
-    /// The streams that this end has finished or reset, and those that have arrived whole.
+    /// The streams whose direction from this end is over: finished (`true`) or reset (`false`).
     finished: BTreeMap<StreamId, bool>,
-    /// The bytes of the peer's direction of each stream that were read here, and whether its end was.
+    /// For each stream, the number of bytes that this end has read, and whether it has read the end.
     read: BTreeMap<StreamId, (usize, bool)>,
-    /// The streams that nobody reads here at present, and those that this end wants no more of.
+    /// The streams that this end does not read at present, and the streams that it has stopped.
     paused: BTreeSet<StreamId>,
     stopped: BTreeSet<StreamId>,
     /// Packets on their way to this end.
@@ -72,7 +72,7 @@ struct Pair {
     ends: [Writer; 2],
 }
 
-/// Returns the byte at this place of a stream. Both directions have the same.
+/// Returns the byte at an offset of a stream. It is the same in both directions.
 fn byte_at(id: StreamId, offset: usize) -> u8 {
     let offset = u64::try_from(offset).expect("streams here are short");
     let [.., byte] = (id.get() * 31 + offset * 7 + offset / 251).to_be_bytes();
@@ -141,7 +141,7 @@ impl Pair {
         Ok(())
     }
 
-    /// Lets both ends speak, and so many packets arrive at each.
+    /// Lets both ends send. Then up to `count` packets arrive at each end.
     fn turn(&mut self, count: usize) {
         for side in [0, 1] {
             self.ends[side].mux.handle_timeout(self.now);
@@ -161,7 +161,7 @@ impl Pair {
         }
     }
 
-    /// Lets everything arrive and be read, and asserts that it has been.
+    /// Lets everything arrive and be read. Asserts that it was read.
     fn heal(&mut self) {
         for end in &mut self.ends {
             for id in end.paused.clone() {
@@ -182,7 +182,7 @@ impl Pair {
         panic!("something is missing: {state:?}");
     }
 
-    /// Returns whether each stream that was neither reset nor stopped has arrived.
+    /// Returns whether every stream that was neither reset nor stopped has arrived completely.
     fn is_whole(&self) -> bool {
         [0, 1].into_iter().all(|side| {
             let (from, to) = (&self.ends[side], &self.ends[1 - side]);
@@ -191,7 +191,7 @@ impl Pair {
                 _ if to.stopped.contains(id) => true,
                 end => {
                     let (read, has_ended) = to.read.get(id).copied().unwrap_or_default();
-                    // An end that has reset its own direction may have lost the other one, too.
+                    // An end that has reset its own direction of a stream may have lost the other direction, too.
                     to.finished.get(id) == Some(&false)
                         || read == *len && (end.is_none() || has_ended)
                 }
@@ -210,7 +210,7 @@ impl Writer {
         *written += self.mux.write(id, &bytes).unwrap_or_default();
     }
 
-    /// Handles what has arrived.
+    /// Handles the events of packets that have arrived.
     fn take(&mut self, now: Instant) {
         while let Some(event) = self.mux.poll_event() {
             match event {
@@ -226,7 +226,7 @@ impl Writer {
         }
     }
 
-    /// Reads a stream again that nobody has read for a while.
+    /// Continues to read a stream that this end has not read for a while.
     fn go_on(&mut self, now: Instant, id: StreamId) {
         self.paused.remove(&id);
         self.read_all(now, id);
@@ -236,7 +236,7 @@ impl Writer {
         while self.read(now, id, 700) {}
     }
 
-    /// Reads so many bytes at most. Returns whether there may be more.
+    /// Reads at most `len_max` bytes. Returns whether there may be more.
     fn read(&mut self, now: Instant, id: StreamId, len_max: usize) -> bool {
         let mut buffer = vec![0; len_max];
         let (read, has_ended) = self.read.entry(id).or_default();
@@ -258,7 +258,7 @@ impl Writer {
     }
 }
 
-/// Frames that are read and written again are read alike.
+/// Frames that are written and read again must stay the same.
 fn frames_read_back(data: &[u8]) {
     let frames: Result<Vec<Frame<'_>>, FrameError> = Frames::of(data).collect();
     let Ok(frames) = frames else { return };
@@ -267,7 +267,7 @@ fn frames_read_back(data: &[u8]) {
     assert_eq!(Frames::of(&again).collect::<Result<Vec<_>, _>>(), Ok(frames));
 }
 
-/// A place within the bounds has a message that names it.
+/// A message that is written and read again must name the same target.
 fn messages_read_back(data: &[u8]) {
     let _ = Answer::decode(data);
     let Ok(target) = Target::decode(data) else { return };
@@ -276,7 +276,7 @@ fn messages_read_back(data: &[u8]) {
     assert_eq!(Target::decode(fields.expect("a length")), Ok(target));
 }
 
-/// Lets the owner of an end answer, and the end send.
+/// Lets an end's owner answer incoming streams, and then lets the end send.
 fn answer(mux: &mut Mux, reception: &mut Reception, now: Instant, bytes: &[u8]) {
     while let Some(event) = mux.poll_event() {
         match event {

@@ -1,4 +1,4 @@
-//! The terminal: bytes to picture, picture to bytes.
+//! The terminal: bytes that become a screen, and diffs of screens that become bytes.
 
 use rove_session::HostScreen;
 use rove_ssp::Object;
@@ -9,10 +9,10 @@ use rove_terminal::{
 
 use crate::script::{Script, Step, take_size};
 
-/// Text that makes what is hidden show.
+/// Output that makes hidden state of a terminal visible.
 const PROBE: &[u8] = "x一\r\n\ty\x1b8z\x1b[6n".as_bytes();
 
-/// Any bytes at any size, cut anywhere, come to the same picture.
+/// Any bytes must give the same screen, at any size and cut at any places.
 pub fn takes_anything(data: &[u8]) {
     let [flags, data @ ..] = data else { return };
     let (size, data) = take_size(data);
@@ -41,7 +41,7 @@ pub fn takes_anything(data: &[u8]) {
     assert_eq!(whole.take_replies(), pieces.take_replies());
 }
 
-/// A replica that plays the differences follows a running program, resizes and all.
+/// A replica that executes the diffs must have the same screen as the host, also after resizes.
 pub fn diffs_carry_everything(data: &[u8]) {
     let (size, data) = take_size(data);
     let mut host = Terminal::host(size);
@@ -65,11 +65,10 @@ pub fn diffs_carry_everything(data: &[u8]) {
     }
 }
 
-/// Makes hidden state what every diff leaves it as: soft reset, autowrap, line feeds that keep the column.
+/// Sets the hidden state that a diff assumes: soft reset, autowrap, and line feeds that keep the column.
 const HIDDEN_STATE_RESET: &[u8] = b"\x1b[!p\x1b[?7h\x1b[20l\x1b[r";
 
-/// The difference from a picture that anybody may have drawn, halves of wide characters and all, leads
-/// to the wanted one.
+/// A diff from any screen, even with halves of wide characters, must lead to the wanted screen.
 pub fn any_base_will_do(data: &[u8]) {
     let [flags, data @ ..] = data else { return };
     let vocabulary = match flags & 3 {
@@ -84,7 +83,7 @@ pub fn any_base_will_do(data: &[u8]) {
     replica.write(HIDDEN_STATE_RESET);
     let (size, wanted) = take_size(wanted);
     let mut host = played(Terminal::host(size), wanted);
-    // A title once set cannot be unset.
+    // The wanted screen has a title, because a title can be changed but not removed.
     host.ground();
     host.write(b"\x1b[>0T\x1b]0;\x07");
     let shown = replica.snapshot();
@@ -113,7 +112,7 @@ fn played(mut terminal: Terminal, script: &[u8]) -> Terminal {
     terminal
 }
 
-/// Panics unless both show the same: all that a diff carries but wrap flags, which have exceptions.
+/// Panics unless both screens have the same content. Wrap flags are not compared, because they have exceptions.
 fn assert_same(shown: &Screen, wanted: &Screen, vocabulary: Vocabulary) {
     assert_eq!(shown.size(), wanted.size());
     assert_eq!(shown.cursor(), wanted.cursor());
@@ -151,7 +150,7 @@ fn assert_same_rows(shown: &Screen, wanted: &Screen) {
     }
 }
 
-/// Checks that any server's screen reaches the user's terminal in our own sequences. The terminal then shows the same.
+/// Checks that the renderer shows any server's screen with our own sequences. The terminal must then show the same.
 pub fn frames_are_clean(data: &[u8]) {
     let [flags, data @ ..] = data else { return };
     let flag = |bit: u8| flags >> bit & 1 == 1;
@@ -208,7 +207,7 @@ pub fn frames_are_clean(data: &[u8]) {
                 outside.write(&frame);
                 let (ours, theirs) = (outside.screen(), host.screen());
                 assert_eq!(ours.cursor(), theirs.cursor());
-                // A replica may hold half a wide character, of which nothing can be seen.
+                // A replica may have half of a wide character, which is invisible.
                 for row in 0..if flag(5) { size_rows(theirs) } else { 0 } {
                     assert_eq!(ours.row_text(row), theirs.row_text(row), "row {row}");
                 }
@@ -217,7 +216,7 @@ pub fn frames_are_clean(data: &[u8]) {
         }
     }
     assert_clean(&renderer.close());
-    // The same pictures reach the client as diffs of a server that may be anything.
+    // A client may also get any bytes as the diff of a server.
     let _ = HostScreen::replica(size).apply(data);
 }
 
@@ -225,7 +224,7 @@ fn size_rows(screen: &Screen) -> u16 {
     screen.size().rows()
 }
 
-/// Panics unless `bytes` are UTF-8 text, the controls we use, and whole sequences of the kinds we use.
+/// Panics unless `bytes` are UTF-8 text, controls that we use, and complete sequences of kinds that we use.
 fn assert_clean(bytes: &[u8]) {
     let text = core::str::from_utf8(bytes).expect("UTF-8");
     let mut chars = text.chars();
@@ -242,7 +241,7 @@ fn assert_clean(bytes: &[u8]) {
                     let ended = last == '\x07' || last == '\x1b' && chars.next() == Some('\\');
                     assert!(ended, "{last:?} in a string");
                 }
-                // ASCII, whatever charset was chosen before us.
+                // Selects ASCII, whatever character set was selected before.
                 Some('(') => assert_eq!(chars.next(), Some('B')),
                 Some('M' | '=' | '>') => {}
                 other => panic!("ESC {other:?}"),

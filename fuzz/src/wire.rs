@@ -9,7 +9,7 @@ use rove_ssp::wire::{
 
 use crate::forger::{Forger, key};
 
-/// Any bytes as a datagram, and any bytes sealed into one.
+/// Reads any bytes as a datagram, and as the payload of a sealed datagram.
 pub fn datagram_takes_anything(data: &[u8]) {
     let mut cipher = Cipher::new(&key());
     assert!(Datagram::open(&mut cipher, Direction::ToServer, data).is_err(), "nobody sealed it");
@@ -33,7 +33,7 @@ pub fn datagram_takes_anything(data: &[u8]) {
     }
 }
 
-/// Any fragments keep the bounds, and those of one instruction give it in any order.
+/// Any fragments must keep the bounds. Fragments of an instruction must give the instruction in any order.
 pub fn assembler_is_bounded(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let mut assembler = Assembler::default();
@@ -45,7 +45,7 @@ pub fn assembler_is_bounded(data: &[u8]) {
             5 => u16::from(low) << 7,
             _ => u16::MAX - u16::from(low),
         };
-        // A fragment may be larger than any datagram: the bound must not lean on the layer below.
+        // A fragment may be larger than any datagram, because the bound must not depend on the layer below.
         let len = if kind & 8 == 0 { usize::from(len) } else { usize::from(len) << 14 };
         arrived += len;
         let fragment =
@@ -53,7 +53,7 @@ pub fn assembler_is_bounded(data: &[u8]) {
         let held = assembler.bytes_held();
         if let Ok(Some(whole)) = assembler.handle_fragment(fragment) {
             assert!(whole.len() <= COMPRESSED_LEN_MAX);
-            // A whole instruction that is older than the one in progress leaves that as it is.
+            // A complete instruction that is older than the one in progress leaves the latter unchanged.
             assert!([0, held].contains(&assembler.bytes_held()));
         }
         assert!(assembler.bytes_held() <= COMPRESSED_LEN_MAX.min(arrived));
@@ -68,7 +68,7 @@ pub fn assembler_is_bounded(data: &[u8]) {
     }
 }
 
-/// Any stream keeps the bound, and leaves nothing behind that spoils the next.
+/// Any compressed bytes must keep the bound, and must not affect the next decompression.
 pub fn inflate_is_bounded(data: &[u8]) {
     let mut codec = Codec::new();
     if let Ok(plain) = codec.inflate(data) {
@@ -78,7 +78,7 @@ pub fn inflate_is_bounded(data: &[u8]) {
     assert_eq!(codec.inflate(&compressed).expect("ours"), data);
 }
 
-/// Any bytes as an instruction; what is read and written again is read alike.
+/// Reads any bytes as an instruction. An instruction that is written and read again must stay the same.
 pub fn instruction_takes_anything(data: &[u8]) {
     let Ok(instruction) = Instruction::decode(data) else { return };
     assert_eq!(Instruction::decode(&instruction.encode()), Ok(instruction));

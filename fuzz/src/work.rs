@@ -1,31 +1,31 @@
-//! Work per compressed byte: what a server sends is inflated, read and applied, in turns of bounded effort.
+//! The client's work for a server's compressed bytes: it decompresses, reads and applies them in turns of bounded work.
 
 use rove_session::HostScreen;
 use rove_ssp::Object;
 use rove_ssp::wire::{Codec, INSTRUCTION_LEN_MAX, Instruction};
 use rove_terminal::Size;
 
-/// Work of one turn, in cells. Chosen: an eighth of the client's, so that small inputs take several.
+/// Work of a turn, in cells. Chosen: an eighth of the client's, so that small inputs take several turns.
 const TURN: u64 = 1_000_000;
 
-/// Most work by which a turn may go beyond that: one sequence, all of it, on the largest screen here. Chosen: twice what
-/// copying it costs, with what stands beside its cells.
+/// Most work, in cells, by which a turn may exceed [`TURN`], because it completes a sequence on the largest screen
+/// here. Chosen: twice the work of copying that screen with all its parts.
 const SEQUENCE_MAX: u64 = 16_000_000;
 
-/// Most work of one diff, in cells, as docs/limits.md has it.
+/// Most work of a diff, in cells. Source: docs/limits.md.
 const DIFF_MAX: u64 = 160_000_000;
 
-/// Most memory of a state without copied text and lines, and for each cell of the window besides.
-/// Chosen: what the received states together may take, as docs/limits.md has it, and as much for links and for a string
-/// without an end.
+/// Most memory of a state: a fixed part without copied text and lines, and a part for each cell of the window. Chosen:
+/// what all received states together may take (docs/limits.md), and as much again for links and for an unfinished
+/// string.
 const STATE_BYTES: u64 = 16 << 20;
 const STATE_CELL_BYTES: u64 = 320;
 
-/// Most bytes that a short input may stand for. Chosen: with debug assertions a slow one takes a second.
+/// Most bytes to which a short input expands. Chosen: with debug assertions, a slow input then takes a second.
 const EXPANDED_MAX: usize = 1 << 17;
 
-/// Checks that a server's diff costs the client bounded work. The whole diff has a bound, and so has each turn. A refused diff
-/// costs no more than an accepted diff.
+/// Checks that a server's diff costs the client bounded work, in the whole diff and in each turn. A rejected diff must
+/// not cost more than an accepted one.
 pub fn effort_is_bounded(data: &[u8]) {
     let [kind, data @ ..] = data else { return };
     let size = if kind & 1 == 0 { Size::DEFAULT } else { Size::clamped(500, 200) };
@@ -61,7 +61,7 @@ fn apply(size: Size, diff: &[u8]) {
     assert!(bytes <= STATE_BYTES + STATE_CELL_BYTES * cells, "a state of {bytes} bytes");
 }
 
-/// Reads pieces, each with how often it is repeated, as a power of two, and its length.
+/// Expands the input: pieces, each with its number of repetitions (as a power of two) and its length.
 fn expand(mut data: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     while let [power, len, rest @ ..] = data {
@@ -79,7 +79,7 @@ fn instruction(diff: Vec<u8>) -> Vec<u8> {
     Instruction { new_num, diff, ..Instruction::default() }.encode()
 }
 
-/// Returns the bytes as the one member of a diff.
+/// Returns the bytes as the only member of a diff.
 fn host_bytes(bytes: &[u8]) -> Vec<u8> {
     let member = |field: u8, body: &[u8]| {
         let mut len = body.len();

@@ -1,4 +1,4 @@
-//! Every input that earlier runs have kept, once more: what held then holds now.
+//! Runs every input that earlier runs have stored. All properties must still hold.
 
 use std::path::{Path, PathBuf};
 use std::{fs, thread};
@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rove_fuzz::{TARGETS, Target};
 
-/// Most bytes of one target's seeds, as they are kept. Chosen: a repository is no place for a corpus.
+/// Most bytes of a target's file of seeds. Chosen: the repository should not contain a whole corpus.
 const FILE_BYTES_MAX: usize = 512 * 1024;
 
 fn folder() -> PathBuf {

@@ -1,8 +1,8 @@
-//! A made-up program on the host's terminal. It echoes what is typed, or reads a secret.
+//! A simulated program on the host's terminal, which echoes or reads a secret.
 
 use rove_terminal::{Screen, Size, Terminal};
 
-/// Characters of the longest open line. Chosen: no prompt and line together reach the edge of the smallest screen.
+/// Most characters of a line with echo. Chosen: no prompt and line together reach the edge of the smallest screen.
 const OPEN_LINE: usize = 8;
 
 /// How the program answers letters.
@@ -13,11 +13,11 @@ pub(super) enum Echo {
     Mask(char),
 }
 
-/// The program, and the line that it reads.
+/// The program, its terminal, and the line that it reads.
 pub(super) struct Host {
     terminal: Terminal,
     pub(super) echo: Echo,
-    /// The length of the line, and the cursor in it.
+    /// The length of the line, and the cursor's position in the line.
     len: usize,
     at: usize,
 }
@@ -43,7 +43,7 @@ impl Host {
         self.terminal.resize(size);
     }
 
-    /// Ends the line and writes a text; returns whether that has moved the cursor.
+    /// Ends the line and writes a text. Returns whether the text has moved the cursor.
     pub(super) fn turn(&mut self, output: &str, echo: Echo) -> bool {
         let before = self.snapshot().cursor().position();
         self.write(output);
@@ -55,7 +55,7 @@ impl Host {
         has_moved
     }
 
-    /// Answers a key as a simple line editor; returns whether it was echoed.
+    /// Answers a key as a simple line editor does. Returns whether the key was echoed.
     pub(super) fn edit(&mut self, key: &str) -> bool {
         match key {
             "\x7f" if self.at > 0 => {
@@ -92,7 +92,7 @@ impl Host {
         false
     }
 
-    /// Answers a key as a program that reads a secret.
+    /// Answers a key as a program does that reads a secret.
     pub(super) fn mask(&mut self, key: &str) {
         let Echo::Mask(mask) = self.echo else { return };
         let is_control = key.chars().any(char::is_control);

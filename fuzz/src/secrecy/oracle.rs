@@ -1,29 +1,29 @@
-//! The rules by which a letter of a secret may be shown, as SECURITY.md and docs/prediction.md state them. They read the
-//! truth of the host and the screens of the client.
+//! The rules by which a letter of a secret may be shown, as SECURITY.md and docs/prediction.md state them. The rules
+//! use the host's true state and the client's screens.
 //!
-//! The rules are stated generously where a permission depends on the engine's own doubts: a letter is reported only
-//! where no reader of these pages would expect it.
+//! A rule that depends on the engine's doubts permits more here. A letter is reported only if no reader of these pages
+//! would expect it.
 
 use rove_terminal::{MouseReporting, Screen, Size};
 use rove_units::{Duration, Instant};
 
 use super::texts::{SECRET, UNKNOWN};
 
-/// Lines that make a shell's prompt known. Source: docs/prediction.md.
+/// Number of echoed lines after which a shell's prompt is known. Source: docs/prediction.md.
 const LINES: usize = 3;
 
-/// How long after its acknowledgment an unanswered letter has been seen to be unanswered. Source: docs/prediction.md, a
-/// prediction stays for no longer.
+/// Time after a letter's acknowledgment at which the client has seen that the letter is unanswered. Source:
+/// docs/prediction.md, because no prediction stays longer.
 const SEEN_AFTER: Duration = Duration::from_secs(1);
 
-/// A prompt, as a reader of the screen knows it again: its text without numbers and paths, and the modes.
+/// A prompt by which a client recognises it: its text without numbers and paths, and the modes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Prompt {
     text: String,
     modes: [bool; 3],
 }
 
-/// The place of the cursor: the pane, the position, and the text left of it in the pane.
+/// The cursor's place: its pane, its position, and the text left of it in the pane.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Place {
     window: [u16; 4],
@@ -31,7 +31,7 @@ struct Place {
     left: String,
 }
 
-/// Lines that were echoed at a prompt.
+/// A prompt, and the number of lines that were echoed at it.
 #[derive(Clone, Debug)]
 struct Known {
     prompt: Prompt,
@@ -39,53 +39,53 @@ struct Known {
     is_refused: bool,
 }
 
-/// The mode lines and echoes of an editor in a window since the alternate screen began.
+/// The mode lines and echoes of an editor in a pane, since the alternate screen began.
 #[derive(Clone, Debug)]
 struct Editor {
     place: Place,
     inserts: bool,
-    /// Whether the mode line came in this window, and no question since.
+    /// Whether the mode line appeared in this pane, without a question after it.
     came: bool,
 }
 
-/// A key of unknown effect at a time when nothing else was on its way.
+/// A key of unknown effect that was typed when all other keys were answered.
 #[derive(Clone, Debug)]
 struct Probe {
     place: Place,
     row: String,
 }
 
-/// Everything that decides whether a letter may be seen.
+/// Everything that determines whether a letter may be shown.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Oracle {
     prompts: Vec<Known>,
-    /// The prompt of the open line that is being typed, once something was echoed in it.
+    /// The prompt of the line that is being typed, after an echo in this line. `None` before.
     line: Option<Prompt>,
-    /// Where the cursor stood after the newest echo in this line, and the input that it came with.
+    /// The cursor's place after the newest echo in this line, and the number of the input that was echoed.
     echo: Option<(Place, u64)>,
-    /// The newest key that ends a line or has an unknown effect.
+    /// The number of the newest key that ends a line or has an unknown effect.
     barrier: u64,
-    /// The input that each letter was typed with last.
+    /// For each letter, the number of the input in which it was last typed.
     letters: [u64; SECRET.len()],
-    /// The letters that came otherwise than in a paste, too.
+    /// For each letter, whether it was typed other than in a paste.
     typed: [bool; SECRET.len()],
     probe: Option<Probe>,
     /// The size of the newest screen.
     size: Option<Size>,
-    /// Whether the window has got another size, and nothing was echoed since.
+    /// Whether the window was resized without an echo afterwards.
     is_resized: bool,
     editor: Option<Editor>,
-    /// The windows in which characters were echoed under a mode line.
+    /// The panes in which characters were echoed with a mode line.
     windows: Vec<[u16; 4]>,
-    /// The first unanswered letter of the secret, and since when the client knows.
+    /// The first unanswered letter of the secret, and since when the client knows this.
     unanswered: Option<(u64, Option<Instant>)>,
-    /// Where the client saw that a letter was not echoed.
+    /// The place at which the client saw that a letter was not echoed.
     not_echoed: Option<Place>,
     visible: [usize; SECRET.len()],
 }
 
 impl Oracle {
-    /// Records a key as it is typed, or the keys of a paste; `is_quiet` tells whether all others were answered.
+    /// Records a typed key, or the keys of a paste. `is_quiet` tells whether all earlier keys were answered.
     pub(super) fn note_typed(
         &mut self,
         (key, is_paste): (&str, bool),
@@ -97,7 +97,7 @@ impl Oracle {
         if is_unknown || key == "\r" || key == "\x1b[A" {
             self.barrier = input;
         }
-        // A recalled line takes the place of a letter that is on its way, echoed or not.
+        // A recalled line replaces a letter that is on its way, echoed or not.
         if key == "\x1b[A" {
             self.unanswered = self.unanswered.filter(|(_, since)| since.is_some());
         }
@@ -111,7 +111,7 @@ impl Oracle {
         }
     }
 
-    /// Records that the program has read the end of a line.
+    /// Records that the program has read Enter.
     pub(super) fn note_enter(&mut self, input: u64, is_open: bool) {
         let line = self.line.take();
         if let Some(prompt) = line.filter(|_| is_open) {
@@ -125,12 +125,12 @@ impl Oracle {
         }
     }
 
-    /// Records that the program has written something else, and moved the cursor.
+    /// Records that the program has written other text and moved the cursor.
     pub(super) fn note_turn(&mut self) {
         (self.line, self.echo) = (None, None);
     }
 
-    /// Records that the window has got another size.
+    /// Records that the window was resized.
     pub(super) fn note_resize(&mut self) {
         (self.is_resized, self.echo) = (true, None);
     }
@@ -148,14 +148,14 @@ impl Oracle {
         }
     }
 
-    /// Records that an editing key was answered in an open line.
+    /// Records that the program has answered an editing key in a line with echo.
     pub(super) fn note_moved(&mut self, screen: &Screen) {
         if let Some((place, _)) = &mut self.echo {
             *place = Place::of(screen);
         }
     }
 
-    /// Looks at what the client has got.
+    /// Records the screen that the client has received.
     pub(super) fn observe(&mut self, now: Instant, arrived: u64, acked: u64, screen: &Screen) {
         let place = Place::of(screen);
         if self.size.replace(screen.size()).is_some_and(|size| size != screen.size()) {
@@ -192,7 +192,7 @@ impl Oracle {
         self.editor = Some(Editor { place, inserts, came });
     }
 
-    /// Looks for letters of secrets that were not seen in the frame before.
+    /// Searches a frame for letters of secrets that the previous frame lacked.
     pub(super) fn check(&mut self, frame: &Screen, screen: &Screen, arrived: u64) {
         let visible = count(frame);
         assert!(count(screen) == [0; SECRET.len()], "the host has drawn one");
@@ -207,26 +207,26 @@ impl Oracle {
         }
     }
 
-    /// Returns whether the letter of an input may be shown on the newest screen of the client.
+    /// Returns whether the letter of an input may be shown over the client's newest screen.
     fn may_show(&self, letter: u64, is_paste: bool, screen: &Screen, arrived: u64) -> bool {
         let place = Place::of(screen);
         let is_seen = self.not_echoed.as_ref() == Some(&place);
-        // Nobody knows yet who reads the letters that were typed after such a key.
+        // The client cannot know yet which program reads the letters after such a key.
         let is_pending = self.barrier > arrived && letter > self.barrier;
         if is_seen || is_pending || self.is_resized || self.probe.is_some() {
             return false;
         }
-        // A paste is shown only after an echo in its line.
+        // A paste is shown only after an echo in the same line.
         self.has_echoed(&place) || !is_paste && (self.is_known(screen) || self.is_edited())
     }
 
-    /// Returns whether text was echoed in this very line, and the cursor stands where that left it.
+    /// Returns whether text was echoed in this line, and the cursor is still where the echo left it.
     fn has_echoed(&self, place: &Place) -> bool {
         self.echo.as_ref().is_some_and(|(at, input)| at == place && *input > self.barrier)
     }
 
-    /// Returns whether enough lines were echoed at this very prompt, and a second fact speaks for it. Other text may
-    /// stand after the prompt, from whomever.
+    /// Returns whether enough lines were echoed at this prompt, and a second fact confirms that it is a shell's. Any
+    /// other text may follow the prompt.
     fn is_known(&self, screen: &Screen) -> bool {
         let here = Prompt::of(screen);
         let is_it =
@@ -236,7 +236,7 @@ impl Oracle {
         is_vouched && self.prompts.iter().any(|it| is_it(it) && is_enough(it))
     }
 
-    /// Returns whether an editor inserts in this window, whose mode line came there and under which it echoed.
+    /// Returns whether an editor inserts in this pane: its mode line appeared here, and it echoed characters.
     fn is_edited(&self) -> bool {
         let is_it = |it: &Editor| it.inserts && it.came && self.windows.contains(&it.place.window);
         self.editor.as_ref().is_some_and(is_it)
@@ -275,8 +275,8 @@ impl Place {
         Self { window, at: (cursor.row, cursor.column), left }
     }
 
-    /// Returns the text left of the cursor with one sign for each number, and one for each path. The word after user and host
-    /// is a path.
+    /// Returns the text left of the cursor, with the same sign for each number, and another sign for each path. The
+    /// word after user and host is a path.
     fn prompt_text(&self) -> String {
         let is_separator = |c: char| !c.is_alphanumeric() && !"/~._-+,@".contains(c);
         let mut is_named = false;
@@ -298,7 +298,7 @@ impl Place {
     }
 }
 
-/// Returns the bounds of the pane: the lines next to the cursor.
+/// Returns the bounds of the cursor's pane, which are the nearest lines around the cursor.
 fn window(screen: &Screen) -> [u16; 4] {
     let (cursor, size) = (screen.cursor(), screen.size());
     let here = row(screen, cursor.row);
@@ -311,7 +311,7 @@ fn window(screen: &Screen) -> [u16; 4] {
     [left, right, top, bottom]
 }
 
-/// Returns whether a mode line of an editor stands below the cursor in its pane.
+/// Returns whether the cursor's pane has an editor's mode line below the cursor.
 fn inserts(screen: &Screen) -> bool {
     let [left, right, ..] = window(screen);
     let below = screen.cursor().row + 1..screen.size().rows();
@@ -345,7 +345,7 @@ fn text(screen: &Screen) -> String {
         .collect()
 }
 
-/// Returns how often a screen has each letter of secrets.
+/// Returns how often each letter of secrets is on a screen.
 fn count(screen: &Screen) -> [usize; SECRET.len()] {
     let rows = (0..screen.size().rows()).filter_map(|row| screen.row(row));
     let mut counts = [0; SECRET.len()];

@@ -1,27 +1,27 @@
-//! The keys that the user types, and the texts that the host writes.
+//! Keys that the user types, and texts that the host writes.
 
-/// The letters of secrets. No text of the host has any of them.
+/// The letters of secrets. No text of the host contains any of them.
 pub(super) const SECRET: [char; 8] = ['Q', 'W', 'Z', 'J', 'V', 'K', 'Y', 'B'];
 
-/// Keys that are typed while the program echoes, letters first.
+/// Keys that are typed while the program echoes. The letters come first.
 #[rustfmt::skip]
 pub(super) const OPEN: [&str; 14] = [
     "a", "b", "c", "x", ".", " ", "\x7f", "\x1b[D", "\x1b[C", "\x01", "\x05", "\x15", "\x1b[I",
     "\x1b[M !!",
 ];
 
-/// Keys of unknown effect.
+/// Keys whose effect the engine does not know.
 pub(super) const UNKNOWN: [&str; 8] =
     ["\t", "\x14", "\x18", "\x0f", "\x1bOP", "\x1b[15~", "\x1c", "\x07"];
 
-/// Keys that are typed beside the letters of a secret.
+/// Keys that are typed between the letters of a secret.
 #[rustfmt::skip]
 pub(super) const BESIDE: [&str; 14] = [
     "x", "xx", ".", "*", " ", "\x1b[D", "\x01", "\x1b[A", "\x1b[I", "\x1b[M !!", "\x1b[<0;3;3M",
     "\t", "\x7f", "\x15",
 ];
 
-/// Prompts of shells, of other programs, and of none; `%` stands for a number.
+/// Prompts of shells and of other programs, and no prompt. `%` stands for a number.
 #[rustfmt::skip]
 pub(super) const PROMPTS: [&str; 16] = [
     "$ ", "ann@host:~/src$ ", "ann@host:/a%$ ", "# ", ">>> ", "Name: ", "[%] value? ", "> ",
@@ -29,7 +29,7 @@ pub(super) const PROMPTS: [&str; 16] = [
     "ann: ",
 ];
 
-/// Texts and modes that come beside the input, most of them from other programs. They do not move the cursor.
+/// Texts and modes that the host sends without a key, mostly from other programs. They do not move the cursor.
 pub(super) const OUTPUTS: [&str; 24] = [
     "\x1b[?2004h",
     "\x1b[?2004l",
@@ -57,7 +57,7 @@ pub(super) const OUTPUTS: [&str; 24] = [
     "\x1b[?25h",
 ];
 
-/// Returns a prompt, with a number in it that may be another each time.
+/// Returns a prompt. If the prompt contains a number, the number is `number`.
 pub(super) fn prompt(which: u8, number: u8) -> String {
     PROMPTS[usize::from(which % 16)].replace('%', &(number & 7).to_string())
 }

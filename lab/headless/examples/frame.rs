@@ -1,7 +1,7 @@
 //! The cost of a frame at a server, for `cargo xtask bench frame`.
 //!
-//! A frame is a snapshot of the screen and its difference from the one before, as the server makes them. The program
-//! prints the median of every round in microseconds, as JSON.
+//! A frame is a snapshot of the screen and its difference from the previous snapshot, as the server makes them. The
+//! program prints each round's median in microseconds, as JSON.
 
 mod measure;
 
@@ -12,10 +12,10 @@ use rove_session::HostScreen;
 use rove_ssp::{Capabilities, Object, StateNum};
 use rove_terminal::Terminal;
 
-/// Frames per round. Chosen: a tenth of a second or so, and odd, so that there is a median.
+/// Frames in a round. Chosen: about a tenth of a second, and an odd number, so that the median is a frame's time.
 const FRAMES: usize = 10_001;
 
-/// A function that changes the screen between two frames.
+/// A function that changes the screen between two frames. It gets the next frame's number.
 type Change = fn(&mut Terminal, frame: usize);
 
 const KINDS: [(&str, Change); 3] =
@@ -33,7 +33,7 @@ fn main() {
     }
 }
 
-/// Returns the median time of a frame after this change, in microseconds.
+/// Returns the median time of a frame after `change`, in microseconds.
 fn microseconds(change: Change) -> f64 {
     let mut terminal = prompting_terminal();
     let mut shown = published(&terminal);
@@ -49,7 +49,7 @@ fn microseconds(change: Change) -> f64 {
     median(times.collect())
 }
 
-/// Returns a terminal full of text, the cursor after a prompt.
+/// Returns a terminal full of text, with the cursor after a prompt.
 fn prompting_terminal() -> Terminal {
     let mut terminal = full_terminal();
     terminal.write(b"$ ");
@@ -60,7 +60,7 @@ fn published(terminal: &Terminal) -> HostScreen {
     HostScreen::published(terminal.snapshot(), StateNum::INITIAL)
 }
 
-/// Echoes a key at the end of a command line, which begins again when it is full.
+/// Echoes a key at the end of a command line. Clears the line when it is half full.
 fn type_key(terminal: &mut Terminal, frame: usize) {
     if frame.is_multiple_of(usize::from(COLUMNS) / 2) {
         terminal.write(b"\r\x1b[K$ ");

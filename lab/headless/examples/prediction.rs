@@ -1,9 +1,9 @@
-//! The cost of predictions to a client, for `cargo xtask bench prediction`.
+//! The client's cost of predictions, for `cargo xtask bench prediction`.
 //!
-//! A user types on a far host, whose answers come some keys later. For each engine, two medians are printed in
-//! microseconds. The first is of a key with the frame that shows it, the second of a screen with the frame that judges
-//! by it. The scenarios
-//! are a command line a few keys ahead, and those that cost most. The figures of every round are JSON.
+//! A user types on a far host, which answers some keys later. The program prints two medians in microseconds for each
+//! engine and each round, as JSON. The first is the time of a key and the frame that shows it. The second is the time
+//! of a screen and the frame after it. The scenarios are a command line that is a few keys ahead, and the most
+//! expensive cases.
 
 mod measure;
 
@@ -14,37 +14,37 @@ use rove_predict::{MakeEngine, Network, Prediction, Preference};
 use rove_terminal::InputNum;
 use rove_units::{Duration, Instant};
 
-/// Time between two keys. Chosen: the oldest unanswered key is then half a second old.
+/// Time between two keys. Chosen: with five keys on their way, the oldest is then half a second old.
 const PACE: Duration = Duration::from_millis(100);
 
-/// The interval between a server's frames over such a path.
+/// The interval between a server's frames on such a path.
 const INTERVAL: Duration = Duration::from_millis(250);
 
 const ENGINES: [(&str, Option<MakeEngine>); 2] =
     [("replay", None), ("stock", Some(rove_stock_predict::engine))];
 
-/// The behaviour of a user.
+/// The behaviour of a user and a program.
 struct Scenario {
-    /// The names of the measured events: a key, and a screen that answers keys.
+    /// The names of the two measured events: a key, and a screen that answers keys.
     names: [&'static str; 2],
-    /// How many keys are on their way to the host.
+    /// The number of keys that are on their way to the host.
     ahead: usize,
-    /// How many keys a screen answers.
+    /// The number of keys that a screen answers.
     at_once: usize,
-    /// Keys per round: a second or so, and odd, so that there is a median.
+    /// Keys in a round. Chosen: about a second, and an odd number, so that the median is a key's time.
     keys: usize,
     /// The program's first output.
     start: &'static str,
-    /// Returns the bytes of the read with this number from the user's terminal.
+    /// Returns the bytes of the read with the given number from the user's terminal.
     key: fn(usize) -> String,
-    /// Returns the program's output that answers these bytes.
+    /// Returns the program's output in answer to the bytes of a read.
     answer: fn(&str) -> String,
-    /// Whether the engine shows most of the keys ahead of their answers.
+    /// Whether the engine shows most keys before their answers.
     is_shown: bool,
 }
 
 const SCENARIOS: [Scenario; 4] = [
-    // A user who types quickly is half a second ahead.
+    // A quick user is half a second ahead of the answers.
     Scenario {
         names: ["a key", "a screen"],
         ahead: 5,
@@ -65,7 +65,7 @@ const SCENARIOS: [Scenario; 4] = [
         answer: echo,
         is_shown: true,
     },
-    // A paste of as many characters as fit on the line.
+    // A paste with as many characters as fit on the line.
     Scenario {
         names: ["a paste of 190", "a screen with 190"],
         ahead: 0,
@@ -79,7 +79,7 @@ const SCENARIOS: [Scenario; 4] = [
         answer: |key| echo(key.trim_start_matches("\x1b[200~").trim_end_matches("\x1b[201~")),
         is_shown: false,
     },
-    // The program takes arrows for something else. It has had no time to answer, and then answers many keys at once.
+    // The program uses the arrow keys in its own way. It gets no time to answer, and then answers many keys at once.
     Scenario {
         names: ["an unknown key", "a screen that answers 60"],
         ahead: 0,
@@ -92,7 +92,7 @@ const SCENARIOS: [Scenario; 4] = [
     },
 ];
 
-/// Returns the key with this number, in lines of `length` keys that end with Enter.
+/// Returns the key with the given number. Each line has `length` keys and ends with Enter.
 fn line_key(number: usize, length: usize) -> String {
     let words = "git commit --message 'say what it does' src/engine.rs | head -n 20; ";
     match number % length {
@@ -101,7 +101,7 @@ fn line_key(number: usize, length: usize) -> String {
     }
 }
 
-/// Returns what a shell echoes.
+/// Returns a shell's echo of a key.
 fn echo(key: &str) -> String {
     key.replace('\r', "\r\n$ ")
 }
@@ -122,7 +122,7 @@ fn main() {
     }
 }
 
-/// Returns the median microseconds of a key and of a screen with this engine.
+/// Returns the median microseconds of a key and of a screen with the given engine.
 fn play(engine: Option<MakeEngine>, scenario: &Scenario) -> [f64; 2] {
     let mut host = full_terminal();
     let prediction = Prediction { engine, preference: Preference::Always, ..Prediction::default() };
@@ -145,7 +145,7 @@ fn play(engine: Option<MakeEngine>, scenario: &Scenario) -> [f64; 2] {
         }
         predicted += usize::from(frame != screen);
         sent += 1;
-        // After Enter the user reads, so that no key is on its way.
+        // After Enter, the user waits for the answer, so that no other key is on its way.
         let (ahead, at_once) = match key.as_str() {
             "\r" => (0, 1),
             _ => (scenario.ahead, scenario.at_once),

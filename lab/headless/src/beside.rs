@@ -1,4 +1,4 @@
-//! Streams beside a session: each end has a layer of streams, whose packets are sent after the session's datagrams.
+//! Streams beside a session: each end has a layer of streams, and sends its packets after the session's datagrams.
 
 use core::net::SocketAddr;
 
@@ -14,10 +14,10 @@ use crate::server_end::{Program, ServerEnd};
 
 /// An end of a session that can carry the packets of streams.
 pub trait Carries: End {
-    /// The side that this end has in the layer of streams.
+    /// The side of this end in the layer of streams.
     const SIDE: Side;
 
-    /// Returns the means by which the session sends and receives packets. `None` unless both ends have offered streams.
+    /// Returns the session's means to send and receive packets. `None` unless both ends have offered streams.
     fn carriage(&mut self) -> Option<Carriage<'_>>;
 }
 
@@ -37,32 +37,32 @@ impl<P: Program> Carries for ServerEnd<P> {
     }
 }
 
-/// The owner of an end's streams.
+/// The owner of an end's streams, which reads and writes them.
 pub trait Owner {
-    /// Lets the owner read and write. It is called once both ends have agreed on streams, and then after each event.
+    /// Lets the owner read and write. Called first when both ends have agreed on streams, and then after each event.
     fn turn(&mut self, now: Instant, mux: &mut Mux);
 }
 
-/// An end of a session, and streams beside it.
+/// An end of a session, with streams beside it.
 pub struct Beside<E, O> {
-    /// The session's end.
+    /// The end of the session.
     pub end: E,
     /// The streams.
     pub streams: Streams,
     /// The owner of the streams.
     pub owner: O,
-    /// How many packets of streams this end has sent.
+    /// The number of packets of streams that this end has sent.
     pub packets: u64,
     is_agreed: bool,
 }
 
 impl<E: Carries, O: Owner> Beside<E, O> {
-    /// Puts streams beside an end.
+    /// Adds streams to an end.
     pub const fn new(end: E, owner: O, streams: Streams) -> Self {
         Self { end, streams, owner, packets: 0, is_agreed: false }
     }
 
-    /// Puts streams that follow a controller beside an end.
+    /// Adds streams to an end, with a congestion controller.
     pub fn controlled(end: E, owner: O, controller: Box<dyn Controller>) -> Self {
         Self::new(end, owner, Streams::controlled(E::SIDE, controller, Instant::ZERO))
     }
@@ -72,7 +72,7 @@ impl<E: Carries, O: Owner> Beside<E, O> {
         self.is_agreed
     }
 
-    /// Hands packets that the session has received to the layer of streams.
+    /// Gives the layer of streams the packets that the session has received.
     fn receive(&mut self, now: Instant) {
         if let Some(carriage) = self.end.carriage() {
             self.is_agreed = true;
@@ -93,7 +93,7 @@ impl<E: Carries, O: Owner> End for Beside<E, O> {
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
-        // The session's datagrams come first: they never wait for a packet.
+        // The session's datagrams come first, so that they never wait for a packet.
         if let Some(transmit) = self.end.poll_transmit(now) {
             return Some(transmit);
         }

@@ -1,4 +1,4 @@
-//! The client end: the client that ships, the user's terminal, and a user.
+//! The client end: the released client, the user's terminal, and a user.
 
 use core::net::SocketAddr;
 
@@ -13,32 +13,32 @@ use crate::traffic::Traffic;
 /// An action of a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// Bytes that the user's terminal hands to the client at once.
+    /// Bytes that the user's terminal passes to the client at once.
     Type(Vec<u8>),
-    /// The window has another size.
+    /// The window gets another size.
     Resize(Size),
 }
 
 /// A user at the client end, who also measures what happens there.
 pub trait User {
-    /// Returns the user's next action. The caller carries it out and calls again, until it gets `None`.
+    /// Returns the user's next action. The caller carries out the action, and calls again until it gets `None`.
     fn next_act(&mut self, now: Instant, client: &Client, terminal: &Terminal) -> Option<Act>;
 
-    /// Returns when [`User::next_act`] is to be asked if nothing happens sooner.
+    /// Returns when the caller must call [`User::next_act`], even if nothing happens before.
     fn poll_timeout(&self, _client: &Client) -> Option<Instant> {
         None
     }
 
-    /// Returns whether the terminal takes output now; while it does not, frames wait in the client.
+    /// Returns whether the terminal accepts output now. If not, frames wait in the client.
     fn takes_output(&self) -> bool {
         true
     }
 
-    /// Handles a frame that the terminal has shown. Answers, copies and notifications that this call leaves in the
-    /// terminal are then dropped.
+    /// Handles a frame after the terminal has shown it. Afterwards the terminal drops its answers, copies and
+    /// notifications.
     fn handle_frame(&mut self, _now: Instant, _client: &Client, _terminal: &mut Terminal) {}
 
-    /// Handles a datagram that the client has accepted, or the reason why it was refused.
+    /// Handles a datagram that the client has received. `result` tells why the client refused it, if it did.
     fn handle_datagram(
         &mut self,
         _now: Instant,
@@ -47,11 +47,11 @@ pub trait User {
     ) {
     }
 
-    /// Handles a request of the client to its driver. A request for another port needs no answer: the path has none.
+    /// Handles a request of the client to its driver. A request for another port needs no action, as the path has none.
     fn handle_event(&mut self, _event: ClientEvent) {}
 }
 
-/// A user who does nothing. The code that drives the session may still type.
+/// A user who does nothing. The code that runs the session may still type.
 impl User for () {
     fn next_act(&mut self, _: Instant, _: &Client, _: &Terminal) -> Option<Act> {
         None
@@ -62,9 +62,9 @@ impl User for () {
 pub struct ClientEnd<U> {
     /// The client.
     pub client: Client,
-    /// The terminal that the user looks at.
+    /// The user's terminal.
     pub terminal: Terminal,
-    /// The user, who types at and looks at the terminal.
+    /// The user at the terminal.
     pub user: U,
     /// Datagrams that the client has sent.
     pub traffic: Traffic,
@@ -73,7 +73,7 @@ pub struct ClientEnd<U> {
 }
 
 impl<U: User> ClientEnd<U> {
-    /// Creates a client with its terminal, at an instant of the end's own clock.
+    /// Creates a client and its terminal. `now` is the time on the end's own clock.
     pub fn new(config: ClientConfig, user: U, now: Instant) -> Self {
         let terminal = Terminal::host(config.size);
         let client = Client::new(config, now);

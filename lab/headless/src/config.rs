@@ -1,4 +1,4 @@
-//! Configurations of the two ends. They switch off all that needs a person at the terminal.
+//! Configurations of both ends, without anything that needs a person at the terminal.
 
 use rove_link::net::RIGHT_ADDRESS;
 use rove_session::{ClientConfig, Prediction, Preference, Running, ServerConfig};
@@ -9,18 +9,18 @@ use rove_units::{Instant, Seed};
 use crate::client_end::{ClientEnd, User};
 use crate::server_end::{Program, ServerEnd};
 
-/// Returns the key of every session in virtual time, which may be known because nobody listens.
+/// Returns the key of every session in virtual time. It may be public, because nobody listens.
 pub fn key() -> Key {
     Key::from_bytes(*b"rove in a bottle")
 }
 
-/// Returns a config that offers all the capabilities that rove understands.
+/// Returns a config that offers all capabilities of rove.
 #[must_use]
 pub fn rove(config: Config) -> Config {
     Config { capabilities: Some(rove_session::CAPABILITIES), ..config }
 }
 
-/// Returns the config of a client that predicts nothing, and whose terminal is not asked anything.
+/// Returns the config of a client that shows no predictions and asks its terminal no questions.
 pub fn client_config(transport: Config, seed: Seed) -> ClientConfig {
     ClientConfig {
         server: RIGHT_ADDRESS,
@@ -42,7 +42,7 @@ pub fn client_config(transport: Config, seed: Seed) -> ClientConfig {
     }
 }
 
-/// Returns the config of a server that waits for its client for ever.
+/// Returns the config of a server that waits for its client without limit.
 pub fn server_config(transport: Config, seed: Seed) -> ServerConfig {
     ServerConfig {
         key: key(),

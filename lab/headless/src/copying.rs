@@ -1,4 +1,4 @@
-//! A session with an endless copy by a stream, a user who types all the time, and a program that echoes.
+//! A session with an endless copy in a stream, a user who types all the time, and a program that echoes.
 
 use rove_congestion::Controller;
 use rove_session::Client;
@@ -12,22 +12,22 @@ use crate::client_end::{Act, ClientEnd, User};
 use crate::config::{client_config, rove, server_config};
 use crate::server_end::{Echo, ServerEnd};
 
-/// Keys of a line, which Enter ends. Chosen: a line of the terminal has room for them.
+/// Keys in a line, before Enter. Chosen: a line of the terminal has room for them.
 const LINE: usize = 60;
 
-/// Most keys that a [`Typist`] types. Chosen: the terminal shows all of them at the end.
+/// Most keys of a [`Typist`]. Chosen: the terminal shows all of them at the end.
 const KEYS: usize = 20 * LINE;
 
-/// Bytes that the writing side offers a stream at once. Chosen: more than the stream has room for in most turns.
+/// Bytes that the writing side offers to a stream at once. Chosen: in most turns, more than the stream accepts.
 const OFFERED: usize = 65_536;
 
-/// The client's end: a user who types, and the reading side of the copy.
+/// The client's end: a user who types, and a side of the copy.
 pub type CopyingClient = Beside<ClientEnd<Typist>, Copy>;
 
-/// The server's end: a program that echoes, and the side of the copy that writes if [`Copy::writes`] is set.
+/// The server's end: a program that echoes, and the other side of the copy. A side writes if [`Copy::writes`] is set.
 pub type CopyingServer = Beside<ServerEnd<Echo>, Copy>;
 
-/// Returns a config that offers streams, and all else that rove understands.
+/// Returns a config that offers streams and all capabilities of rove.
 #[must_use]
 pub fn with_streams(config: Config) -> Config {
     let config = rove(config);
@@ -35,7 +35,7 @@ pub fn with_streams(config: Config) -> Config {
     Config { capabilities, ..config }
 }
 
-/// Creates both ends of a session, with streams that follow a controller.
+/// Creates both ends of a session, with streams that use a congestion controller.
 pub fn copying(
     seed: Seed,
     typist: Typist,
@@ -49,7 +49,7 @@ pub fn copying(
     (client, Beside::controlled(server, Copy::default(), controller()))
 }
 
-/// A user who types letters, with Enter after each 60, and waits for no echo.
+/// A user who types letters, with Enter after every 60 letters, and who does not wait for echoes.
 #[derive(Debug)]
 pub struct Typist {
     next: Instant,
@@ -60,18 +60,18 @@ pub struct Typist {
 }
 
 impl Typist {
-    /// Creates a user who types from `start` to `end`, with a mean of four keys a second.
+    /// Creates a user who types from `start` to `end`, with four keys per second on average.
     pub fn new(start: Instant, end: Instant, seed: Seed) -> Self {
         let pauses = seed.stream("typist.pauses");
         Self { next: start, end, pauses, typed: Vec::new(), delays: Vec::new() }
     }
 
-    /// Returns how long each key that has an echo waited for it, in the order of the keys.
+    /// Returns the time from each key to its echo, in the order of the keys. Keys without an echo are missing.
     pub fn delays(&self) -> &[Duration] {
         &self.delays
     }
 
-    /// Returns how long each key without an echo has waited until now.
+    /// Returns how long each key without an echo has waited until `now`.
     pub fn waiting(&self, now: Instant) -> impl Iterator<Item = Duration> + '_ {
         self.typed.iter().skip(self.delays.len()).map(move |at| now.saturating_since(*at))
     }
@@ -107,7 +107,7 @@ impl User for Typist {
     }
 }
 
-/// A side of a copy by a stream. It reads all that comes, and writes without end if `writes` is set.
+/// A side of a copy in a stream. It reads all bytes that arrive, and writes without end if `writes` is set.
 #[derive(Debug, Default)]
 pub struct Copy {
     /// Whether this side writes.

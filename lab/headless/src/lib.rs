@@ -1,15 +1,15 @@
-//! Whole sessions without a machine: the client and the server that ship, over a virtual network.
+//! Whole sessions without a computer: the released client and server, over a virtual network.
 //!
 //! [`ClientEnd`] is a client with a terminal in memory and a [`User`]. [`ServerEnd`] is a server with a [`Program`] on
-//! its pty. Joined by a [`Net`] they run in virtual time. Tests, the swarm simulation, the fuzzers and the laboratory
-//! each bring a user and a program of their own, which act and record the measurements.
+//! its pty. A [`Net`] connects both in virtual time. Tests, the swarm simulation, the fuzzers and the laboratory have
+//! their own users and programs, which act and record measurements.
 //!
 //! # Modules
 //!
-//! - `client_end` and `server_end` are the two ends.
-//! - `beside` puts streams beside either end. `copying` is a session beside which a stream copies.
-//! - `traffic` counts the datagrams that they send.
-//! - `config` switches off all that only a person needs.
+//! - `client_end` and `server_end` are the ends of a session.
+//! - `beside` adds streams to an end. `copying` is a session with a copy in a stream.
+//! - `traffic` counts datagrams that an end sends or receives.
+//! - `config` configures both ends without anything that needs a person.
 //!
 //! [`Net`]: rove_link::net::Net
 

@@ -1,4 +1,4 @@
-//! The server end: the server that ships, and a program on its pty.
+//! The server end: the released server, and a program on its pty.
 
 use core::net::SocketAddr;
 
@@ -9,13 +9,13 @@ use rove_units::Instant;
 
 use crate::traffic::Traffic;
 
-/// A program on the pty, which also measures what happens at the server end.
+/// A program on the pty, which also records measurements at the server end.
 pub trait Program {
-    /// Lets the program read its input ([`Server::host_input`], [`Server::consume_host_input`]), and write the output
-    /// that is due ([`Server::handle_host_output`]).
+    /// Lets the program read its input ([`Server::host_input`], [`Server::consume_host_input`]), and write output that
+    /// is due ([`Server::handle_host_output`]).
     fn turn(&mut self, now: Instant, server: &mut Server);
 
-    /// Returns when [`Program::turn`] is to be called if nothing happens sooner.
+    /// Returns when the caller must call [`Program::turn`], even if nothing happens before.
     fn poll_timeout(&self) -> Option<Instant> {
         None
     }
@@ -24,7 +24,7 @@ pub trait Program {
     fn handle_event(&mut self, _event: ServerEvent) {}
 }
 
-/// A program that writes these bytes, then the keys it reads, each time that it reads some. Enter begins a line.
+/// A program that answers each read with the given bytes and the keys that it read. Enter begins a line.
 #[derive(Clone, Copy, Debug)]
 pub struct Echo(pub &'static [u8]);
 
@@ -39,18 +39,18 @@ impl Program for Echo {
     }
 }
 
-/// A server and the program on its pty.
+/// A server, and the program on its pty.
 pub struct ServerEnd<P> {
     /// The server.
     pub server: Server,
-    /// The program that reads what is typed.
+    /// The program that reads the user's keys.
     pub program: P,
     /// Datagrams that the server has sent.
     pub traffic: Traffic,
 }
 
 impl<P: Program> ServerEnd<P> {
-    /// Creates a server with its program, at an instant of the end's own clock.
+    /// Creates a server and its program. `now` is the time on the end's own clock.
     pub fn new(config: ServerConfig, program: P, now: Instant) -> Self {
         Self { server: Server::new(config, now), program, traffic: Traffic::default() }
     }
@@ -58,7 +58,7 @@ impl<P: Program> ServerEnd<P> {
 
 impl<P: Program> End for ServerEnd<P> {
     fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
-        // The path forges nothing. The transport itself handles a datagram that comes twice or too late.
+        // The path forges nothing. The transport handles datagrams that arrive twice or too late.
         let _ = self.server.handle_datagram(now, source, Ecn::Capable, payload);
     }
 

@@ -1,28 +1,28 @@
-//! Datagrams that an end offers to the link.
+//! Counts of datagrams and their bytes.
 
 use rove_units::{Bytes, Instant};
 
-/// Bytes that IPv4 and UDP put before a payload. Source: RFC 791, RFC 768.
+/// Bytes of the headers of IPv4 and UDP before a payload. Source: RFC 791, RFC 768.
 pub const HEADERS: Bytes = Bytes::new(28);
 
-/// Counts of the datagrams that an end has sent, or received, since an instant.
+/// Counts of the datagrams that an end has sent or received since `from`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// The instant from which datagrams count.
     pub from: Instant,
     /// The number of datagrams.
     pub datagrams: u64,
-    /// The bytes of their UDP payloads.
+    /// The bytes of the datagrams' UDP payloads.
     pub payload: Bytes,
 }
 
 impl Traffic {
-    /// Returns the bytes with the headers of IPv4 and UDP.
+    /// Returns the bytes of payloads and headers of IPv4 and UDP.
     pub fn bytes(&self) -> Bytes {
         Bytes::new(self.payload.get() + self.datagrams * HEADERS.get())
     }
 
-    /// Returns the sum of two counts, with the instant of the first.
+    /// Returns the sum of two counts, with the `from` of the first.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Keys beside a copy at full speed: the keys do not wait, and the copy gets the link.
+//! Keys during a copy at full speed: the keys do not wait, and the copy gets the rest of the link.
 
 use rove_congestion::Controller;
 use rove_congestion::cubic::Cubic;
@@ -12,11 +12,11 @@ use rove_link::LinkConfig;
 use rove_link::net::Net;
 use rove_units::{BitRate, Bytes, Duration, Instant, Seed};
 
-/// How long the session settles, the user types (some 300 keys), and the run waits for the last echoes.
+/// Time for the session to settle, time in which the user types some 300 keys, and longest wait for the last echoes.
 const TIMES: [Duration; 3] =
     [Duration::from_secs(5), Duration::from_secs(75), Duration::from_secs(10)];
 
-/// The payload of a full packet that the ends assume at first.
+/// Bytes of a full packet's payload, as both ends first assume.
 const PACKET: Bytes = Bytes::new(1_176);
 
 /// Returns the 95th percentile of keys' delays in ms, the copy's Mbit/s, and the number of packets from both ends.

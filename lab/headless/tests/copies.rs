@@ -1,4 +1,4 @@
-//! Copies by a stream beside a session: they outlast silence, roaming and loss, and no packet goes to a peer without them.
+//! Copies in streams: they survive silence, roaming and loss, and a peer without streams gets no packet of them.
 
 mod common;
 
@@ -18,10 +18,10 @@ use rove_units::{BitRate, Bytes, Duration, Instant, Seed};
 
 use common::Copier;
 
-/// How long a session that is there for its streams waits for its client. Source: docs/use.md.
+/// How long a session that exists for its streams waits for its client. Source: docs/use.md.
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// A program that fills the screen this often, and then does nothing.
+/// A program that fills the screen `screens` times, and then does nothing.
 struct Idle {
     screens: u64,
 }
@@ -48,7 +48,7 @@ struct Counting<E> {
     end: E,
     packets: usize,
     heard: usize,
-    /// The largest sizes that the packets' payloads might have.
+    /// The largest payloads that packets may have, one for each size of datagrams.
     sizes: BTreeSet<usize>,
 }
 
@@ -112,10 +112,10 @@ fn link(loss: f64) -> LinkConfig {
 
 const SIZE: u64 = 3_000_000;
 
-/// The screens of a program after which large datagrams are known to arrive.
+/// Number of a program's screens after which an end knows that large datagrams arrive.
 const SCREENS: u64 = 40;
 
-/// A payload in a datagram of this size.
+/// Returns the payload's size in a datagram of this size.
 const fn payload(size: usize) -> usize {
     size - 24
 }
@@ -124,7 +124,7 @@ fn is_done(left: &Left, right: &Right) -> bool {
     left.end.owner.is_ended && right.end.owner.is_ended
 }
 
-/// Asserts that the copies in both directions are complete within `limit`.
+/// Runs until the copies in both directions are complete. Fails after `limit` seconds.
 fn finish(net: &mut Net<Left, Right>, limit: u64) {
     assert!(
         net.run_until(Duration::from_secs(limit), is_done),

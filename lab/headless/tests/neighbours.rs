@@ -1,5 +1,4 @@
-//! Streams that nobody reads, and a peer that breaks the rules of streams: keys and other streams beside them keep their
-//! speed.
+//! Streams that nobody reads, and a peer that breaks the rules of streams. Keys and other streams keep their speed.
 
 use core::net::SocketAddr;
 
@@ -14,18 +13,18 @@ use rove_ssp::Config;
 use rove_streams::{AckFrame, Event, Frame, Mux, Read, Side, StreamId, Target};
 use rove_units::{BitRate, Bytes, Duration, Instant, Seed};
 
-/// The round trip of these sessions.
+/// The round-trip time of these sessions.
 const RTT: Duration = Duration::from_millis(20);
 
-/// Most time until a key is answered. Source: SECURITY.md.
+/// Longest time from a key to its answer. Source: SECURITY.md.
 const ANSWERED_WITHIN: Duration = Duration::from_millis(50);
 
-/// An owner that opens a copy, and reads all that comes.
+/// An owner that opens a stream for a copy, and reads all bytes that arrive.
 #[derive(Default)]
 struct Honest {
     id: Option<StreamId>,
     is_closed: bool,
-    /// How many streams of the peer this owner has accepted.
+    /// The number of the peer's streams that this owner has accepted.
     accepted: u64,
 }
 
@@ -56,10 +55,10 @@ impl Owner for Honest {
     }
 }
 
-/// A function that returns the bytes of a packet by its number. The attacker is at this side.
+/// A function that returns the bytes of the packet with a number. Its first argument is the attacker's side.
 type Attack = fn(Side, u64) -> Vec<u8>;
 
-/// An end that sends packets with an attacker's bytes, as many in each millisecond as the link carries.
+/// An end that sends packets with an attacker's bytes, as many per millisecond as the link carries.
 struct Attacker<E> {
     end: E,
     side: Side,
@@ -70,7 +69,7 @@ struct Attacker<E> {
     is_agreed: bool,
 }
 
-/// How many packets the attacker sends in a millisecond: 60 Mbit/s.
+/// Packets that the attacker sends per millisecond. Chosen: they are 60 Mbit/s.
 const PACKETS: u32 = 6;
 
 impl<E: Carries> End for Attacker<E> {
@@ -117,7 +116,7 @@ fn data(id: u64, offset: u64, bytes: &[u8], is_end: bool) -> Vec<u8> {
     packet(&[Frame::Data { id: StreamId::new(id), offset, is_end, bytes }])
 }
 
-/// Returns the number of a stream that this side opens.
+/// Returns the number of a stream that `side` opens.
 const fn own(side: Side, number: u64) -> u64 {
     match side {
         Side::Client => 2 * number + 2,
@@ -132,7 +131,7 @@ const fn other(side: Side) -> Side {
     }
 }
 
-/// The attacks: the name, the least number of streams that the attack opens, and the function that makes each packet.
+/// The attacks: a name, the least number of streams that the attack opens, and a function that makes the packets.
 #[rustfmt::skip]
 const ATTACKS: [(&str, u64, Attack); 12] = [
     ("an acknowledgment of a packet that was never sent", 0, |_, _| {
@@ -158,7 +157,7 @@ const ATTACKS: [(&str, u64, Attack); 12] = [
     ("no time and no frame", 0, |_, number| vec![0; usize::try_from(number % 4).expect("below 4")]),
 ];
 
-/// Types keys, and returns the longest time until the client showed one.
+/// Types 20 keys. Returns the longest time from a key to its echo at the client.
 fn slowest<L: End, R: End>(
     net: &mut Net<L, R>,
     type_key: impl Fn(&mut Net<L, R>),
@@ -249,13 +248,13 @@ fn keys_are_answered_in_time_whatever_a_hostile_client_sends_as_streams() {
     }
 }
 
-/// Bytes of the copy beside streams that nobody reads.
+/// Bytes of the copy that runs beside unread streams.
 const COPY: u64 = 3_000_000;
 
-/// Opens streams that nobody reads, which fill up, and later a copy, on the last allowed stream. It reads only that.
+/// Opens streams that nobody reads, and fills them. Later opens a copy in the last allowed stream, and reads only that.
 #[derive(Default)]
 struct Crowd {
-    /// How many streams to fill before the copy.
+    /// The number of streams to fill before the copy begins.
     unread: usize,
     opened: usize,
     copies: bool,
@@ -295,7 +294,7 @@ impl Owner for Crowd {
             match event {
                 Event::Writable(id) => self.fill(mux, id),
                 Event::Incoming => while mux.accept().is_some() {},
-                // The streams that the client opened first are never read.
+                // These are the streams for the copy. The streams that the client opened first are never read.
                 Event::Readable(id) if id.get() / 2 > self.unread as u64 => {
                     let mut buffer = [0; 4_096];
                     while let Ok(Read::Bytes(count)) = mux.read(now, id, &mut buffer) {
@@ -308,7 +307,7 @@ impl Owner for Crowd {
     }
 }
 
-/// Returns how long a copy takes beside so many unread streams, and the longest time of a key beside both.
+/// Returns the time of a copy beside `unread` unread streams, and the longest time of a key beside both.
 fn beside(unread: usize) -> (Duration, Duration) {
     let seed = Seed::new(6);
     let (client, server) = ends(seed);
@@ -329,7 +328,7 @@ fn beside(unread: usize) -> (Duration, Duration) {
     let begin = net.now();
     assert!(net.run_until(Duration::from_secs(60), |_, right| right.owner.read == COPY));
     let copied = net.now().saturating_since(begin);
-    // Another copy begins, so that the keys share the path with it.
+    // Another copy begins, so that the keys share the path with a copy.
     net.left.owner.written = 0;
     let again = net.left.owner.copy.expect("it was opened");
     net.left.owner.fill(&mut net.left.streams.mux, again);

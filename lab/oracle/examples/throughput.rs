@@ -1,17 +1,17 @@
-//! How fast three emulators take output, for `cargo xtask bench emulator`.
+//! The speed at which three emulators process output, for `cargo xtask bench emulator`.
 //!
-//! The emulators take turns on the same bytes, so that a busy machine slows all of them. Printed are the MB/s of every round,
-//! as JSON.
+//! The emulators take turns with the same bytes, so that a busy machine slows all of them. The program prints each
+//! round's MB/s, as JSON.
 
 use std::hint::black_box;
 
 use rove_oracle::{Alacritty, Emulator, Ours, Vt100};
 use rove_terminal::Size;
 
-/// Bytes fed per turn. Chosen: a tenth of a second or so for the slowest.
+/// Bytes in a turn. Chosen: about a tenth of a second for the slowest emulator.
 const BYTES: usize = 8_000_000;
 
-/// Bytes given at once: what a read of a pty returns at most on Linux.
+/// Bytes in a write to an emulator: the most that a read of a pty returns on Linux.
 const PIECE: usize = 4096;
 
 fn main() {
@@ -41,7 +41,7 @@ fn main() {
     }
 }
 
-/// Returns the megabytes per second of one turn.
+/// Returns the MB/s of an emulator's turn.
 fn speed<T: Emulator>(input: &[u8]) -> f64 {
     let mut emulator = T::blank(Size::DEFAULT);
     #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]

@@ -1,34 +1,34 @@
-//! The state of a terminal that decides whether a function has the same effect in all emulators.
+//! The state of a terminal that determines whether a function has the same effect in all emulators.
 
 use rove_terminal::{Color, Size, char_width};
 
 use crate::function::Function;
 use crate::picture::Picture;
 
-/// The state of our terminal just before a function.
+/// The state of our terminal directly before a function.
 #[derive(Debug)]
 pub struct Context {
-    /// The content of the screen.
+    /// The cells of the screen, and the cursor.
     pub picture: Picture,
-    /// The dimensions of the screen.
+    /// The size of the screen.
     pub size: Size,
-    /// The background that erasing leaves.
+    /// The background colour of erased cells.
     pub background: Color,
-    /// Top and bottom margin: rows from 0, both inside the scrolling region.
+    /// The first and the last row of the scrolling region, counted from 0.
     pub margins: (u16, u16),
-    /// Whether rows ever counted from the top margin (DECOM): DECRC may bring that back.
+    /// Whether rows were ever counted from the top margin (DECOM). If so, DECRC may restore that mode.
     pub origin_used: bool,
-    /// Whether printing shifts the rest of the row to the right (IRM).
+    /// Whether a printed character shifts the rest of its row to the right (IRM).
     pub insert: bool,
-    /// Whether text behind the last column goes on in the next row (DECAWM).
+    /// Whether text beyond the last column continues in the next row (DECAWM).
     pub autowrap: bool,
     /// Whether the alternate screen is shown.
     pub alternate: bool,
-    /// Whether a character set other than G0 was ever locked in (SO).
+    /// Whether the character set G1 was ever selected (SO).
     pub shifted: bool,
-    /// Whether a tab stop was set or cleared.
+    /// Whether a tab stop was ever set or cleared.
     pub tabs_changed: bool,
-    /// The character that REP repeats. `None` if emulators may differ about it, as after another function than text.
+    /// The character that REP repeats. `None` if emulators may differ about it, as after a function other than text.
     pub repeatable: Option<char>,
 }
 
@@ -50,7 +50,7 @@ impl Context {
         }
     }
 
-    /// Updates the context after a function that both have taken; `picture` and `background` are those after it.
+    /// Updates the context after a function that both emulators executed, with the new `picture` and `background`.
     pub fn follow(&mut self, function: &Function, picture: Picture, background: Color) {
         match *function {
             Function::Text(ref text) => {
@@ -60,7 +60,7 @@ impl Context {
             Function::Control(b'\x0f') => self.repeatable = None,
             Function::Escape("c") => *self = Self::blank(self.size, picture.clone()),
             Function::Escape("H") | Function::Csi(b'g', ..) => self.tabs_changed = true,
-            // These may change character sets or restore an earlier one.
+            // These functions may change character sets, or restore an earlier one.
             Function::Escape(_) | Function::Csi(b'u', ..) => self.repeatable = None,
             Function::Margins(top, bottom) if self.leaves_two_rows(top, bottom) => {
                 self.margins = (top - 1, bottom.min(self.size.rows()) - 1);
@@ -75,32 +75,32 @@ impl Context {
         self.background = background;
     }
 
-    /// Returns whether these margins, which count from 1, hold at least two rows.
+    /// Returns whether a scrolling region between these margins, which count from 1, has at least two rows.
     pub fn leaves_two_rows(&self, top: u16, bottom: u16) -> bool {
         0 < top && top < bottom.min(self.size.rows())
     }
 
-    /// Returns whether the margins are those of the whole screen.
+    /// Returns whether the scrolling region is the whole screen.
     pub fn is_open(&self) -> bool {
         self.margins == (0, self.size.rows() - 1)
     }
 
-    /// Returns the row of the cursor.
+    /// Returns the cursor's row.
     pub fn row(&self) -> u16 {
         self.picture.cursor.0
     }
 
-    /// Returns the column of the cursor.
+    /// Returns the cursor's column.
     pub fn column(&self) -> u16 {
         self.picture.cursor.1
     }
 
-    /// Returns whether a wrap is pending: the next character goes to the next row.
+    /// Returns whether a wrap is pending, so that the next character goes to the next row.
     pub fn is_pending(&self) -> bool {
         self.picture.pending_wrap
     }
 
-    /// Returns the text that a function prints. `None` if it prints nothing.
+    /// Returns the text that a function prints, or `None` if it prints nothing.
     pub fn printed(&self, function: &Function) -> Option<String> {
         match function {
             Function::Text(text) => Some(text.clone()),
@@ -112,26 +112,26 @@ impl Context {
         }
     }
 
-    /// Returns whether a text is too wide for the columns from the cursor to the end of the row.
+    /// Returns whether a text is too wide for the columns between the cursor and the end of the row.
     pub fn overflows(&self, text: &str) -> bool {
         let width: u16 = text.chars().map(char_width).sum();
         self.is_pending() || self.column() + width > self.size.columns()
     }
 
-    /// Returns whether a printed text may overwrite a wide character. That is one on the screen. It is one of the text's
-    /// own if the text is so long that it fills the last row outside the margins again and again.
+    /// Returns whether a printed text may overwrite a wide character. The character may be on the screen. It may also
+    /// be in the text itself, if a long text fills the last row outside the margins repeatedly.
     pub fn overwrites_wide(&self, function: &Function) -> bool {
         let meets_itself =
             |text: &str| self.row() > self.margins.1 && has_wide(text) && self.overflows(text);
         self.printed(function).is_some_and(|text| self.has_wide_ahead() || meets_itself(&text))
     }
 
-    /// Returns whether there is a wide character in the row of the cursor or below.
+    /// Returns whether there is a wide character in the cursor's row or in a row below.
     pub fn has_wide_ahead(&self) -> bool {
         (self.row()..self.size.rows()).any(|row| self.picture.has_wide(row))
     }
 
-    /// Returns whether an erasing, inserting or deleting function would cut a wide character in two.
+    /// Returns whether a function that erases, inserts or deletes would split a wide character.
     pub fn cuts_wide(&self, function: &Function) -> bool {
         let Function::Csi(last, first, _) = *function else { return false };
         let (here, columns, count) = (self.column(), self.size.columns(), first.max(1));
@@ -146,7 +146,7 @@ impl Context {
     }
 }
 
-/// Returns whether text has a wide character.
+/// Returns whether a text contains a wide character.
 pub(crate) fn has_wide(text: &str) -> bool {
     text.chars().any(|c| char_width(c) == 2)
 }

@@ -1,21 +1,21 @@
-//! Deliberate differences of our emulator from the other two, each with its reason.
+//! Deliberate differences of our emulator from the other two, each with a reason.
 //!
-//! Where the other two agree with each other, a judge is named: xterm, the terminal that programs are told they run in,
-//! or ECMA-48.
+//! If the other two emulators agree with each other, the reason names an authority: ECMA-48, or xterm, which programs
+//! believe to run in.
 
 use rove_terminal::Color;
 
 use crate::context::{Context, has_wide};
 use crate::function::Function;
 
-/// The emulators that differ from ours.
+/// The emulators that differ from ours in an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
     /// `alacritty_terminal`.
     Alacritty,
     /// `vt100`.
     Vt100,
-    /// Both of them.
+    /// Both `alacritty_terminal` and `vt100`.
     Both,
 }
 
@@ -26,17 +26,17 @@ impl Who {
     }
 }
 
-/// A deliberate difference.
+/// A deliberate difference of our emulator from the other two.
 pub struct Difference {
-    /// The emulators that differ from ours.
+    /// The emulators that differ from ours in this.
     pub who: Who,
-    /// The behaviour of these emulators.
+    /// The behaviour of those emulators.
     pub theirs: &'static str,
-    /// Our behaviour, and the authority for it.
+    /// Our emulator's behaviour, and the authority for it.
     pub ours: &'static str,
-    /// A stream for a screen of 10 columns and 6 rows that shows it.
+    /// A stream that shows the difference on a screen of 10 columns and 6 rows.
     pub shown_by: &'static str,
-    /// Returns whether a function would show the difference in this state.
+    /// Returns whether a function would show the difference in a given context.
     pub touches: fn(&Context, &Function) -> bool,
 }
 
@@ -50,7 +50,7 @@ const fn of(
     Difference { who, theirs, ours, shown_by, touches }
 }
 
-/// Everything that our emulator does differently on purpose.
+/// All deliberate differences of our emulator.
 pub const DIFFERENCES: [Difference; 38] = [
     of(
         Who::Both,
@@ -144,7 +144,7 @@ pub const DIFFERENCES: [Difference; 38] = [
         "BS and CUB stop in the first column also in reverse wraparound (modes 45 and 1045)",
         "go on at the end of the row above (xterm)",
         "\x1b[?45habcdefghijk\x08\x08X",
-        // No function of a stream sets the mode.
+        // No function of a generated stream sets this mode.
         |_, _| false,
     ),
     of(
@@ -152,7 +152,7 @@ pub const DIFFERENCES: [Difference; 38] = [
         "HT while a wrap is pending does not wrap and tab in mode 41",
         "goes to the first stop of the next row (xterm)",
         "\x1b[?41habcdefghij\tX",
-        // No function of a stream sets the mode.
+        // No function of a generated stream sets this mode.
         |_, _| false,
     ),
     of(
@@ -160,7 +160,7 @@ pub const DIFFERENCES: [Difference; 38] = [
         "the head of tmux's control mode (`ESC P 1000 p`) leaves nothing on the screen",
         "a sentence says that it needs ssh",
         "\x1bP1000p\x1b\\X",
-        // No function of a stream begins the mode.
+        // No function of a generated stream starts this mode.
         |_, _| false,
     ),
     of(

@@ -1,4 +1,4 @@
-//! The three emulators behind one trait.
+//! A common trait for the three emulators.
 
 use core::num::NonZeroU16;
 
@@ -14,30 +14,30 @@ use rove_terminal::{Attributes, Color, Pen, Size, Terminal, Underline};
 use crate::differences::Who;
 use crate::picture::{Look, Picture};
 
-/// The attributes that all three emulators know.
+/// The attributes that all three emulators have.
 const COMMON: Attributes = Attributes::BOLD.with(Attributes::ITALIC).with(Attributes::INVERSE);
 
-/// A terminal emulator that can be looked at.
+/// A terminal emulator whose screen can be read.
 pub trait Emulator {
-    /// Our emulator's attributes that this one knows, too.
+    /// Our emulator's attributes that this emulator has, too.
     const KNOWN: Attributes;
 
-    /// Whether the emulator tells kinds of underlines apart.
+    /// Whether the emulator distinguishes kinds of underlines.
     const UNDERLINES: bool;
 
     /// Creates an emulator with a blank screen.
     fn blank(size: Size) -> Self;
 
-    /// Plays output of the host into the emulator.
+    /// Executes output of the host.
     fn write(&mut self, bytes: &[u8]);
 
-    /// Returns the picture that the emulator shows.
+    /// Returns the emulator's screen in the common form.
     fn picture(&self) -> Picture;
 }
 
-/// An emulator that ours is compared with.
+/// An emulator with which ours is compared.
 pub trait Oracle: Emulator {
-    /// Its name in the table of differences.
+    /// The emulator's name in [`DIFFERENCES`](crate::DIFFERENCES).
     const WHO: Who;
 }
 
@@ -46,12 +46,12 @@ pub trait Oracle: Emulator {
 pub struct Ours(Terminal);
 
 impl Ours {
-    /// Returns the background that erasing would leave now.
+    /// Returns the background colour that an erased cell would get now.
     pub fn background(&self) -> Color {
         numbered(self.0.screen().pen().background)
     }
 
-    /// Returns whether a wrap is pending. A copy of the terminal prints a character to find out.
+    /// Returns whether a wrap is pending. To find out, prints a character in a copy of the terminal.
     pub fn pending_wrap(&self) -> bool {
         let last = self.0.screen().size().columns() - 1;
         let mut probe = self.0.clone();
@@ -108,7 +108,7 @@ impl Emulator for Ours {
     }
 }
 
-/// Returns a colour of the palette by its number, because `vt100` does not tell named colours from numbered ones.
+/// Returns a colour of the palette by its number, because `vt100` cannot tell named colours from numbered ones.
 fn numbered(color: Color) -> Color {
     color.palette_index().map_or(color, Color::Indexed)
 }
@@ -120,19 +120,19 @@ pub struct Alacritty {
 }
 
 impl Alacritty {
-    /// Creates an emulator with a blank screen that keeps this many scrolled-away lines.
+    /// Creates an emulator with a blank screen that keeps the last `lines` lines that scrolled off.
     pub fn with_history(size: Size, lines: usize) -> Self {
         let config = Config { scrolling_history: lines, ..Config::default() };
         let term = Term::new(config, &Dimensioned(size), VoidListener);
         Self { term, parser: Processor::new() }
     }
 
-    /// Changes the window's size.
+    /// Changes the size of the screen.
     pub fn resize(&mut self, size: Size) {
         self.term.resize(Dimensioned(size));
     }
 
-    /// Returns the scrolled-away lines, oldest first. The flag tells whether a line goes on in the next one.
+    /// Returns the lines that scrolled off, the oldest first. The flag tells whether a line continues in the next one.
     pub fn history(&self) -> Vec<(Vec<Look>, bool)> {
         let grid = self.term.grid();
         let count = i32::try_from(grid.history_size()).expect("a bounded history");
@@ -170,7 +170,7 @@ impl Emulator for Alacritty {
         COMMON.with(Attributes::FAINT).with(Attributes::INVISIBLE).with(Attributes::STRIKE);
     const UNDERLINES: bool = true;
 
-    /// Creates an emulator that keeps no scrolled-away lines.
+    /// Creates an emulator that keeps no lines that scroll off.
     fn blank(size: Size) -> Self {
         Self::with_history(size, 0)
     }
@@ -233,7 +233,7 @@ fn look(cell: &term::cell::Cell) -> Look {
     Look { text, pen, wide: cell.flags.contains(Flags::WIDE_CHAR) }
 }
 
-/// Returns one of Alacritty's colours in our form. It has names for the first sixteen of the palette.
+/// Returns a colour of Alacritty in our form. Alacritty names the first sixteen colours of the palette.
 fn alacritty_color(color: ansi::Color) -> Color {
     match color {
         ansi::Color::Named(NamedColor::Foreground | NamedColor::Background) => Color::Default,
@@ -245,7 +245,7 @@ fn alacritty_color(color: ansi::Color) -> Color {
     }
 }
 
-/// The emulator `vt100`, which keeps no scrolled-away lines.
+/// The emulator `vt100`, which here keeps no lines that scroll off.
 pub struct Vt100(vt100::Parser);
 
 impl Oracle for Vt100 {

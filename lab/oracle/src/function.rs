@@ -1,15 +1,15 @@
-//! The functions that streams are made of, as programs send them.
+//! The functions of which a stream consists, as programs send them.
 
 /// A piece of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Function {
-    /// Text. Combining marks stand only behind characters that they belong to.
+    /// Text. Each combining mark follows a character with which it combines.
     Text(String),
     /// A C0 control.
     Control(u8),
-    /// `ESC` and these bytes.
+    /// `ESC`, followed by these bytes.
     Escape(&'static str),
-    /// A control sequence with its final byte and up to two numbers; 0 stands for none.
+    /// A control sequence: its final byte and up to two numbers, of which 0 means no number.
     Csi(u8, u16, u16),
     /// SGR with these parameters, which sets colours and attributes.
     Sgr(String),

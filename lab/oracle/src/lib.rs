@@ -1,15 +1,15 @@
-//! Compares our terminal emulator with two independent ones, that of Alacritty and `vt100`.
+//! Compares our terminal emulator with two independent ones, `alacritty_terminal` and `vt100`.
 //!
-//! A [`Picture`] is what any emulator shows, in one form. A [`Pair`] feeds ours and one of the other two the same
-//! stream, function by function. The table [`DIFFERENCES`] holds each [`Difference`] that is on purpose, which the
-//! comparison leaves out. This crate is for tests only. It is separate because the other two emulators switch on
-//! features of the crate vte for everything built with them.
+//! A [`Picture`] is the screen of any emulator in a common form. A [`Pair`] executes the same stream in our emulator
+//! and in another one, function by function. The comparison leaves out each deliberate [`Difference`] in the table
+//! [`DIFFERENCES`]. This crate is for tests only. It is separate because the other emulators turn on features of the
+//! crate vte for everything that is built with them.
 //!
 //! # Modules, from the bottom up
 //!
 //! - `picture` is the common form of a screen, and `emulator` is the common form of an emulator.
-//! - `function` is one function of a stream. `context` is what must be known of a terminal to judge it.
-//! - `differences` is the table. `pair` compares.
+//! - `function` is a function of a stream. `context` is the state of a terminal that determines a function's effect.
+//! - `differences` is the table of deliberate differences. `pair` compares two emulators.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Ours and another emulator, side by side.
+//! Compares our emulator with another one, function by function.
 
 use core::fmt;
 
@@ -10,28 +10,28 @@ use crate::emulator::{Emulator, Oracle, Ours};
 use crate::function::Function;
 use crate::picture::Picture;
 
-/// Our emulator and another one, which take the same functions and must show the same picture.
+/// Our emulator and another one. They execute the same functions, and must show the same picture.
 pub struct Pair<T> {
     ours: Ours,
     theirs: T,
     context: Context,
-    /// The bytes that both have taken so far, for the message of a failure.
+    /// All bytes that both have executed, for the message of a failure.
     taken: Vec<u8>,
 }
 
 impl<T: Oracle> Pair<T> {
-    /// Creates both with a blank screen.
+    /// Creates both emulators with blank screens.
     pub fn blank(size: Size) -> Self {
         let ours = Ours::blank(size);
         let context = Context::blank(size, ours.picture());
         Self { ours, theirs: T::blank(size), context, taken: Vec::new() }
     }
 
-    /// Gives both emulators a function, unless a deliberate difference touches it. Returns whether they took it.
+    /// Executes a function in both emulators, or returns false if a deliberate difference affects the function.
     ///
     /// # Errors
     ///
-    /// Returns a [`Mismatch`] if they show different pictures after it.
+    /// Returns a [`Mismatch`] if the emulators show different pictures afterwards.
     pub fn take(&mut self, function: &Function) -> Result<bool, Box<Mismatch>> {
         let differs = DIFFERENCES
             .iter()
@@ -57,15 +57,15 @@ impl<T: Oracle> Pair<T> {
     }
 }
 
-/// Two emulators that show different pictures.
+/// The different pictures of two emulators.
 pub struct Mismatch {
-    /// The function after which the two emulators differ.
+    /// The function after which the pictures differ.
     pub last: Function,
-    /// All bytes up to this function, escaped.
+    /// All bytes up to and including this function, escaped.
     pub taken: String,
     /// Our picture, without the attributes that the other emulator lacks.
     pub ours: Picture,
-    /// The picture of the other emulator.
+    /// The other emulator's picture.
     pub theirs: Picture,
 }
 

@@ -1,6 +1,6 @@
-//! The picture on a screen, in one form for all emulators.
+//! A picture of a screen, in a common form for all emulators.
 //!
-//! Emulators report differently what a person sees alike. The picture has one form for it:
+//! Emulators report the same visible screen in different ways. A picture has a single form:
 //!
 //! | | here |
 //! |---|---|
@@ -16,45 +16,45 @@ use core::fmt;
 
 use rove_terminal::{Attributes, Color, Pen, Underline};
 
-/// The look of a cell.
+/// The visible content of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Look {
-    /// The base character and what is combined with it.
+    /// The base character and its combining marks.
     pub text: String,
-    /// Colours, and those attributes that the emulator at hand knows.
+    /// The colours, and the attributes that the emulator has.
     pub pen: Pen,
-    /// Whether it is the left half of a wide character.
+    /// Whether this is the left half of a wide character.
     pub wide: bool,
 }
 
 impl Look {
-    /// Returns the look of the right half of a wide character.
+    /// Returns the content of a wide character's right half.
     pub(crate) fn right_half() -> Self {
         Self { text: String::new(), pen: Pen::default(), wide: false }
     }
 
-    /// Returns whether this is the look of a wide character's right half.
+    /// Returns whether this is the content of a wide character's right half.
     pub(crate) fn is_right_half(&self) -> bool {
         self.text.is_empty()
     }
 }
 
-/// The cells, row by row, and the cursor.
+/// A screen's cells, row by row, and its cursor.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Picture {
     /// Rows of cells.
     pub rows: Vec<Vec<Look>>,
     /// Row and column of the cursor.
     pub cursor: (u16, u16),
-    /// Whether the last column was written and the next character wraps first.
+    /// Whether the last column was written, so that the next character wraps first.
     pub pending_wrap: bool,
-    /// Whether the cursor is shown.
+    /// Whether the cursor is visible.
     pub cursor_visible: bool,
 }
 
 impl Picture {
-    /// Returns the picture without the attributes that are not in `known`. Unless `underlines` is true, all kinds of
-    /// underlines become the same.
+    /// Returns the picture without attributes that are not in `known`. If `underlines` is false, all kinds of
+    /// underlines become the same kind.
     #[must_use]
     pub fn limited_to(mut self, known: Attributes, underlines: bool) -> Self {
         for look in self.rows.iter_mut().flatten() {
@@ -70,20 +70,20 @@ impl Picture {
         self
     }
 
-    /// Returns whether the cell at `column` of `row` is the right half of a wide character. There is none behind the
+    /// Returns whether the cell at `column` of `row` is the right half of a wide character. Returns false beyond the
     /// last column.
     pub fn is_right_half(&self, row: u16, column: u16) -> bool {
         let row = self.rows.get(usize::from(row));
         row.and_then(|row| row.get(usize::from(column))).is_some_and(Look::is_right_half)
     }
 
-    /// Returns whether a row holds a wide character.
+    /// Returns whether a row contains a wide character.
     pub fn has_wide(&self, row: u16) -> bool {
         self.rows.get(usize::from(row)).is_some_and(|row| row.iter().any(|look| look.wide))
     }
 }
 
-/// The attributes that are compared at all.
+/// The attributes that are compared.
 pub(crate) const ATTRIBUTES: [Attributes; 8] = [
     Attributes::BOLD,
     Attributes::ITALIC,
@@ -95,7 +95,7 @@ pub(crate) const ATTRIBUTES: [Attributes; 8] = [
     Attributes::INVISIBLE,
 ];
 
-/// Shows the text and every painted cell, for messages of failed tests.
+/// Prints the text and every coloured cell, for messages of failed tests.
 impl fmt::Debug for Picture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { cursor, pending_wrap, cursor_visible, .. } = self;

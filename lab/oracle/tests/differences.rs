@@ -1,4 +1,4 @@
-//! Each entry in the table of differences is shown by its stream.
+//! Checks that the stream of each entry in the table of differences shows the difference.
 
 use rove_oracle::{Alacritty, DIFFERENCES, Emulator as _, Oracle, Ours, Vt100};
 use rove_terminal::Size;

@@ -1,5 +1,5 @@
-//! Random streams that programs could have sent. After every function our emulator must show the same as the others,
-//! but for the differences in the table.
+//! Random streams that programs could have sent. After every function, our emulator must show the same as the other
+//! two, except for the differences in the table.
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
@@ -7,7 +7,7 @@ use proptest::test_runner::TestRunner;
 use rove_oracle::{Alacritty, Function, Oracle, Pair, Vt100};
 use rove_terminal::Size;
 
-/// How many streams a property is tried on. Chosen: both properties take a fifth of a second. They held for two hundred
+/// Streams for each property. Chosen: both properties then take a fifth of a second. They also held for two hundred
 /// thousand streams.
 const CASES: u32 = 192;
 
@@ -127,7 +127,7 @@ proptest! {
     }
 }
 
-/// Returns the share of drawn functions that both terminals take, in percent.
+/// Returns the percentage of random functions that both emulators execute.
 fn share_compared<T: Oracle>() -> usize {
     let mut runner = TestRunner::deterministic();
     let (mut drawn, mut taken) = (0, 0);

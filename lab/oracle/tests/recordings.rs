@@ -1,5 +1,5 @@
-//! Recorded sessions of real programs. No function of a recording can be left out, and the other two emulators differ
-//! from each other. So each cell of ours, and its cursor, must be the same in at least one of them.
+//! Recorded sessions of real programs. A recording must be executed completely, and the other two emulators differ from
+//! each other. Therefore each cell of ours, and the cursor, must be the same in at least one other emulator.
 
 use std::path::Path;
 
@@ -8,16 +8,16 @@ use base64::engine::general_purpose::STANDARD;
 use rove_oracle::{Alacritty, Emulator, Ours, Picture, Vt100};
 use rove_terminal::{Attributes, Size};
 
-/// Bytes between two comparisons. Chosen: small enough to look in the midst of a redraw.
+/// Bytes between two comparisons. Chosen: few enough to compare in the middle of a redraw.
 const PIECE_BYTES: usize = 97;
 
-/// Erases to the end of the row.
+/// Erases from the cursor to the end of the row (EL).
 const EL: &[u8] = b"\x1b[K";
 
-/// The attributes that both others know.
+/// The attributes that both other emulators have.
 const COMMON: Attributes = Vt100::KNOWN;
 
-/// All three emulators on one stream.
+/// The three emulators, which execute the same stream.
 struct Three {
     ours: Ours,
     alacritty: Alacritty,
@@ -33,8 +33,8 @@ impl Three {
         }
     }
 
-    /// Feeds all three. If a wrap is pending at EL, a CUF that cannot move cancels it in the other two. This is the
-    /// most common difference in programs' output: `top` fills a row, then erases.
+    /// Executes `bytes` in all three. If a wrap is pending at EL, a CUF that cannot move cancels the wrap in the other
+    /// two. This is the most common difference in programs' output, because `top` fills a row and then erases.
     fn write(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -51,7 +51,7 @@ impl Three {
         }
     }
 
-    /// Returns the places where neither of the other two emulators shows the same as ours.
+    /// Returns the places where both other emulators differ from ours.
     fn alone(&self) -> Vec<String> {
         let [ours, alacritty, vt100] =
             [self.ours.picture(), self.alacritty.picture(), self.vt100.picture()]
@@ -101,8 +101,8 @@ fn ours_is_never_alone_on_a_recorded_session() {
     }
 }
 
-/// Key traces are no part of the repository: `ROVE_TRACES` names the folder that holds `keys/*.jsonl`,
-/// lines of JSON with the size of the terminal and what its host wrote.
+/// The recordings of keys are not in the repository. The variable `ROVE_TRACES` names the folder with `keys/*.jsonl`,
+/// lines of JSON with the terminal's size and the host's output.
 #[test]
 fn ours_is_never_alone_on_the_key_traces_that_are_there() {
     let named = std::env::var_os("ROVE_TRACES").filter(|name| !name.is_empty());

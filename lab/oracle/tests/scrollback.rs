@@ -1,25 +1,24 @@
-//! The history that alacritty keeps of a session with `--scrollback`, compared with its history of the same bytes without a
-//! session.
+//! Compares alacritty's history of a session with `--scrollback` with its history of the same bytes without a session.
 
 use proptest::prelude::*;
 use rove_oracle::{Alacritty, Emulator as _, Look};
 use rove_terminal::display::{Functions, Vocabulary};
 use rove_terminal::{Renderer, ScrollbackLine, Size, Terminal, TerminalCapabilities};
 
-/// Lines that alacritty keeps. Chosen: more than any test here scrolls away.
+/// Lines that alacritty keeps. Chosen: more than scroll off in any test of this file.
 const HISTORY_LINES: usize = 100_000;
 
-/// Returns alacritty's history, each line with whether it goes on in the next.
+/// Returns alacritty's history. The flag of a line tells whether the line continues in the next one.
 fn history(alacritty: &Alacritty) -> Vec<(Vec<Look>, bool)> {
     let mut lines = alacritty.history();
     for (cells, wraps) in &mut lines {
-        // Where a wide character did not fit at the end of a row, our emulator does not wrap: the rows are two lines.
+        // If a wide character does not fit in a row, our emulator does not wrap the row. The rows are then two lines.
         *wraps &= cells.last().is_some_and(|last| last.text != " ");
     }
     lines
 }
 
-/// A session without a network: the terminal of a program, the renderer, and the user's Alacritty.
+/// A session without a network: the program's terminal, the renderer, and the user's Alacritty.
 struct Session {
     host: Terminal,
     renderer: Renderer,
@@ -45,7 +44,7 @@ impl Session {
         Self { host, renderer, user }
     }
 
-    /// Shows the user a frame. If `with_lines`, the lines that have scrolled away by now come with it.
+    /// Shows the user a frame. If `with_lines`, the lines that have scrolled off since the last such call come first.
     fn show(&mut self, with_lines: bool) {
         let frame = self.host.snapshot();
         let mut lines: Vec<ScrollbackLine> = Vec::new();
@@ -63,7 +62,7 @@ fn size(columns: u16, rows: u16) -> Size {
     Size::new(columns, rows).expect("a size within bounds")
 }
 
-/// Generates the output of programs that write lines or fill the screen. Each output ends its line.
+/// Generates output of programs that write lines or fill the screen. Each output ends its last line.
 fn program() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         6 => "[a-z]{1,9} ",
@@ -78,10 +77,10 @@ fn program() -> impl Strategy<Value = String> {
     prop_oneof![
         6 => lines,
         1 => Just("\x1b[?1049h\x1b[2J\x1b[Heditor\r\n\n\n\n\n\n\n\n\n\n\n\x1b[?1049l".to_owned()),
-        // The screen is erased while it holds text, because Alacritty keeps a line of an empty one.
+        // The screen contains text when it is erased, because Alacritty keeps a line of an empty screen.
         1 => Just("text\r\n\x1b[H\x1b[2J".to_owned()),
         1 => Just("\x1b[2H\x1b[J".to_owned()),
-        // An installer writes lines above a bar that stands below the scrolling region.
+        // An installer writes lines above a bar, which is below the scrolling region.
         1 => "[a-z]{1,9}".prop_map(|word| format!("\x1b7\x1b[;4r\x1b8\x1b[4H{word}\r\n{word}\r\n\x1b[r\x1b[4H")),
     ]
 }
@@ -108,7 +107,7 @@ proptest! {
     }
 }
 
-/// Why a renderer that must leave the history alone neither deletes at the top nor erases all at once.
+/// A renderer that must not change the history does not delete lines at the top, nor erase the whole screen at once.
 #[test]
 fn alacritty_keeps_what_is_deleted_at_the_top_or_erased_with_all_of_the_screen() {
     for (bytes, kept) in [

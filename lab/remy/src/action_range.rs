@@ -72,7 +72,7 @@ impl ActionRanges {
         action(self.window_multiple.first, self.window_increment.first, self.intersend_ms.first)
     }
 
-    /// Returns all combinations of the parts' values around an action. The action itself comes first.
+    /// Returns all combinations of the parts' values around the parts of `from`. The first one is `from` itself.
     pub(crate) fn candidates(&self, from: &Action) -> Vec<Action> {
         let multiples = self.window_multiple.around(from.multiple);
         let increments = self.window_increment.around(f64::from(from.increment));

@@ -1,12 +1,12 @@
 //! `rove-lab remy`: searches for congestion controllers, which are tables of rules, and evaluates them.
 //!
-//! A `training_network` describes a network, and `network` simulates it: senders before one link, each with a `control`
-//! (or a `baseline`). An `objective` says what a run's figures are worth, and `terms` are all that tables are compared
-//! on. The `evaluator` does many runs of tables and networks; `evaluate` is its command. Its `workers` are threads, or
-//! processes that get each `task`. A `prior` has the assumptions for which a `search` grows a table; `train` is its
-//! command. Its actions are of an `action_range`, `bisection` splits its rules, and a `checkpoint` keeps it. `tables`
-//! are files, and `tests` compare published ones with their figures. `describe` and `surface` show a table to people,
-//! and `uses` the part that a prior needs. A `fault` is why there is no result. `options` are the command line.
+//! A `training_network` describes a network, and `network` simulates it: senders before a link, each with a `control`
+//! (or a `baseline`). An `objective` scores a run's figures. `terms` are the conditions for comparing tables. The
+//! `evaluator` runs tables on networks for the command `evaluate`. Its `workers` are threads, or processes that get
+//! each `task`. A `prior` has assumptions about networks. With these, a `search` grows a table for the command `train`:
+//! it tries actions of an `action_range`, splits rules by `bisection`, and saves a `checkpoint`. `tables` reads files.
+//! `tests` compares published tables with their figures. `describe` and `surface` show a table, and `uses` the rules
+//! that a prior needs. A `fault` is why a result is missing. `options` are the command line.
 
 #![forbid(unsafe_code)]
 

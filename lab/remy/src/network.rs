@@ -1,8 +1,8 @@
 //! The evaluator's network: senders that are on or off, a queue, a link, random loss, and a constant delay.
 //!
-//! Model and order of events are those of the published evaluator: at each moment senders switch, senders act in random order and
-//! send at most one packet each, then packets move. A session's keys, which that evaluator does not know, come before the senders. Acknowledgments take no time. The loop is its own, and not `rove-link`'s, for
-//! its speed: a search needs 10^10 packets. A test holds both against each other, packet by packet.
+//! Model and order of events are the published evaluator's: at each moment senders switch, then act in random order and
+//! send at most a packet each, then packets move. A session's keys, which it lacks, come first. Acknowledgments take no
+//! time. A search needs 10^10 packets, so the loop is faster than `rove-link`'s. A test compares both.
 
 use std::collections::VecDeque;
 

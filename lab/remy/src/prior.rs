@@ -25,7 +25,7 @@ const LONGEST_MS: f64 = 3_600_000.0;
 /// Longest run of a network, in s. Chosen: ten times the 10^4 s of the published evaluations.
 const LONGEST_RUN_S: f64 = 100_000.0;
 
-/// A prior as in its file. Each quantity is a number, `[low, high, step]` for a grid, or `[low, high]` to draw from.
+/// A prior as in its file. Each quantity is a number, a grid `[low, high, step]`, or `[low, high]` to draw from.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Prior {

@@ -1,15 +1,15 @@
-//! The prediction of one cell, and how it is judged.
+//! The prediction of a cell, and how a screen confirms or refutes it.
 
 use rove_terminal::{Glyph, InputNum, Position, Screen};
 use rove_units::{Duration, Instant};
 
 use rove_predict::overlay::Content;
 
-/// Most different texts that are remembered of a cell. With more, its prediction earns no credit. Chosen: more than a
-/// user types and erases again in a round trip.
+/// Most different texts of a cell that the engine remembers. With more, the cell's prediction earns no credit. Chosen:
+/// more than a user types and erases again in a round trip.
 pub(crate) const ORIGINALS_MAX: usize = 8;
 
-/// The number of an epoch. All predictions of an epoch are dropped together, and shown once one of them is confirmed.
+/// The number of an epoch. All predictions of an epoch are dropped together, and shown after any of them was confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Epoch(pub(crate) u64);
 
@@ -23,9 +23,9 @@ impl Epoch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) epoch: Epoch,
-    /// The input that must have been answered before the prediction can be judged.
+    /// The input that the host must have answered before the prediction can be judged.
     pub(crate) deadline: InputNum,
-    /// When the prediction was made.
+    /// The time at which the prediction was made.
     pub(crate) at: Instant,
 }
 
@@ -35,14 +35,14 @@ impl Stamp {
     }
 }
 
-/// The verdict of a new screen on a prediction.
+/// A new screen's verdict about a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Validity {
     /// The prediction cannot be judged yet.
     Pending,
     /// The prediction was right.
     Correct,
-    /// The prediction is blank or unknown, or it was right but the cell may have had this text without it.
+    /// The prediction is blank or unknown, or it was right but the cell may have had this text before the key.
     NoCredit,
     /// The prediction was wrong.
     Wrong,
@@ -50,25 +50,25 @@ pub(crate) enum Validity {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CellPrediction {
-    /// When and in which epoch the prediction was made. `None` if the cell has no prediction.
+    /// The time and the epoch of the prediction. `None` if the cell has no prediction.
     pub(crate) stamp: Option<Stamp>,
     pub(crate) content: Content,
     originals: Originals,
 }
 
-/// The texts that a cell had, or was predicted to have, before its present prediction.
+/// The texts that the cell had, or was predicted to have, before its present prediction.
 #[derive(Clone, Debug, Default)]
 struct Originals {
     texts: Vec<Text>,
-    /// Whether there were more texts than are remembered.
+    /// Whether there were more texts than [`ORIGINALS_MAX`].
     overflowed: bool,
 }
 
-/// The text of a cell without its colours. All blanks are equal.
+/// The text of a cell without its colours. All blank texts are equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Text {
     base: Option<char>,
-    /// The combining characters. `None` is compared faster than an empty text.
+    /// The combining characters. `None` is faster to compare than an empty text.
     marks: Option<Box<str>>,
 }
 
@@ -81,7 +81,7 @@ impl Text {
 }
 
 impl CellPrediction {
-    /// Returns the predicted content. `None` if there is no prediction.
+    /// Returns the predicted content, or `None` if there is no prediction.
     pub(crate) fn predicted(&self) -> Option<&Content> {
         self.stamp.map(|_| &self.content)
     }
@@ -91,7 +91,7 @@ impl CellPrediction {
         self.stamp = None;
     }
 
-    /// Predicts `content` for a cell that has the glyph `shown` on the screen. `None` stands for an unknown content.
+    /// Predicts `content` for a cell whose glyph on the screen is `shown`. `None` means an unknown content.
     pub(crate) fn renew(&mut self, stamp: Stamp, shown: &Glyph, content: Option<Content>) {
         if self.predicted().is_some_and(|content| !content.is_unknown) {
             self.originals.add(Text::of(&self.content.glyph));
@@ -106,12 +106,12 @@ impl CellPrediction {
         }
     }
 
-    /// Predicts that the cell will be blank, whatever its content was.
+    /// Predicts that the cell will be blank, whatever its content is now.
     pub(crate) fn blank(&mut self, stamp: Stamp) {
         *self = Self { stamp: Some(stamp), ..Self::default() };
     }
 
-    /// Judges the prediction for this cell, which is at `at`. `None` if there is no prediction.
+    /// Judges the prediction for this cell, which is at the position `at`. `None` if there is no prediction.
     pub(crate) fn validity(
         &self,
         at: Position,
@@ -173,7 +173,7 @@ mod tests {
         Some(Content { is_unknown: false, glyph: glyph(c) })
     }
 
-    /// Judges a prediction of `content` over `shown` by a screen with `now`. The prediction's deadline is input 2.
+    /// Judges a prediction of `content` over `shown` by a screen that shows `now`. The deadline is input 2.
     fn judged(shown: char, content: Option<Content>, now: char, ack: u64) -> Option<Validity> {
         let mut cell = CellPrediction::default();
         cell.renew(stamp(2), &glyph(shown), content);
@@ -232,7 +232,7 @@ mod tests {
         cell.renew(stamp(2), &glyph('a'), known('c'));
         cell.renew(stamp(3), &glyph('a'), known('b'));
         assert_eq!(cell.validity(at, &screen('b'), InputNum::new(3)), Some(Validity::NoCredit));
-        // The texts of a prediction that was judged or dropped do not count for the next one.
+        // The texts of a prediction that was judged or dropped do not count for the next prediction.
         cell.deactivate();
         cell.renew(stamp(4), &glyph('c'), known('b'));
         assert_eq!(cell.validity(at, &screen('b'), InputNum::new(4)), Some(Validity::Correct));

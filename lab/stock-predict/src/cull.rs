@@ -1,4 +1,4 @@
-//! Judging predictions by a new screen: the confirmed ones, the dropped ones, and the consequences for the others.
+//! Judges predictions by a new screen: confirms or drops them, and adapts the others.
 
 use core::ops::ControlFlow;
 
@@ -11,14 +11,14 @@ use super::cursor::CursorPrediction;
 use super::{PredictedRow, Stock};
 
 impl Stock {
-    /// Judges all predictions by the newest screen.
+    /// Judges all predictions by the new screen.
     pub(crate) fn cull(&mut self, now: Instant, screen: &Screen) {
         if screen.size() != self.size {
             self.size = screen.size();
             self.reset();
         }
         let is_active = self.is_active();
-        // Stock compares the send interval with the values with which rove's policy compares the SRTT.
+        // Stock compares the send interval with the limits with which rove's policy compares the SRTT.
         let interval = self.network.send_interval;
         self.policy.handle_srtt(Some(interval), interval, is_active);
         if self.cull_cells(now, screen).is_break() {
@@ -91,7 +91,7 @@ impl Stock {
         debug_assert!(epochs.is_sorted(), "cursors stand in the order of their epochs");
     }
 
-    /// Drops a tentative epoch and all later ones. A new prediction then places the cursor where the screen has it.
+    /// Drops a tentative epoch and all later epochs. A new prediction then puts the cursor where the screen has it.
     fn kill_epoch(&mut self, now: Instant, screen: &Screen, epoch: Epoch) {
         self.cursors.retain(|cursor| cursor.stamp.epoch < epoch);
         let (cursor, stamp) = (screen.cursor(), self.stamp(now));
@@ -107,7 +107,7 @@ impl Stock {
 }
 
 impl PredictedRow {
-    /// Gives the predicted cells from `column` on the pen of the cell that was confirmed there.
+    /// Gives the predicted cells from `column` on the pen of the cell that was confirmed at `column`.
     fn repaint(&mut self, column: u16, pen: Pen) {
         for cell in &mut self.cells[usize::from(column)..] {
             let cell = &mut cell.content.glyph.cell;

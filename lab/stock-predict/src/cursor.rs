@@ -1,4 +1,4 @@
-//! The prediction of the cursor's position, and how it is judged.
+//! The prediction of the cursor's position, and how a screen confirms or refutes it.
 
 use rove_terminal::{InputNum, Position, Screen};
 
@@ -12,7 +12,7 @@ pub(crate) struct CursorPrediction {
 }
 
 impl CursorPrediction {
-    /// Moves the predicted cursor to `at`, as of `stamp`. The prediction stays in its epoch.
+    /// Moves the predicted cursor to `at`, with the deadline and time of `stamp`. The prediction keeps its epoch.
     pub(crate) fn move_to(&mut self, at: Position, stamp: Stamp) {
         self.at = at;
         self.stamp = Stamp { epoch: self.stamp.epoch, ..stamp };

@@ -1,4 +1,4 @@
-//! The predicted effect of each key.
+//! Predicts the effect of each key.
 
 use rove_terminal::{Action, Cell, Glyph, Pen, Position, Screen, char_width};
 use rove_units::Instant;
@@ -11,7 +11,7 @@ use rove_predict::overlay::Content;
 const DELETE: char = '\u{7f}';
 
 impl Stock {
-    /// Predicts the effect of `action` on the frame that the user sees.
+    /// Predicts the effect of `action` on the frame `shown`, which the user sees.
     pub(crate) fn handle_action(&mut self, now: Instant, shown: &Screen, action: Action) {
         match action {
             Action::Print(c) if char_width(c) == 1 => self.handle_character(now, shown, c),
@@ -30,7 +30,7 @@ impl Stock {
         }
     }
 
-    /// Returns the newest prediction of the cursor. If this epoch has none, makes one.
+    /// Returns the newest prediction of the cursor. If this epoch has no such prediction, first makes it.
     fn ensure_cursor(&mut self, now: Instant, shown: &Screen) -> &mut CursorPrediction {
         let newest = self.cursors.last();
         if newest.is_none_or(|cursor| cursor.stamp.epoch != self.epoch) {
@@ -88,7 +88,7 @@ impl Stock {
         let glyph_at = |column| glyph(shown, at.row, column);
         let cells = &mut self.row(at.row).cells;
         if overwrites {
-            // Stock has this fault: it reads the cursor of the screen instead of the predicted one.
+            // Stock has this fault: it reads the cell under the screen's cursor, and not under the predicted cursor.
             let cursor = shown.cursor();
             let under = glyph(shown, cursor.row, cursor.column);
             let content = Content { is_unknown: false, glyph: character(' ', under.cell.pen) };
@@ -106,8 +106,8 @@ impl Stock {
         }
     }
 
-    /// Moves the cursor to the beginning of the next line. Scrolling is not simulated: the last row becomes blank, and
-    /// those above stay.
+    /// Moves the cursor to the beginning of the next line. The engine does not predict scrolling: the last row becomes
+    /// blank, and the rows above it stay.
     fn handle_newline(&mut self, now: Instant, shown: &Screen) {
         let at = self.ensure_cursor(now, shown).at;
         let (stamp, is_last) = (self.stamp(now), at.row + 1 == self.size.rows());
@@ -139,7 +139,7 @@ impl Stock {
     }
 }
 
-/// Returns the content of a cell of the frame.
+/// Returns the glyph of a cell in the frame.
 fn glyph(shown: &Screen, row: u16, column: u16) -> Glyph {
     shown.glyph(Position { row, column }).expect("predictions are made within the frame")
 }

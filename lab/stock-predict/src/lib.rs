@@ -1,11 +1,11 @@
 //! The prediction engine of stock Mosh, with the rules and the faults that were observed in Mosh 1.4.0. The laboratory
-//! runs it in place of rove's own engine ([`Prediction::engine`]) to compare both.
+//! runs it in place of rove's own engine ([`Prediction::engine`]), to compare both.
 //!
-//! Predictions are made in *epochs*. The predictions of an epoch are *tentative* until one of them is confirmed: kept
-//! and judged, but not shown. A key that may change the screen in unknown ways begins a new epoch. So the first letter
-//! after Enter is never shown before its echo, and a password that is not echoed is never shown.
+//! Each prediction belongs to an *epoch*. Until a prediction of an epoch is confirmed, all predictions of the epoch are
+//! *tentative*: they are kept and judged, but not shown. A key that may change the screen in unknown ways begins an
+//! epoch. The first letter after Enter is thus never shown before its echo, nor is a password without echo.
 //!
-//! `keys` predicts the effect of each key. `cell` and `cursor` are predictions, and `cull` judges them. `tests` replays
+//! `keys` predicts the effect of each key. `cell` and `cursor` are predictions, and `cull` judges them. `tests` plays
 //! sessions.
 
 #![forbid(unsafe_code)]
@@ -23,53 +23,53 @@ use rove_units::{Duration, Instant};
 use self::cell::{CellPrediction, Epoch, Stamp};
 use self::cursor::CursorPrediction;
 
-/// Most bytes of one read that count as typed, and not as pasted. Source: Mosh 1.4.0 as observed.
+/// Most bytes of a read that counts as typed, and not as a paste. Source: Mosh 1.4.0 as observed.
 const KEYS_MAX: usize = 100;
 
-/// Most cells in rows with predictions. With more, all predictions are dropped. Chosen: 800 lines of 80 columns, typed
-/// without an answer, and at most some megabytes.
+/// Most cells in rows with predictions. With more, the engine drops all predictions. Chosen: 800 lines of 80 columns,
+/// typed without an answer, and at most some megabytes.
 const CELLS_MAX: usize = 65_536;
 
-/// Most predictions of the cursor, one for each epoch; with more, all predictions are dropped. Chosen: 256 lines, or
-/// 256 keys of unknown effect, typed while the host answers none of them.
+/// Most predictions of the cursor, which each epoch has at most once. With more, the engine drops all predictions.
+/// Chosen: 256 lines, or 256 keys of unknown effect, typed while the host answers none of them.
 const CURSORS_MAX: usize = 256;
 
 const _: () = assert!(CELLS_MAX >= rove_terminal::COLUMNS_MAX as usize);
 
-/// Creates an engine for these settings, for a blank screen of this size.
+/// Creates an engine with these settings, for a blank screen of this size.
 pub fn engine(prediction: Prediction, size: Size) -> Box<dyn Engine> {
     Box::new(Stock::new(prediction, size))
 }
 
-/// An engine by stock's rules, with its predictions.
+/// An engine with stock Mosh's rules, and its predictions.
 #[derive(Clone, Debug)]
 struct Stock {
     policy: Policy,
-    /// Whether characters replace those under the cursor instead of moving them.
+    /// Whether a typed character replaces the character under the cursor. If not, it moves the rest of the row.
     overwrites: bool,
-    /// The epoch of predictions made now.
+    /// The epoch of new predictions.
     epoch: Epoch,
-    /// The newest epoch with a confirmed prediction. The predictions of later epochs are tentative.
+    /// The newest epoch with a confirmed prediction. Predictions of later epochs are tentative.
     confirmed: Epoch,
-    /// The predictions of the cursor, the newest last.
+    /// The predictions of the cursor. The newest is last.
     cursors: Vec<CursorPrediction>,
-    /// The rows with predictions, in the order in which they got their first ones.
+    /// The rows with predictions, in the order of their first predictions.
     rows: Vec<PredictedRow>,
     reader: ActionReader,
     last_byte: Option<u8>,
     network: Network,
-    /// The newest input that the client had sent when the newest keys were typed.
+    /// The number of inputs that the client had sent when the latest keys were typed.
     sent: InputNum,
-    /// The newest frame that the engine made. When a key is typed, predictions start from this frame and are judged by
-    /// it, as the user sees it. Stock's frame includes its notices, which are on no screen of the host.
+    /// The engine's newest frame. New predictions start from this frame and are judged by it, because the user sees it.
+    /// Stock's frame includes its notices, which are on no screen of the host.
     shown: Screen,
-    /// The size of the newest screen.
+    /// The size of the newest screen of the host.
     size: Size,
-    /// When [`Stock::frame`] or [`Stock::handle_keys`] was last called.
+    /// The time of the latest call of [`Stock::frame`] or [`Stock::handle_keys`].
     looked_at: Instant,
 }
 
-/// The predictions of a row, one entry for each cell.
+/// The predictions of a row, with an entry for each cell.
 #[derive(Clone, Debug)]
 struct PredictedRow {
     row: u16,
@@ -115,8 +115,8 @@ impl Stock {
         epoch > self.confirmed
     }
 
-    /// Begins an epoch, whose predictions are not shown until one of them is confirmed. An experimental policy stays in
-    /// its epoch.
+    /// Begins an epoch, whose predictions are not shown before one is confirmed. An experimental policy stays in its
+    /// epoch.
     fn become_tentative(&mut self) {
         if !self.policy.is_experimental() {
             self.epoch = self.epoch.next();
@@ -124,12 +124,12 @@ impl Stock {
         debug_assert!(self.confirmed <= self.epoch, "no epoch is confirmed before it begins");
     }
 
-    /// Returns the stamp of a prediction made now, which is judged once the input with the newest key is answered.
+    /// Returns the stamp of a new prediction. It is judged after the host has answered the input with the newest key.
     fn stamp(&self, now: Instant) -> Stamp {
         Stamp { epoch: self.epoch, deadline: self.sent.next(), at: now }
     }
 
-    /// Drops all predictions if there are too many.
+    /// Drops all predictions if there are more than the limits allow.
     fn limit(&mut self) {
         let cells: usize = self.rows.iter().map(|row| row.cells.len()).sum();
         if cells > CELLS_MAX || self.cursors.len() > CURSORS_MAX {
@@ -138,7 +138,7 @@ impl Stock {
         debug_assert!(self.cursors.len() <= CURSORS_MAX, "no more cursors wait than the most");
     }
 
-    /// Returns the predictions of a row; creates them if there are none.
+    /// Returns the predictions of a row, and creates them if the row has none.
     fn row(&mut self, row: u16) -> &mut PredictedRow {
         let index = self.rows.iter().position(|known| known.row == row).unwrap_or_else(|| {
             let columns = usize::from(self.size.columns());
@@ -170,7 +170,7 @@ impl Engine for Stock {
                 self.epoch = self.confirmed;
             }
             self.cull(now, &shown);
-            // Programs may request the form of cursor keys that has `O` (SS3) in place of `[`.
+            // Programs may request cursor keys with `O` (SS3) in place of `[`.
             let is_ss3 = self.last_byte == Some(0x1b) && byte == b'O';
             self.last_byte = Some(byte);
             self.reader.read(if is_ss3 { b'[' } else { byte }, &mut actions);
@@ -208,7 +208,7 @@ impl Engine for Stock {
         !self.cursors.is_empty() || self.rows.iter().any(PredictedRow::is_active)
     }
 
-    /// Returns when the age of a prediction next matters. Stock itself looks every 50 ms while a prediction exists.
+    /// Returns when a prediction's age next matters. Stock itself checks every 50 ms while there are predictions.
     fn poll_timeout(&self) -> Option<Instant> {
         let stamps = self.rows.iter().flat_map(|row| &row.cells).filter_map(|cell| cell.stamp);
         stamps.filter_map(|stamp| Policy::next_glitch(stamp.at, self.looked_at)).min()

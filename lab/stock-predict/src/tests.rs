@@ -9,7 +9,7 @@ const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// An engine and a host's screen, with the time and the number of the newest input.
+/// An engine and a host's screen, with the present time and the number of the newest input.
 struct Bench {
     engine: Stock,
     host: Terminal,
@@ -18,7 +18,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// Starts with this text on the host's screen and in the newest frame, and with the first epoch confirmed.
+    /// Starts with `printed` on the host's screen and in the newest frame, and with a confirmed first epoch.
     fn new(columns: u16, rows: u16, printed: &str) -> Self {
         Self::with(
             Prediction {
@@ -47,7 +47,7 @@ impl Bench {
         bench
     }
 
-    /// Types keys, each in a read of its own.
+    /// Types keys, each in its own read.
     fn type_text(&mut self, keys: &str) {
         for byte in keys.bytes() {
             self.engine.handle_keys(self.now, InputNum::new(self.sent), &[byte]);
@@ -66,7 +66,7 @@ impl Bench {
         });
     }
 
-    /// Writes this output of the host, and acknowledges all keys typed so far.
+    /// Writes `output` to the host's screen, and acknowledges all keys until now.
     fn answer(&mut self, output: &str) {
         self.host.write(output.as_bytes());
         self.network(self.sent, 40);
@@ -76,7 +76,7 @@ impl Bench {
         self.engine.frame(self.now, self.host.screen())
     }
 
-    /// Returns the rows of the frame, joined, and the place of its cursor.
+    /// Returns the joined rows of the frame, and the position of its cursor.
     fn seen(&mut self) -> (String, (u16, u16)) {
         let frame = self.frame();
         let rows: Vec<String> = (0..frame.size().rows()).map(|row| frame.row_text(row)).collect();
@@ -232,7 +232,7 @@ fn text_that_was_there_before_earns_no_credit() {
     let mut bench = Bench::new(10, 2, "ab\x1b[1G");
     bench.engine.become_tentative();
     bench.type_text("a");
-    // The host only moved its cursor to the right. The letter was there before the key.
+    // The host has only moved its cursor to the right. The letter was on the screen before the key.
     bench.answer("\x1b[2G");
     bench.frame();
     assert_eq!(bench.engine.confirmed, Epoch(1));
@@ -386,14 +386,14 @@ fn cursors_are_kept_up_to_a_limit() {
     }
 }
 
-/// Returns the screen of a terminal that has received the diff from a blank screen to `frame`.
+/// Returns the screen of a terminal after the diff from a blank screen to `frame`.
 fn replayed(frame: &Screen) -> Screen {
     let mut terminal = Terminal::replica(frame.size());
     terminal.write(&display::diff(&Screen::blank(frame.size()), frame, Vocabulary::Rich));
     terminal.snapshot()
 }
 
-/// Returns the glyph at each place of a screen.
+/// Returns the glyph at each position of a screen.
 fn glyphs(screen: &Screen) -> Vec<Glyph> {
     let (columns, rows) = (screen.size().columns(), screen.size().rows());
     let places = (0..rows).flat_map(|row| (0..columns).map(move |column| Position { row, column }));
@@ -453,8 +453,8 @@ fn prediction() -> impl Strategy<Value = Prediction> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// After any steps of host and user, a terminal can show the frame, and memory stays within its bounds. Once all
-    /// input has been answered, the frame is the host's screen.
+    /// After any actions of host and user, a terminal can show the frame, and memory stays within its bounds. After the
+    /// host has answered all input, the frame equals the host's screen.
     #[test]
     fn no_frame_is_broken_and_none_differs_once_everything_is_answered(
         prediction in prediction(),
@@ -488,7 +488,7 @@ proptest! {
         prop_assert!(!bench.engine.is_active());
     }
 
-    /// The engine assumes a line editor that echoes at the end of the line.
+    /// The engine assumes a line editor that echoes each key at the end of the line.
     #[test]
     fn an_honest_host_confirms_everything(
         keys in prop::collection::vec(prop::sample::select(vec!["a", "b", "c", " "]), 1..30),

@@ -27,7 +27,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run whole sessions in virtual time, with all circumstances drawn from seeds.
+    /// Run whole sessions in virtual time, all their circumstances drawn from seeds.
     Sim {
         /// Number of sessions.
         #[arg(long, default_value_t = 1000)]
@@ -36,7 +36,7 @@ enum Command {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
-    /// Measure rove, and compare it with stock Mosh, other emulators and a bare pty.
+    /// Measure rove beside stock Mosh, other emulators and a bare pty, and compare.
     Bench(bench::Options),
 }
 

@@ -1,17 +1,17 @@
-//! The parts that measurements of a large window have in common.
+//! Parts that the measurements with a large window share.
 
 use rove_terminal::{Size, Terminal};
 
-/// The columns of a large window.
+/// Columns and rows of a large window.
 pub(crate) const COLUMNS: u16 = 200;
 pub(crate) const ROWS: u16 = 60;
 
-/// Returns the number of rounds that the command line names.
+/// Returns the number of rounds in the command line, or 1.
 pub(crate) fn rounds() -> usize {
     std::env::args().nth(1).and_then(|word| word.parse().ok()).unwrap_or(1)
 }
 
-/// Prints the microseconds of each round.
+/// Prints the microseconds of each round as JSON.
 pub(crate) fn print(kind: &str, rounds: &[f64]) {
     println!("{{\"kind\":\"{kind}\",\"microseconds\":{rounds:?}}}");
 }
@@ -28,7 +28,7 @@ pub(crate) fn full_terminal() -> Terminal {
     terminal
 }
 
-/// Runs some work, and returns its result and the microseconds that it took.
+/// Does some work. Returns its result and the microseconds that it took.
 pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
     let start = std::time::Instant::now();

@@ -1,4 +1,4 @@
-//! A session with a copy each way outlasts changes of its network. It goes on as soon as UDP or ssh carries datagrams.
+//! A session with two copies survives changes of its network. It continues as soon as UDP or ssh carries datagrams.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -13,14 +13,14 @@ const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// The kind of a change of the client's network.
+/// The kind of a network change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
-    /// UDP is there, and the system has reported the change.
+    /// UDP works, and the system has reported the change.
     Told,
-    /// UDP is there, and nothing has reported the change.
+    /// UDP works, and nothing has reported the change.
     Untold,
-    /// ssh alone carries the session.
+    /// Only ssh carries the session.
     Ssh,
 }
 
@@ -34,7 +34,7 @@ impl Kind {
     }
 }
 
-/// How long a session took to go on after its network was back, beyond a round trip.
+/// How long keys and streams took to continue after the network worked again, beyond a round trip.
 #[derive(Clone, Copy, Debug)]
 struct Late {
     kind: Kind,
@@ -42,7 +42,7 @@ struct Late {
     streams: Duration,
 }
 
-/// Returns the state of UDP over IPv4 and IPv6 for a draw from 0 to 5. In four of six cases at least one works.
+/// Returns the states of UDP over IPv4 and IPv6 for a draw from 0 to 5. In four of six cases, at least one works.
 const fn ways(draw: u64) -> [world::Way; 2] {
     match draw {
         0 => [Silent; 2],
@@ -53,7 +53,7 @@ const fn ways(draw: u64) -> [world::Way; 2] {
     }
 }
 
-/// Runs a session through this many changes of its network.
+/// Runs a session with `changes` network changes. Returns the delays, and the number of ssh's logins.
 fn run(number: u64, changes: u64) -> (Vec<Late>, usize) {
     let draws = Seed::new(number).stream("changes");
     let rtt = ms([20, 54, 150, 300][usize::try_from(number % 4).expect("below 4")]);
@@ -74,7 +74,7 @@ fn run(number: u64, changes: u64) -> (Vec<Late>, usize) {
             if at(3, 2) == 0 {
                 world.type_key();
             }
-            // Outages take 2 to 600 s. Each doubling of the time is as likely as any other.
+            // Outages last 2 to 600 s, distributed evenly on a logarithmic scale.
             let dark = (2_000 + at(4, 2_700)) << at(8, 8);
             world.run_for(ms(dark.min(600_000)));
         }
@@ -88,7 +88,7 @@ fn run(number: u64, changes: u64) -> (Vec<Late>, usize) {
         };
         let way_at = world.now;
         world.type_key();
-        // Bytes that were already on their way do not show that streams go on.
+        // Bytes that were already on their way do not prove that the streams continue.
         let limit = ms(300_000);
         world.run_for(rtt / 2);
         let before = [world.client.owner.read, world.server.owner.read];
@@ -124,16 +124,16 @@ fn run(number: u64, changes: u64) -> (Vec<Late>, usize) {
     (late, world.logins)
 }
 
-/// How many changes of network a session must outlast. `ROVE_NETWORK_CHANGES` sets another number.
+/// Number of network changes. The variable `ROVE_NETWORK_CHANGES` sets another number.
 const CHANGES: u64 = 200;
 
-/// How long keys and copies should take to go on at most, beyond a round trip, in milliseconds.
+/// Milliseconds beyond a round trip within which keys and copies should continue.
 const SHOULD: [u64; 2] = [100, 200];
 
-/// How long they may take at most, in milliseconds, and the least percentage of changes that must keep to `SHOULD`.
+/// For keys and copies: the longest time in milliseconds, and the least percentage of changes within [`SHOULD`].
 const MUST: [(u64, usize); 2] = [(150, 99), (400, 97)];
 
-/// Prints a table of docs/results/stream-paths.md.
+/// Also prints a table for docs/results/stream-paths.md.
 #[test]
 fn keys_and_copies_go_on_after_every_change_of_the_network() {
     let changes = std::env::var("ROVE_NETWORK_CHANGES").ok().and_then(|it| it.parse().ok());

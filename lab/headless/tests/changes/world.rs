@@ -1,4 +1,4 @@
-//! A computer whose network changes: UDP of two families behind a NAT, and ssh as a session's driver starts it.
+//! A computer whose network changes: UDP over IPv4 and IPv6 behind a NAT, and ssh, which the client's driver starts.
 
 use core::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -13,7 +13,7 @@ use rove_units::{BitRate, Bytes, Duration, Instant, Seed};
 
 use crate::common::Copier;
 
-/// How long a login of ssh takes.
+/// The time of a login by ssh.
 const LOGIN: Duration = Duration::from_millis(400);
 
 /// How long a login waits for a host that does not answer. Source: `bootstrap/tunnel/standby.rs`.
@@ -22,35 +22,35 @@ const LOGIN_MAX: Duration = Duration::from_millis(5_000);
 /// Least time between two logins. Source: `bootstrap/tunnel/standby.rs`.
 const PAUSE: Duration = Duration::from_millis(60_000);
 
-/// Most turns at one instant, beyond which the run counts as stuck. Chosen: far above the packets of one instant.
+/// Most turns at the same instant. With more, the run counts as stuck. Chosen: far more than the packets of an instant.
 const TURNS_PER_INSTANT_MAX: u32 = 100_000;
 
-/// Bytes that ssh holds before it takes no more. Source: docs/wire.md, section 8.
+/// Bytes that ssh accepts before its pipe is full. Source: docs/wire.md, section 8.
 const PIPE_MAX: Bytes = Bytes::new(65_536);
 
-/// The state of UDP of one address family.
+/// The state of UDP in an address family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     Open,
-    /// Datagrams are lost, and no error says so.
+    /// Datagrams are lost, and the client gets no error.
     Silent,
-    /// The system has no route, and refuses datagrams with an error.
+    /// The system has no route, and returns an error for each datagram.
     NoRoute,
 }
 
 /// The state of the client's network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Network {
-    /// UDP by IPv4 and by IPv6.
+    /// The states of UDP over IPv4 and over IPv6.
     pub(crate) ways: [Way; 2],
     /// Whether the network carries connections of ssh.
     pub(crate) ssh: bool,
-    /// The client's port that the server sees, which a NAT may change.
+    /// The client's port as the server sees it. A NAT may change it.
     pub(crate) port: u16,
 }
 
 impl Network {
-    /// A network that carries everything.
+    /// A network that carries UDP and ssh.
     pub(crate) const OPEN: Self = Self { ways: [Way::Open; 2], ssh: true, port: 1 };
 
     fn client(self, is_v6: bool) -> SocketAddr {
@@ -70,7 +70,7 @@ fn server_v6() -> SocketAddr {
     SocketAddr::from((Ipv6Addr::new(0x2001, 0xdb8, 0, 1, 0, 0, 0, 1), 60_001))
 }
 
-/// A datagram in a link.
+/// A datagram on a link.
 #[derive(Clone, Debug)]
 struct Datagram {
     source: SocketAddr,
@@ -84,7 +84,7 @@ impl AsRef<[u8]> for Datagram {
     }
 }
 
-/// The links of UDP or of ssh in both directions.
+/// The links for UDP or for ssh, in both directions.
 struct Links {
     up: Link<Datagram>,
     down: Link<Datagram>,
@@ -101,11 +101,11 @@ impl Links {
     }
 }
 
-/// A login of ssh that has not ended yet.
+/// A login of ssh that has not finished.
 #[derive(Clone, Copy, Debug)]
 struct Login {
     since: Instant,
-    /// Whether the network has failed since the login began.
+    /// Whether the network has failed since the login's start.
     is_cut: bool,
 }
 
@@ -115,7 +115,7 @@ impl Login {
     }
 }
 
-/// An ssh that carries datagrams.
+/// A running ssh that carries datagrams.
 struct Ssh {
     links: Links,
     is_alive: bool,
@@ -127,9 +127,9 @@ pub(crate) struct World {
     pub(crate) server: Beside<ServerEnd<Echo>, Copier>,
     pub(crate) now: Instant,
     pub(crate) network: Network,
-    /// How often ssh has logged in.
+    /// The number of ssh's logins.
     pub(crate) logins: usize,
-    /// When an end first heard the other one after the newest change. `None` until then.
+    /// When an end first heard the other one after the latest change. `None` before that.
     pub(crate) heard_at: Option<Instant>,
     udp: Links,
     ssh: Option<Ssh>,
@@ -141,7 +141,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Begins a session over paths with this round trip.
+    /// Starts a session over paths with this round-trip time.
     pub(crate) fn new(seed: u64, rtt: Duration) -> Self {
         let seed = Seed::new(seed);
         let config = client_config(with_streams(Config::client()), seed);
@@ -181,7 +181,7 @@ impl World {
         }
     }
 
-    /// Changes the network. If the session `is_told`, the system reports the change to the client.
+    /// Changes the network. If `is_told`, the system reports the change to the client.
     pub(crate) fn change(&mut self, network: Network, is_told: bool) {
         if !network.ssh || network.port != self.network.port {
             self.ssh.iter_mut().for_each(|ssh| ssh.is_alive = false);
@@ -193,12 +193,12 @@ impl World {
         }
     }
 
-    /// Returns whether UDP or ssh carries datagrams both ways.
+    /// Returns whether UDP or ssh carries datagrams in both directions.
     pub(crate) fn has_way(&self) -> bool {
         self.has_udp() || self.ssh.as_ref().is_some_and(|ssh| ssh.is_alive)
     }
 
-    /// Returns whether UDP of either family carries datagrams.
+    /// Returns whether UDP over IPv4 or IPv6 carries datagrams.
     pub(crate) fn has_udp(&self) -> bool {
         self.network.ways.contains(&Way::Open)
     }
@@ -216,7 +216,7 @@ impl World {
         rows.map(|row| screen.row_text(row).matches('k').count()).sum::<usize>() == self.typed
     }
 
-    /// Runs until `done` or for at most `limit`. Returns whether it was done.
+    /// Runs until `done` returns true, but not longer than `limit`. Returns whether `done` returned true.
     pub(crate) fn run_until(&mut self, limit: Duration, done: impl Fn(&Self) -> bool) -> bool {
         let deadline = self.now + limit;
         let mut turns = 0;
@@ -236,7 +236,7 @@ impl World {
         }
     }
 
-    /// Runs the world for this long.
+    /// Runs the session for `span`.
     pub(crate) fn run_for(&mut self, span: Duration) {
         self.run_until(span, |_| false);
     }
@@ -255,7 +255,7 @@ impl World {
         times.into_iter().flatten().min()
     }
 
-    /// Returns when the client's driver starts the next login of ssh.
+    /// Returns when the client's driver will start the next login of ssh.
     fn login_at(&self) -> Option<Instant> {
         let client = &self.client.end.client;
         let wanted_at = match (&self.login, &self.ssh) {
@@ -298,7 +298,7 @@ impl World {
         }
     }
 
-    /// Starts and ends ssh as the client's driver does.
+    /// Starts and ends ssh, as the client's driver does.
     fn drive(&mut self) {
         let now = self.now;
         let client = &mut self.client.end.client;

@@ -1,10 +1,10 @@
-//! A copy that both ends check byte by byte.
+//! A copy in each direction, which both ends check byte by byte.
 
 use rove_headless::Owner;
 use rove_streams::{Event, Mux, Read, StreamId};
 use rove_units::Instant;
 
-/// Writes this many bytes and their end, and compares the bytes that it reads with those that the other end writes.
+/// Writes `writes` bytes and the end of the stream. Checks each byte that it reads against the byte at that place.
 #[derive(Default)]
 pub(crate) struct Copier {
     writes: u64,

@@ -306,7 +306,7 @@ fn the_same_seed_gives_the_same_figures_and_losses_are_as_many_as_they_should_be
 #[test]
 fn a_key_waits_for_the_queue_that_is_before_it_and_for_nothing_else() {
     let typing = Some(Typing { mean_gap_ms: 100.0, size: 0.1 });
-    // Of a window of 250 packets, the path holds 150, the queue 99, and the link one.
+    // With a window of 250 packets, the path holds 150, the queue 99, and the link one.
     for (window, waiting) in [(1, 0.0), (250, 99.0), (500, 349.0)] {
         let network = TrainingNetwork { typing, ..NETWORK };
         let constant = Constant { window, intersend_nanos: 0 };

@@ -83,7 +83,7 @@ impl Dice {
         }
     }
 
-    /// Returns keys to type. None is ESC, because the server may translate a key that begins with ESC.
+    /// Returns keys to type. They contain no ESC, because the server may translate a key that begins with ESC.
     pub(super) fn keys(&mut self) -> Vec<u8> {
         let len = match self.below(40) {
             0 => self.below(50_000),

@@ -1,4 +1,4 @@
-//! Other programs' prompts that end in a shell's sign. Some also use a shell's bracketed paste and window titles.
+//! Other programs' prompts that end in a shell's sign. Several use a shell's bracketed paste and window titles, too.
 
 use super::case::Step::{
     Answer, Burst, Each, Host, Key, Line, Lines, LinesFrom, Rows, See, Settle, Three, Times, Type,

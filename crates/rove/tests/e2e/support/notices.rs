@@ -24,7 +24,7 @@ impl Notices {
         }
     }
 
-    /// Finds the first text for which `find` returns a value, and returns the value. Takes that text and all before it.
+    /// Returns the first value that `find` returns for a text. That text and all before it then count as taken.
     pub(super) fn take<T>(&mut self, find: impl Fn(&str) -> Option<T>) -> Option<T> {
         let found = |(at, row): (usize, &String)| Some((at, find(row)?));
         let (at, found) = self.rows.iter().enumerate().skip(self.taken).find_map(found)?;
@@ -32,7 +32,7 @@ impl Notices {
         Some(found)
     }
 
-    /// Takes all texts so far.
+    /// Marks all texts so far as taken.
     pub(super) fn forget(&mut self) {
         self.taken = self.rows.len();
     }
