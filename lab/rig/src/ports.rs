@@ -1,13 +1,13 @@
 //! Ports and sockets of this computer that stay what a test needs them to be.
 
 use std::fs;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use rustix::fd::OwnedFd;
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, getsockname, socket};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, getsockname, socket, sockopt};
 
 /// Ports below those that Linux chooses by itself. Source: ip_local_port_range in the kernel's ip-sysctl document.
 const PORTS: Range<u16> = 20_000..30_000;
@@ -49,12 +49,21 @@ pub fn free_port() -> u16 {
         let port = PORTS.start + number % (PORTS.end - PORTS.start);
         let v4 = SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
         let v6 = SocketAddr::from((Ipv6Addr::UNSPECIFIED, port));
-        let is_free = |it| TcpListener::bind(it).is_ok() && UdpSocket::bind(it).is_ok();
+        let is_free = |it| binds(it) && UdpSocket::bind(it).is_ok();
         // If this computer lacks IPv6, the port need not be free there.
         if is_free(v4) && (is_free(v6) || UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).is_err()) {
             return port;
         }
     }
+}
+
+/// Returns whether a TCP socket can be bound to the address. The socket does not listen: a child that another test has
+/// just forked may hold it for a moment, and would seem to listen at the port.
+fn binds(address: SocketAddr) -> bool {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    socket(family, SocketType::STREAM, None).is_ok_and(|socket| {
+        sockopt::set_socket_reuseaddr(&socket, true).is_ok() && bind(&socket, &address).is_ok()
+    })
 }
 
 /// Leaves a dead socket at this path, as a killed process does. It never listened: otherwise a child that another test
