@@ -220,7 +220,7 @@ impl Client {
     /// Handles the window's new size. Until the server sends the picture for that size, the client shows the known
     /// picture, cut or with empty space beside and below it.
     pub fn handle_resize(&mut self, now: Instant, size: Size) {
-        if self.display.handle_resize(size, self.transport.remote().screen()) {
+        if self.display.handle_resize(size) {
             self.uplink.handle_resize(size);
             self.uplink.flush(&mut self.transport);
             self.refresh(now);

@@ -406,6 +406,54 @@ fn a_window_that_changes_before_it_is_full_costs_no_line_of_a_command() {
 }
 
 #[test]
+fn a_window_that_becomes_lower_while_lines_scroll_keeps_each_line_once() {
+    for seed in 0..60 {
+        let chance = Seed::new(seed).stream("lower");
+        let delay = ms(5 + chance.at(0).below(300));
+        let link = LinkConfig::lossless(delay);
+        // Within a round trip of another resize, the terminal cuts rows whose predecessors are still on their way.
+        let is_apart = seed % 2 == 0;
+        // A command's session starts on the alternate screen, a login's on the normal screen.
+        let mut pair = if chance.at(1).below(2) == 0 {
+            command(&link, rove(Config::server()))
+        } else {
+            Scrolling::new(&link, seed).pair
+        };
+        let (mut number, mut rows, mut resized_at) = (0, 24, pair.now());
+        let mut lines = Vec::new();
+        for step in 0..30 {
+            let draw = chance.fork(step);
+            let count = u32::try_from(draw.at(0).below(6)).expect("below 6");
+            print(&mut pair, numbers(number..number + count).as_bytes());
+            number += count;
+            pair.run_for(ms(draw.at(1).below(300)));
+            let now = pair.now();
+            let may = !is_apart || now.saturating_since(resized_at) > 2 * delay + ms(300);
+            if draw.at(2).below(4) == 0 && rows > 6 && may {
+                rows -= u16::try_from(1 + draw.at(3).below(4)).expect("below 5");
+                let lower = size(80, rows);
+                resized_at = now;
+                pair.left.terminal.resize(lower);
+                pair.left.client.handle_resize(now, lower);
+            }
+            lines.extend(texts(&mut pair.left.terminal));
+        }
+        pair.run_for(secs(5));
+        assert!(in_sync(&pair.left, &pair.right), "seed {seed}");
+        lines.extend(texts(&mut pair.left.terminal));
+        let screen = pair.left.terminal.screen();
+        lines.extend((0..rows).map(|row| screen.row_text(row)));
+        lines.retain(|line| !line.is_empty() && !line.contains("before") && !line.contains('$'));
+        let mut lines: Vec<u32> =
+            lines.iter().map(|line| line.parse().expect("a number")).collect();
+        if !is_apart {
+            lines.sort_unstable();
+        }
+        assert!(lines.iter().copied().eq(0..number), "seed {seed}: {lines:?} of {number}");
+    }
+}
+
+#[test]
 fn lines_of_a_command_that_are_not_kept_are_counted() {
     let link = LinkConfig::lossless(ms(50));
     let mut pair = command(&link, rove(Config::server()));

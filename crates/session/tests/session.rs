@@ -168,8 +168,10 @@ fn a_resize_is_shown_at_once_before_the_server_answers() {
     pair.left.client.handle_resize(now, size(3, 2));
     pair.left.terminal.resize(size(3, 2));
     pair.run_for(ms(1));
+    // The rows end at the cursor, as those of the terminal itself and of the server's next screen do.
     let tty = pair.left.terminal.screen();
-    assert_eq!((tty.row_text(0).as_str(), tty.row_text(1).as_str()), ("fir", "sec"));
+    assert_eq!((tty.row_text(0).as_str(), tty.row_text(1).as_str()), ("sec", "thi"));
+    assert_eq!(tty.cursor().row, 1);
 }
 
 #[test]

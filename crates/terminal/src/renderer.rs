@@ -7,6 +7,8 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 pub use self::capabilities::{AlternateScreen, OscSupport, TerminalCapabilities};
 use self::feed::Feed;
 use self::loan::Loan;
@@ -14,6 +16,7 @@ use self::settings::{OWN_CURSOR_STYLE, POP_KITTY_KEYBOARD, Settings};
 use crate::display::{
     History, LINK_END, MODES_OFF, Vocabulary, lines, modes, picture, private_mode, titles,
 };
+use crate::screen::row::Row;
 use crate::screen::{Screen, Size};
 use crate::scrollback::ScrollbackLine;
 
@@ -221,6 +224,18 @@ impl Renderer {
         self.shown = Some(frame.clone());
         self.stale = false;
         out
+    }
+
+    /// Handles a new size of the terminal's window. Returns the rows that the terminal itself has moved to its history,
+    /// because a lower window cut them off the normal screen. The next frame repaints everything.
+    pub fn handle_resize(&mut self, window: Size) -> Vec<Arc<Row>> {
+        self.stale = true;
+        let is_main = !self.capabilities.init && !self.settings.alternate_screen();
+        let Some(shown) = self.shown.as_mut().filter(|_| is_main) else { return Vec::new() };
+        let cut = usize::from((shown.cursor.row + 1).saturating_sub(window.rows()));
+        let rows = shown.rows[..cut].to_vec();
+        *shown = shown.seen_through(window);
+        rows
     }
 
     /// Declares that the terminal's content is unknown. The next frame repaints everything.

@@ -111,21 +111,12 @@ impl Display {
     }
 
     /// Handles the window's size; returns whether it has changed.
-    pub(super) fn handle_resize(&mut self, window: Size, screen: &Screen) -> bool {
+    pub(super) fn handle_resize(&mut self, window: Size) -> bool {
         if window == self.window {
             return false;
         }
         self.window = window;
-        // The terminal's alternate screen loses the top rows that a lower window cuts off. So the client puts these
-        // rows into the terminal's scrollback.
-        let cut = (screen.cursor().row + 1).saturating_sub(window.rows());
-        if self.renderer.capabilities().init
-            && self.renderer.takes_lines(screen)
-            && !self.lines.is_due()
-        {
-            let rows = (0..cut).filter_map(|row| screen.row(row));
-            rows.for_each(|row| self.lines.push(Arc::new(ScrollbackLine::new(row))));
-        }
+        self.lines.handle_cut(self.renderer.handle_resize(window));
         self.engine.reset();
         self.repaint();
         true

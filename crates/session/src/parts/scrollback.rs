@@ -4,6 +4,7 @@
 //! the number after the last of them. Lines that the server had to drop are left out. The client scrolls each line into
 //! the user's terminal once ([`Inbox`]). The server decides which lines each state adds ([`Outbox`]).
 
+mod cut_rows;
 mod inbox;
 mod outbox;
 

@@ -147,18 +147,23 @@ impl Grid {
     /// Scrolls the region up (SU, and IND at the bottom margin). Rows that leave the primary screen at its top edge
     /// enter the scrollback.
     pub(crate) fn scroll_off(&mut self, count: u16) {
-        if let Some(scrollback) = &mut self.scrollback
-            && self.region.top == 0
+        if self.region.top == 0
             && !self.screen.rich.alternate_screen
             && self.region.columns().len() == usize::from(self.screen.size.columns())
         {
-            let leaving = usize::from(count.min(self.region.bottom + 1));
-            for row in &self.screen.rows[..leaving] {
+            self.keep(usize::from(count.min(self.region.bottom + 1)));
+        }
+        self.scroll_up(self.region.top, count);
+    }
+
+    /// Copies the first `count` rows to the scrollback.
+    fn keep(&mut self, count: usize) {
+        if let Some(scrollback) = &mut self.scrollback {
+            for row in &self.screen.rows[..count] {
                 self.effort.copy_row(row);
                 scrollback.push(row);
             }
         }
-        self.scroll_up(self.region.top, count);
     }
 
     /// Copies the primary screen to the scrollback if ED (`what`) will clear all of it. So the shell's key that clears
@@ -298,10 +303,14 @@ impl Grid {
         }
     }
 
-    /// Changes the size of the screen, and drops the first `above` rows.
+    /// Changes the size of the screen, and drops the first `above` rows. Those of the primary screen enter the
+    /// scrollback.
     pub(crate) fn resize(&mut self, size: Size, above: u16) {
         let cursor = self.screen.cursor;
         debug_assert!(above <= cursor.row, "the cursor's row stays");
+        if !self.screen.rich.alternate_screen {
+            self.keep(usize::from(above));
+        }
         resize_rows(&mut self.screen.rows, size, above, self.screen.pen.erased());
         self.screen.size = size;
         self.region = Region::full(size);

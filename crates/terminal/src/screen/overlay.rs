@@ -71,41 +71,38 @@ impl Screen {
         self.cursor.visible = visible;
     }
 
-    /// Returns the screen with another size: rows and columns are cut, or added empty, at the bottom and the right.
+    /// Returns the screen with another size: rows and columns are cut, or added empty, at the bottom and the right. If
+    /// the cursor would be cut, the rows are cut at the top, and end at the cursor.
     #[must_use]
     pub fn clipped(&self, size: Size) -> Self {
         let mut clipped = self.clone();
         if size == self.size {
             return clipped;
         }
+        let top = (self.cursor.row + 1).saturating_sub(size.rows());
+        clipped.rows.drain(..usize::from(top));
+        clipped.cursor.row -= top;
+        let kept = clipped.rows.len();
         let blank = Arc::new(Row::erased(size.columns(), Pen::default()));
         clipped.size = size;
         clipped.rows.resize(usize::from(size.rows()), blank);
         if size.columns() != self.size.columns() {
-            for row in clipped.rows.iter_mut().take(self.rows.len()) {
+            for row in clipped.rows.iter_mut().take(kept) {
                 *row = Arc::new(row.resized(size.columns(), Pen::default()));
             }
         }
-        clipped.place_cursor(self.cursor.position());
+        clipped.place_cursor(clipped.cursor.position());
+        debug_assert!(clipped.cursor.row < size.rows(), "the cursor is seen");
         clipped
     }
 }
 
 impl Screen {
-    /// Returns the part of the screen that a smaller window displays: the columns from the left, and the rows from the
-    /// top. If the cursor is further down, these are the rows that end at the cursor. A larger window changes nothing.
+    /// Returns the part of the screen that a smaller window displays. A larger window changes nothing.
     #[must_use]
     pub fn seen_through(&self, window: Size) -> Self {
         let columns = window.columns().min(self.size.columns());
-        let rows = window.rows().min(self.size.rows());
-        let top = (self.cursor.row + 1).saturating_sub(rows);
-        let mut seen = self.clone();
-        seen.rows.drain(..usize::from(top));
-        seen.cursor.row -= top;
-        seen.size = Size::clamped(self.size.columns(), self.size.rows() - top);
-        let seen = seen.clipped(Size::clamped(columns, rows));
-        debug_assert!(seen.cursor.row < rows, "the cursor is seen");
-        seen
+        self.clipped(Size::clamped(columns, window.rows().min(self.size.rows())))
     }
 
     /// Removes the first `count` bells, so that a client that connects later does not ring them.
@@ -184,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_of_another_size_shows_the_upper_left_part() {
+    fn a_window_of_another_size_shows_the_left_part_down_to_the_cursor() {
         let mut screen = Screen::blank(size(3, 2));
         screen.put(Position { row: 0, column: 0 }, &letter('a'));
         let wide = Cell { wide: true, ..letter('広').cell };
@@ -194,7 +191,7 @@ mod tests {
             (3, 2, vec!["a..", ".広."], (1, 2)),
             (4, 3, vec!["a...", ".広..", "...."], (1, 2)),
             (2, 2, vec!["a.", ".."], (1, 1)),
-            (1, 1, vec!["a"], (0, 0)),
+            (1, 1, vec!["."], (0, 0)),
         ] {
             let clipped = screen.clipped(size(columns, rows));
             assert_eq!(texts(&clipped), picture);

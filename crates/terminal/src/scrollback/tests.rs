@@ -92,9 +92,12 @@ fn lines_that_leave_the_primary_screen_over_its_top_are_kept() {
     let mut deaf = Terminal::host(Size::clamped(5, 3));
     deaf.write(b"\n\n\n\n\n");
     assert_eq!((deaf.scrollback_len(), deaf.take_scrollback_line()), (0, None));
-    let mut shrunk = keeping(5, 3, full);
-    shrunk.resize(Size::clamped(5, 1));
-    assert_eq!(shrunk.scrollback_len(), 0);
+    // A lower window cuts the rows above the cursor's. The alternate screen's are not kept.
+    for (input, kept) in [("", vec!["a", "b"]), ("\x1b[H", vec![]), ("\x1b[?1049h", vec![])] {
+        let mut shrunk = keeping(5, 3, &format!("{full}{input}"));
+        shrunk.resize(Size::clamped(5, 1));
+        assert_eq!(texts(&mut shrunk), kept, "{input:?}");
+    }
 }
 
 #[test]

@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use rove_terminal::{Attributes, Pen, SCROLLBACK_LINES_MAX, ScrollbackLine};
+use rove_terminal::{Attributes, Pen, Row, SCROLLBACK_LINES_MAX, ScrollbackLine};
 
+use super::cut_rows::CutRows;
 use super::{LINE_BYTES, Scrolled};
 
 /// Most lines that are written to the terminal at once. Chosen: a modern terminal scrolls them in a few milliseconds.
@@ -32,6 +33,8 @@ enum Due {
 pub(crate) struct Inbox {
     /// The number of the first line that the client has not seen.
     seen: u64,
+    /// Rows that the terminal itself has put into its history.
+    cut: CutRows,
     due: VecDeque<Due>,
     bytes: usize,
     /// How many lines have been reported to the user as missing.
@@ -39,7 +42,14 @@ pub(crate) struct Inbox {
 }
 
 impl Inbox {
-    /// Queues the lines of the server's newest state that the client has not seen.
+    /// Handles rows that a lower window has cut off the terminal's screen. The terminal itself has put them into its
+    /// history.
+    pub(crate) fn handle_cut(&mut self, rows: Vec<Arc<Row>>) {
+        self.cut.add(rows);
+    }
+
+    /// Queues the lines of the server's newest state that the client has not seen, except those that the terminal's
+    /// history has.
     pub(crate) fn look(&mut self, state: &Scrolled) {
         for held in state.from(self.seen) {
             if let Some(missing) = held.number.checked_sub(self.seen).filter(|missing| *missing > 0)
@@ -47,11 +57,13 @@ impl Inbox {
                 self.add(Due::Missing(missing));
             }
             self.seen = held.number + 1;
-            self.push(Arc::clone(&held.line));
+            if !self.cut.takes(&held.line) {
+                self.push(Arc::clone(&held.line));
+            }
         }
     }
 
-    pub(crate) fn push(&mut self, line: Arc<ScrollbackLine>) {
+    pub(super) fn push(&mut self, line: Arc<ScrollbackLine>) {
         self.add(Due::Line(line));
     }
 
