@@ -37,26 +37,36 @@ pub(crate) fn run(install: bool) -> Result<()> {
         ..Needs::default()
     };
     needs.require("test", install)?;
-    // Tests leave half of two processors idle, which this step uses meanwhile. No other step needs its result.
-    let systems_root = root.clone();
-    let systems = thread::spawn(move || timed("systems", systems_check, &systems_root));
-    let steps: [(&str, Step); 8] = [
-        ("fmt", fmt_check),
-        ("clippy", clippy),
-        ("tidy", tidy::run),
-        ("docs", docs),
-        ("deny", deny),
-        ("tests", tests),
-        ("portable", portable_modules),
-        ("simulation", simulation),
-    ];
-    let mut summary = Vec::new();
-    for (name, step) in steps {
-        println!("== {name}");
-        summary.push(timed(name, step, &root));
-    }
-    summary.push(systems.join().expect("the step does not panic"));
+    let mut summary = in_order(
+        &root,
+        &[
+            ("fmt", fmt_check),
+            ("clippy", clippy),
+            ("tidy", tidy::run),
+            ("docs", docs),
+            ("deny", deny),
+            ("build", build_tests),
+        ],
+    );
+    let idle_root = root.clone();
+    let idle = thread::spawn(move || in_order(&idle_root, &IDLE_STEPS));
+    summary.extend(in_order(&root, &[("tests", tests)]));
+    summary.extend(idle.join().expect("no step panics"));
+    summary.extend(in_order(&root, &[("portable", portable_modules)]));
     report(&summary)
+}
+
+/// The steps that run beside the tests, which leave half of two processors idle.
+const IDLE_STEPS: [(&str, Step); 3] =
+    [("simulation", simulation), ("prebuild", build_portable), ("systems", systems_check)];
+
+/// Runs the steps, one after the other.
+fn in_order(root: &Path, steps: &[(&'static str, Step)]) -> Vec<Ran> {
+    let run = |&(name, step)| {
+        println!("== {name}");
+        timed(name, step, root)
+    };
+    steps.iter().map(run).collect()
 }
 
 /// A step that has run: its name, the seconds that it took, and its outcome.
@@ -137,16 +147,28 @@ fn deny(root: &Path) -> Result<()> {
     cargo(root, &["deny", "check", "licenses", "bans", "sources"])
 }
 
-/// Compiles for the other systems, beside the other steps. Each of the three checks runs even if another failed.
+/// Compiles for the other systems. Each of the three checks runs even if another failed.
 fn systems_check(root: &Path) -> Result<()> {
-    let outcomes = systems::checks(root).map(|mut check| {
-        // Output is held until the step ends: otherwise it would be mixed with that of other steps.
-        let output = check.output().context("it did not start")?;
-        eprint!("{}", String::from_utf8_lossy(&output.stderr));
-        ensure!(output.status.success(), "{}", output.status);
-        Ok(())
-    });
-    outcomes.into_iter().collect()
+    systems::checks(root).map(|check| run_idle(&check)).into_iter().collect()
+}
+
+/// Runs a command at the lowest priority, and prints its output at the end. Printed earlier, the output would be mixed
+/// with that of other steps.
+fn run_idle(command: &Command) -> Result<()> {
+    let mut nice = Command::new("nice");
+    nice.args(["-n", "19"]).arg(command.get_program()).args(command.get_args());
+    nice.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let folder = command.get_current_dir().context("the step names no folder")?;
+    let output = nice.current_dir(folder).output().context("it did not start")?;
+    print!("{}", String::from_utf8_lossy(&output.stdout));
+    eprint!("{}", String::from_utf8_lossy(&output.stderr));
+    ensure!(output.status.success(), "{}", output.status);
+    Ok(())
+}
+
+/// Compiles the tests, so that cargo's lock is free while they run.
+fn build_tests(root: &Path) -> Result<()> {
+    cargo(root, &["test", "--locked", "--workspace", "--no-run"])
 }
 
 fn tests(root: &Path) -> Result<()> {
@@ -170,15 +192,19 @@ fn run_tests(command: &mut Command, root: &Path) -> Result<()> {
     Ok(())
 }
 
+fn build_portable(root: &Path) -> Result<()> {
+    run_idle(portable::build(root).current_dir(root))
+}
+
 fn portable_modules(root: &Path) -> Result<()> {
     run_tests(&mut portable::modules(root), root)
 }
 
-/// Runs `cargo xtask sim` by the program that the step `tests` has built. Built alone, it would have other features of
+/// Runs `cargo xtask sim` by the program that the step `build` has built. Built alone, it would have other features of
 /// some crates, and cargo would compile the laboratory again.
 fn simulation(root: &Path) -> Result<()> {
     let program = workspace::target(root).join("debug/rove-trials");
-    commands::run(Command::new(program).args(["sim", "--seeds", "1000"]).current_dir(root))
+    run_idle(Command::new(program).args(["sim", "--seeds", "1000"]).current_dir(root))
 }
 
 fn cargo(root: &Path, args: &[&str]) -> Result<()> {

@@ -27,13 +27,26 @@ pub(crate) fn suite(root: &Path) -> Command {
 
 /// Returns the command that runs the end-to-end modules.
 pub(crate) fn modules(root: &Path) -> Command {
+    let mut command = end_to_end(root);
+    command.arg("--").args(MODULES);
+    skip(command)
+}
+
+/// Returns the command that compiles the tests of [`modules`].
+pub(crate) fn build(root: &Path) -> Command {
+    let mut command = end_to_end(root);
+    command.arg("--no-run");
+    command
+}
+
+fn end_to_end(root: &Path) -> Command {
     let mut command = test(root);
-    command.args(["--test", "e2e", "--"]).args(MODULES);
+    command.args(["--test", "e2e"]);
     // These tests mostly wait, so they need no optimisation: compiling takes 23 s of a processor. Crates of others keep
     // their own setting.
     command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0").env("CARGO_PROFILE_DEV_DEBUG", "0");
     command.env("CARGO_INCREMENTAL", "0");
-    skip(command)
+    command
 }
 
 fn test(root: &Path) -> Command {

@@ -43,7 +43,7 @@ pub(crate) fn targets() -> Vec<&'static str> {
     [PROGRAM_TARGETS.as_slice(), &[CORE_TARGET, WINDOWS_TARGET]].concat()
 }
 
-/// Returns the commands of the three checks, at the lowest priority. Targets of one check share their macros.
+/// Returns the commands of the three checks. Targets of one check share their macros.
 pub(crate) fn checks(root: &Path) -> [Command; 3] {
     let of_windows = [CORES.as_slice(), &PROGRAMS[..1]].concat();
     [
@@ -54,8 +54,8 @@ pub(crate) fn checks(root: &Path) -> [Command; 3] {
 }
 
 fn check(root: &Path, packages: &[&str], targets: &[&str]) -> Command {
-    let mut command = Command::new("nice");
-    command.args(["-n", "19", "cargo", "check", "--quiet", "--locked", "--keep-going"]);
+    let mut command = Command::new("cargo");
+    command.args(["check", "--quiet", "--locked", "--keep-going"]);
     // Cargo locks its folder, so the checks have one of their own.
     command.arg("--target-dir").arg(workspace::target(root).join("systems"));
     command.current_dir(root);
