@@ -1,7 +1,5 @@
 //! The user's terminal: the picture that it should show, and the picture that it shows.
 
-use std::sync::Arc;
-
 use rove_predict::{Engine, Network};
 use rove_ssp::{Capabilities, StateNum};
 use rove_terminal::display::Vocabulary;

@@ -1,13 +1,12 @@
 //! Ends of sessions over paths that lose datagrams: who learns of them, and how long that takes.
 
-mod common;
-
-use common::*;
 use rove_link::LinkConfig;
 use rove_link::net::Net;
 use rove_session::{Client, ClientConfig, ClientOutcome, ExitStatus, ServerOutcome};
 use rove_ssp::Config;
 use rove_units::{Duration, Instant, Seed};
+
+use crate::common::*;
 
 /// The number of sessions over each path.
 const SEEDS: u32 = 20;

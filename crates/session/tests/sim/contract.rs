@@ -1,15 +1,14 @@
 //! The promises to users, in virtual time: keys arrive once, a notice reports silence, an idle session is quiet, and
 //! strangers at a server's port change nothing.
 
-mod common;
-
 use core::net::SocketAddr;
 
-use common::*;
 use rove_link::LinkConfig;
 use rove_session::{Client, ClientConfig, ClientOutcome, Server, ServerConfig, ServerEvent};
 use rove_ssp::{Config, Ecn, Key, Transmit};
 use rove_units::{Bytes, Duration, Instant};
+
+use crate::common::*;
 
 /// The step in which the time of a [`Crowd`] passes.
 const STEP: Duration = Duration::from_millis(5);

@@ -1,12 +1,13 @@
 //! The status panel: its contents, and when it closes.
 
-mod common;
-
-use common::{Pair, client_config, far, join, ms, near, pair, pair_with, print, rove, secs, size};
-use common::{stock, type_text};
 use rove_link::LinkConfig;
 use rove_session::ClientConfig;
 use rove_ssp::Config;
+
+use crate::common::{
+    Pair, client_config, far, join, ms, near, pair, pair_with, print, rove, secs, size,
+};
+use crate::common::{stock, type_text};
 
 /// Returns the first rows as the user sees them, without the digits of the amounts sent and received.
 fn rows(pair: &Pair, count: u16) -> String {

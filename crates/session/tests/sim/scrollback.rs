@@ -1,8 +1,5 @@
 //! Lines that scroll off the host's screen, in virtual time, and the history of the user's terminal.
 
-mod common;
-
-use common::*;
 use rove_link::LinkConfig;
 use rove_link::net::Net;
 use rove_session::{ClientConfig, MissingLines, Running};
@@ -12,6 +9,8 @@ use rove_terminal::{
     TerminalCapabilities,
 };
 use rove_units::{BitRate, Bytes, Duration, Seed};
+
+use crate::common::*;
 
 /// Two ends whose client wants the lines, and a reference terminal that gets the program's output without a network.
 struct Scrolling {
@@ -65,7 +64,7 @@ impl Scrolling {
 
 #[test]
 fn the_newest_lines_arrive_again_at_a_client_that_takes_the_session_over() {
-    use common::clients::{come, invite, program, session};
+    use crate::common::clients::{come, invite, program, session};
     for (count, link) in [
         (300, LinkConfig::lossless(ms(50))),
         (300, LinkConfig { loss: 0.1, ..LinkConfig::lossless(ms(50)) }),

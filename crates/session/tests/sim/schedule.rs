@@ -1,17 +1,16 @@
 //! Every combination of what may happen to a session's first and last datagrams: delivered, lost, doubled or delayed.
 
-mod common;
-
 use core::net::SocketAddr;
 use std::collections::VecDeque;
 use std::thread;
 
-use common::*;
 use rove_link::LinkConfig;
 use rove_link::net::{End, Net};
 use rove_session::{ClientConfig, ClientOutcome, ExitStatus, ServerOutcome};
 use rove_ssp::Config;
 use rove_units::{Instant, Seed};
+
+use crate::common::*;
 
 /// How many datagrams of each direction go through all combinations: `FIRST` at the start, `LAST` at the end.
 const FIRST: u32 = 4;

@@ -1,8 +1,5 @@
 //! The life of a session in virtual time: start, silence, roaming, resizing, the end.
 
-mod common;
-
-use common::*;
 use rove_link::LinkConfig;
 use rove_link::net::Net;
 use rove_session::{
@@ -12,6 +9,8 @@ use rove_session::{
 use rove_ssp::Config;
 use rove_terminal::Size;
 use rove_units::{Duration, Instant, Seed};
+
+use crate::common::*;
 
 #[test]
 fn a_key_reaches_the_program_and_its_screen_comes_back() {

@@ -1,12 +1,11 @@
 //! Effects that happen once on the user's terminal, in virtual time: copies and bells.
 
-mod common;
-
-use common::*;
 use rove_link::LinkConfig;
 use rove_ssp::Config;
 use rove_terminal::{COPY_CHARS_MAX, Copied, TerminalCapabilities};
 use rove_units::{BitRate, Duration};
+
+use crate::common::*;
 
 /// Returns the bytes that a program writes to copy `text`.
 fn copy(selections: &str, text: &str) -> Vec<u8> {

@@ -1,14 +1,13 @@
 //! A session that one client after another takes over, each with a key of its own.
 
-mod common;
-
-use common::clients::*;
-use common::*;
 use rove_link::LinkConfig;
 use rove_session::{ClientConfig, ClientOutcome, Door, ExitStatus, Outside, ServerOutcome, Tty};
 use rove_ssp::{Config, Key};
 use rove_terminal::Size;
 use rove_units::Seed;
+
+use crate::common::clients::*;
+use crate::common::*;
 
 #[test]
 fn a_newcomer_sees_the_session_and_the_former_client_hears_who_came() {

@@ -1,13 +1,12 @@
 //! Predicted keys: what the user sees while the server has not answered, and when.
 
-mod common;
-
-use common::*;
 use rove_link::LinkConfig;
 use rove_session::{ClientConfig, ClientEvent, Prediction, Preference};
 use rove_ssp::Config;
 use rove_terminal::{Terminal, Underline};
 use rove_units::Duration;
+
+use crate::common::*;
 
 /// A time shorter than the path of these tests takes one way.
 const AT_ONCE: Duration = Duration::from_millis(1);

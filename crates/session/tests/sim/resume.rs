@@ -1,12 +1,8 @@
 //! A killed client continues in another process: with no nonce used twice, each key once and in order, the same screen.
 
-mod common;
-
 use core::net::SocketAddr;
 use std::collections::BTreeSet;
 
-use common::forger::Forger;
-use common::*;
 use rove_link::LinkConfig;
 use rove_link::net::{End, Net, RIGHT_ADDRESS};
 use rove_session::{
@@ -16,6 +12,9 @@ use rove_session::{
 use rove_ssp::wire::Instruction;
 use rove_ssp::{Config, Direction, Key, StateNum};
 use rove_units::{Draw, Instant, Seed};
+
+use crate::common::forger::Forger;
+use crate::common::*;
 
 /// A client that a test may kill, and its records, which stay.
 struct Mortal {

@@ -1,16 +1,15 @@
 //! A hostile peer that has the key: whatever it sends, no end panics.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
-mod common;
-
-use common::forger::{Forger, event, host_bytes, member, varint};
-use common::*;
 use proptest::prelude::*;
 use rove_link::LinkConfig;
 use rove_link::net::{LEFT_ADDRESS, RIGHT_ADDRESS};
 use rove_ssp::wire::Instruction;
 use rove_ssp::{Config, Direction, Ecn, StateNum};
 use rove_units::{Duration, Instant};
+
+use crate::common::forger::{Forger, event, host_bytes, member, varint};
+use crate::common::*;
 
 /// The bound on bytes that wait for the pty. A single client message or answer may exceed it.
 const HOST_INPUT_MAX: usize = 1_048_576;

@@ -1,17 +1,16 @@
 //! The datagrams of joined clients: how much work each causes, and how large the server's datagrams to them are.
 
-mod common;
-
 use core::net::SocketAddr;
 
-use common::clients::*;
-use common::forger::{Forger, state};
-use common::*;
 use rove_link::LinkConfig;
 use rove_link::net::LEFT_ADDRESS;
 use rove_session::JoinMode;
 use rove_ssp::{Direction, Ecn, ReceiveError};
 use rove_units::Seed;
+
+use crate::common::clients::*;
+use crate::common::forger::{Forger, state};
+use crate::common::*;
 
 /// Returns the address of a client.
 fn address(client: u16) -> SocketAddr {

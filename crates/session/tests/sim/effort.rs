@@ -2,10 +2,6 @@
 //! arrives. The tests count work in cells of the screen ([`Client::effort`]), never in time.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
-mod common;
-
-use common::forger::{Forger, host_bytes, member, varint};
-use common::*;
 use rove_link::LinkConfig;
 use rove_link::net::RIGHT_ADDRESS;
 use rove_session::{Client, ClientConfig, Server, ServerConfig};
@@ -13,6 +9,9 @@ use rove_ssp::wire::Instruction;
 use rove_ssp::{Config, Direction, Ecn, ReceiveError, StateNum};
 use rove_terminal::{Cell, Color, Screen, Size, Terminal};
 use rove_units::{Duration, Instant};
+
+use crate::common::forger::{Forger, host_bytes, member, varint};
+use crate::common::*;
 
 /// Most work by which a turn's last sequence exceeds the turn's bound, in cells. Chosen: a copy of all cells of the
 /// largest window here, with their marks and decorations.

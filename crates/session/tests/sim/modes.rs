@@ -2,14 +2,13 @@
 //! peer on either side they stay as they were.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
-mod common;
-
-use common::*;
 use rove_link::LinkConfig;
 use rove_session::ClientConfig;
 use rove_ssp::Config;
 use rove_terminal::display::Functions;
 use rove_terminal::{AlternateScreen, Screen, TerminalCapabilities, UserTerminal};
+
+use crate::common::*;
 
 /// Modes that a program may ask of the user's terminal.
 const ASKED: &[u8] = b"\x1b[6 q\x1b=\x1b[?1h\x1b[?1049h\x1b[>5u\x1b[>4;2m";

@@ -3,14 +3,13 @@
 //!
 //! A client and a stock server meet in virtual time. The test seals each record and writes it to a file in memory.
 
-mod common;
-
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use common::*;
 use rove_link::LinkConfig;
 use rove_ssp::{Config, Key, RecordCipher};
+
+use crate::common::*;
 
 /// How many frames of each kind are measured.
 const FRAMES: usize = 300;

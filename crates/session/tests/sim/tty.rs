@@ -1,11 +1,10 @@
 //! The modes of the pty on the host, as the client learns of them, in virtual time.
 
-mod common;
-
-use common::*;
 use rove_link::LinkConfig;
 use rove_session::{ClientConfig, Prediction, Preference, Tty, TtyModes};
 use rove_ssp::{Config, Mechanism};
+
+use crate::common::*;
 
 /// The modes while a program reads lines and nothing is echoed.
 const SECRET: Tty = Tty { modes: TtyModes::USUAL.difference(TtyModes::ECHO), ..Tty::USUAL };

@@ -1,14 +1,13 @@
 //! Secrets: the user's screen never shows a key typed while a program does not echo.
 
-mod common;
-
-use common::*;
 use proptest::prelude::*;
 use rove_link::LinkConfig;
 use rove_link::net::Net;
 use rove_session::{ClientConfig, Prediction, Preference, Tty, TtyModes};
 use rove_ssp::Config;
 use rove_units::{Duration, Instant, Seed};
+
+use crate::common::*;
 
 /// Characters that occur only in secrets, so that they reveal a displayed secret.
 const TRACES: &str = "QXZJWK%&";

@@ -1,9 +1,5 @@
 //! A session that other clients join, to view or to type.
 
-mod common;
-
-use common::clients::*;
-use common::*;
 use rove_link::LinkConfig;
 use rove_session::{
     ClientConfig, ClientOutcome, Door, ExitStatus, JOINED_MAX, JoinMode, Outside, ServerEvent,
@@ -12,6 +8,9 @@ use rove_session::{
 use rove_ssp::{Capabilities, Config, Ecn, Key};
 use rove_terminal::{ClusterWidths, Size, UserTerminal};
 use rove_units::{Instant, Seed};
+
+use crate::common::clients::*;
+use crate::common::*;
 
 fn near_link() -> LinkConfig {
     LinkConfig::lossless(ms(50))

@@ -1,13 +1,12 @@
 //! A program's bytes at the server, and the picture at the client. However the bytes are cut, and whatever the path
 //! loses, the user sees the picture that a terminal beside the program would show.
 
-mod common;
-
-use common::*;
 use rove_link::LinkConfig;
 use rove_ssp::Config;
 use rove_terminal::{Screen, Terminal};
 use rove_units::Duration;
+
+use crate::common::*;
 
 /// The time between two pieces of output. It is longer than a send interval, so most pieces make a frame of their own.
 const PAUSE: Duration = Duration::from_millis(30);

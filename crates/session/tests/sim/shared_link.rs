@@ -1,10 +1,7 @@
 //! Several sessions over one slow link with a deep queue, each with a program that writes without end.
 
-mod common;
-
 use core::net::SocketAddr;
 
-use common::ms;
 use rove_headless::{Act, ClientEnd, Program, ServerEnd, User, client_config, rove, server_config};
 use rove_link::LinkConfig;
 use rove_link::net::{End, Net};
@@ -12,6 +9,8 @@ use rove_session::{Client, Server};
 use rove_ssp::Config;
 use rove_terminal::Terminal;
 use rove_units::{BitRate, Bytes, Duration, Instant, Seed, Stream};
+
+use crate::common::ms;
 
 const SESSIONS: u64 = 8;
 

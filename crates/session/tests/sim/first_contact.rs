@@ -1,16 +1,15 @@
 //! The time from a client's start to the server's first frame, if the path loses the first datagrams.
 
-mod common;
-
 use core::net::SocketAddr;
 
-use common::*;
 use rove_headless::{Program, ServerEnd};
 use rove_link::LinkConfig;
 use rove_link::net::{End, Net};
 use rove_session::{Server, ServerEvent};
 use rove_ssp::{Config, Mechanism};
 use rove_units::{Duration, Instant, Seed};
+
+use crate::common::*;
 
 /// An end whose first datagrams are lost.
 struct Losing<E> {

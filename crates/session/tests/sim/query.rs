@@ -1,14 +1,13 @@
 //! The answers of the user's terminal: they reach the server but no program, and nothing waits for them.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
-mod common;
-
-use common::*;
 use rove_link::LinkConfig;
 use rove_session::{ClientConfig, ClientEvent, ClientOutcome};
 use rove_ssp::{Capabilities, Config};
 use rove_terminal::{NewerChar, Size, Terminal, TerminalCapabilities, UserTerminal};
 use rove_units::Instant;
+
+use crate::common::*;
 
 /// The answers of a terminal that knows everything.
 const ANSWERS: &[u8] =

@@ -1,11 +1,10 @@
 //! Input of any amount over any path: every byte arrives once and in order, and memory stays bounded.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
-mod common;
-
-use common::*;
 use rove_link::LinkConfig;
 use rove_session::{ClientOutcome, ServerOutcome};
+
+use crate::common::*;
 
 /// The client's bound on unacknowledged input, as `Client::wants_input` documents it.
 const INPUT_PENDING_MAX: u64 = 1_048_576;
