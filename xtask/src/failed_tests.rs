@@ -11,6 +11,13 @@ use std::time::Duration;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct FailedTests(Vec<String>);
 
+impl FailedTests {
+    /// Finds the failures in a command's standard output and standard error.
+    pub(crate) fn in_output(out: &str, err: &str) -> Self {
+        Self(out.lines().chain(err.lines()).filter_map(failure).collect())
+    }
+}
+
 /// Returns the name of a test or a program, if a line of output says that it has failed.
 fn failure(line: &str) -> Option<String> {
     let test = line.strip_prefix("test ").and_then(|line| line.strip_suffix(" ... FAILED"));
@@ -88,6 +95,7 @@ mod tests {
         let (status, failed) = printed.unwrap();
         assert_eq!(status.code(), Some(101));
         assert_eq!(failed.to_string(), "\n    a::c\n    `deps/x-1` (signal: 6, SIGABRT)");
+        assert_eq!(FailedTests::in_output("test a::c ... FAILED", "ok").0, ["a::c"]);
     }
 
     #[test]

@@ -7,8 +7,9 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::failed_tests::{self, FailedTests};
 use crate::needs::Needs;
-use crate::{commands, dist, failed_tests, packages, portable, systems, tidy, workspace};
+use crate::{commands, dist, packages, portable, systems, tidy, workspace};
 
 /// The program that checks licences and sources of dependencies.
 const DENY: (&str, &str) = ("cargo-deny", "0.20.2");
@@ -48,17 +49,25 @@ pub(crate) fn run(install: bool) -> Result<()> {
             ("build", build_tests),
         ],
     );
-    let idle_root = root.clone();
-    let idle = thread::spawn(move || in_order(&idle_root, &IDLE_STEPS));
-    summary.extend(in_order(&root, &[("tests", tests)]));
-    summary.extend(idle.join().expect("no step panics"));
+    thread::scope(|scope| {
+        let idle = scope.spawn(|| in_order(&root, &IDLE_STEPS));
+        summary.extend(in_order(&root, &[("e2e", end_to_end_tests)]));
+        summary.extend(idle.join().expect("no step panics"));
+    });
     summary.extend(in_order(&root, &[("portable", portable_modules)]));
     report(&summary)
 }
 
-/// The steps that run beside the tests, which leave half of two processors idle.
-const IDLE_STEPS: [(&str, Step); 3] =
-    [("simulation", simulation), ("prebuild", build_portable), ("systems", systems_check)];
+/// The steps that run beside the end-to-end tests, which leave most of two processors idle.
+const IDLE_STEPS: [(&str, Step); 4] = [
+    ("tests", tests),
+    ("simulation", simulation),
+    ("prebuild", build_portable),
+    ("systems", systems_check),
+];
+
+/// Cargo's setting that lets it run all test programs but the end-to-end tests.
+const ALL_BUT_END_TO_END: &str = r#"target.'cfg(all())'.runner = ["sh", "-c", 'case $0 in */e2e-*) ;; *) exec "$0" "$@" ;; esac']"#;
 
 /// Runs the steps, one after the other.
 fn in_order(root: &Path, steps: &[(&'static str, Step)]) -> Vec<Ran> {
@@ -160,9 +169,12 @@ fn run_idle(command: &Command) -> Result<()> {
     nice.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let folder = command.get_current_dir().context("the step names no folder")?;
     let output = nice.current_dir(folder).output().context("it did not start")?;
-    print!("{}", String::from_utf8_lossy(&output.stdout));
-    eprint!("{}", String::from_utf8_lossy(&output.stderr));
-    ensure!(output.status.success(), "{}", output.status);
+    let (out, err) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    print!("{out}");
+    eprint!("{err}");
+    let failed = FailedTests::in_output(&out, &err);
+    ensure!(output.status.success(), "{}{failed}", output.status);
     Ok(())
 }
 
@@ -171,21 +183,30 @@ fn build_tests(root: &Path) -> Result<()> {
     cargo(root, &["test", "--locked", "--workspace", "--no-run"])
 }
 
+fn end_to_end_tests(root: &Path) -> Result<()> {
+    let mut command = Command::new("cargo");
+    run_tests(command.args(["test", "--locked", "--workspace", "--test", "e2e"]), root)
+}
+
 fn tests(root: &Path) -> Result<()> {
     let mut command = Command::new("cargo");
     command.args(["test", "--locked", "--workspace", "--no-fail-fast"]);
-    run_tests(&mut command, root)
+    run_idle(prepare(command.args(["--config", ALL_BUT_END_TO_END]), root))
+}
+
+/// Sets the variables of a command that runs tests.
+fn prepare<'a>(command: &'a mut Command, root: &Path) -> &'a Command {
+    let (name, seed) = PROPTEST_SEED;
+    for (name, value) in [("RUST_TEST_THREADS", TEST_THREADS), (name, seed)] {
+        if std::env::var_os(name).is_none() {
+            command.env(name, value);
+        }
+    }
+    command.env("INSTA_UPDATE", "no").current_dir(root)
 }
 
 fn run_tests(command: &mut Command, root: &Path) -> Result<()> {
-    if std::env::var_os("RUST_TEST_THREADS").is_none() {
-        command.env("RUST_TEST_THREADS", TEST_THREADS);
-    }
-    let (name, seed) = PROPTEST_SEED;
-    if std::env::var_os(name).is_none() {
-        command.env(name, seed);
-    }
-    command.env("INSTA_UPDATE", "no").current_dir(root);
+    prepare(command, root);
     // A run prints thousands of lines, of which many readers see only the last. So the summary names the failed tests.
     let (status, failed) = failed_tests::run(command).context("it did not run")?;
     ensure!(status.success(), "{status}{failed}");
