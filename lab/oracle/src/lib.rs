@@ -1,4 +1,4 @@
-//! Compares our terminal emulator with two independent ones, `alacritty_terminal` and `vt100`.
+//! Compares our terminal emulator with two independent ones, Alacritty's and that of the crate vt100.
 //!
 //! A [`Picture`] is the screen of any emulator in a common form. A [`Pair`] executes the same stream in our emulator
 //! and in another one, function by function. The comparison leaves out each deliberate [`Difference`] in the table
