@@ -10,12 +10,10 @@ mod rows;
 mod source;
 mod words;
 
-use std::fs;
-use std::path::Path;
-
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde_json::{Value, json};
 
+use crate::workspace::{Texts, text};
 use limits::Limits;
 use row::{Row, TABLES};
 use rows::PARTS;
@@ -25,8 +23,8 @@ use rows::PARTS;
 /// # Errors
 ///
 /// Returns an error when a file cannot be read.
-pub(crate) fn run(root: &Path, is_json: bool) -> Result<()> {
-    let (rows, limits) = read(root)?;
+pub(crate) fn run(texts: &Texts, is_json: bool) -> Result<()> {
+    let (rows, limits) = read(texts)?;
     if is_json {
         println!("{:#}", json(&rows));
     } else {
@@ -40,15 +38,14 @@ pub(crate) fn run(root: &Path, is_json: bool) -> Result<()> {
 /// # Errors
 ///
 /// Returns an error when a file cannot be read.
-pub(crate) fn check(root: &Path) -> Result<Vec<String>> {
-    let (rows, limits) = read(root)?;
+pub(crate) fn check(texts: &Texts) -> Result<Vec<String>> {
+    let (rows, limits) = read(texts)?;
     Ok(limits.excesses(&rows))
 }
 
-fn read(root: &Path) -> Result<(Vec<Row>, Limits)> {
-    let read = |path| fs::read_to_string(root.join(path)).context(path);
-    let words = words::read(&read("docs/words.txt")?)?;
-    Ok((rows::rows(root, &words)?, Limits::read(&read(limits::FILE)?)?))
+fn read(texts: &Texts) -> Result<(Vec<Row>, Limits)> {
+    let words = words::read(text(texts, "docs/words.txt")?)?;
+    Ok((rows::rows(texts, &words), Limits::read(text(texts, limits::FILE)?)?))
 }
 
 /// Returns a table of these figures. It has a line for each row with at least one of them.
@@ -87,7 +84,7 @@ mod tests {
             figures: FLAWS.map(|it| (it.0, 3.5)).into(),
             places: [("circle", vec!["a".to_owned(), "b".to_owned()])].into(),
         };
-        let rows = [row("product"), row("ssp"), Row::of_documents(&["Two words.".to_owned()])];
+        let rows = [row("product"), row("ssp"), Row::of_documents(&["Two words."])];
         let limits = Limits::read("ssp.circle = 1\nssp.long_files = 4\ndocuments.words = 5\n")
             .expect("well-formed");
         let lines = |figures| -> Vec<Vec<String>> {

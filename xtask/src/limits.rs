@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::workspace::tracked_files;
+use crate::workspace::{self, Texts};
 use value::Value;
 
 /// The path of the table.
@@ -49,18 +49,18 @@ struct Limit {
 ///
 /// Returns an error when a file cannot be read or written, or the value of a constant cannot be computed.
 pub(crate) fn write(root: &Path) -> Result<()> {
-    let old = fs::read_to_string(root.join(TABLE)).unwrap_or_default();
-    fs::write(root.join(TABLE), table(root, &old)?).context("cannot write the table of limits")
+    let page = page(&workspace::texts(root)?)?;
+    fs::write(root.join(TABLE), page).context("cannot write the table of limits")
 }
 
 /// Compares the table with the source.
 ///
 /// # Errors
 ///
-/// Returns an error when a file cannot be read, or the value of a constant cannot be computed.
-pub(crate) fn check(root: &Path, findings: &mut Vec<String>) -> Result<()> {
-    let old = fs::read_to_string(root.join(TABLE)).unwrap_or_default();
-    if table(root, &old)? != old {
+/// Returns an error when the value of a constant cannot be computed.
+pub(crate) fn check(texts: &Texts, findings: &mut Vec<String>) -> Result<()> {
+    let old = old(texts);
+    if page(texts)? != old {
         findings.push(format!("{TABLE}: not what the source says; run `cargo xtask limits`"));
     }
     for line in old.lines().filter(|line| line.ends_with("|  |")) {
@@ -69,15 +69,17 @@ pub(crate) fn check(root: &Path, findings: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
+/// Returns the page in the working tree, which is empty if there is none.
+fn old(texts: &Texts) -> &str {
+    texts.get(TABLE).map_or("", String::as_str)
+}
+
 /// Returns the whole page. The last column comes from the old page.
-fn table(root: &Path, old: &str) -> Result<String> {
-    let said: Vec<_> = old.lines().filter_map(beyond).collect();
-    let mut sources = BTreeMap::new();
-    for path in tracked_files(root)?.into_iter().filter(|path| is_source(path)) {
-        let text = fs::read_to_string(root.join(&path))
-            .with_context(|| format!("cannot read {}", path.display()))?;
-        sources.insert(path, limits(&text));
-    }
+fn page(texts: &Texts) -> Result<String> {
+    let said: Vec<_> = old(texts).lines().filter_map(beyond).collect();
+    let sources = texts.iter().map(|(path, text)| (PathBuf::from(path), text));
+    let sources = sources.filter(|(path, _)| is_source(path));
+    let sources: BTreeMap<_, _> = sources.map(|(path, text)| (path, limits(text))).collect();
     let mut page = INTRODUCTION.to_owned() + HEADING;
     for (path, limits) in &sources {
         for limit in limits.iter().filter(|limit| limit.is_listed()) {

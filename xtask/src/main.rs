@@ -105,7 +105,9 @@ fn main() -> ExitCode {
         Command::Dist(options) => dist::run(&options),
         Command::Bench(passed) => return trials("bench", &passed),
         Command::Sim(passed) => return trials("sim", &passed),
-        Command::House { json } => house::run(&workspace::root(), json),
+        Command::House { json } => {
+            workspace::texts(&workspace::root()).and_then(|texts| house::run(&texts, json))
+        }
         Command::Limits => limits::write(&workspace::root()),
         Command::Reference => reference::write(&workspace::root()),
         Command::Tidy => tidy::run(&workspace::root()),

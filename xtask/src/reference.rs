@@ -7,6 +7,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
+use crate::workspace::{self, Texts, text};
+
 /// The path of the page.
 const PAGE: &str = concat!("docs", "/results/lab-reference.md");
 
@@ -54,7 +56,8 @@ const TYPES: [(&str, &str, &str); 26] = [
 ///
 /// Returns an error when a file cannot be read or written, or a type is not there.
 pub(crate) fn write(root: &Path) -> Result<()> {
-    fs::write(root.join(PAGE), page(root)?).context("cannot write the reference")
+    fs::write(root.join(PAGE), page(&workspace::texts(root)?)?)
+        .context("cannot write the reference")
 }
 
 /// Compares the page with the source.
@@ -62,19 +65,18 @@ pub(crate) fn write(root: &Path) -> Result<()> {
 /// # Errors
 ///
 /// Returns an error when a file cannot be read, or a type is not there.
-pub(crate) fn check(root: &Path, findings: &mut Vec<String>) -> Result<()> {
-    if fs::read_to_string(root.join(PAGE)).unwrap_or_default() != page(root)? {
+pub(crate) fn check(texts: &Texts, findings: &mut Vec<String>) -> Result<()> {
+    if texts.get(PAGE) != Some(&page(texts)?) {
         findings.push(format!("{PAGE}: not what the source says; run `cargo xtask reference`"));
     }
     Ok(())
 }
 
-fn page(root: &Path) -> Result<String> {
+fn page(texts: &Texts) -> Result<String> {
     let mut page = INTRODUCTION.to_owned();
     for (title, file, name) in TYPES {
-        let text = fs::read_to_string(root.join("lab").join(file))
-            .with_context(|| format!("cannot read lab/{file}"))?;
-        let rows = rows(&text, name).with_context(|| format!("lab/{file} has no {name}"))?;
+        let rows = rows(text(texts, &format!("lab/{file}"))?, name)
+            .with_context(|| format!("lab/{file} has no {name}"))?;
         page += &format!("\n## {title}\n\n{}", table(&rows));
     }
     Ok(page)

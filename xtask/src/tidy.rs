@@ -2,12 +2,11 @@
 //! checks cited documents, promised tests, the tables of limits and of files, `house`, and stray words.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
-use crate::workspace::tracked_files;
+use crate::workspace::{self, Texts, text};
 use crate::{house, limits, reference};
 
 /// Most lines of a source file. A longer file must be split. Tests count only in a file of their own.
@@ -112,22 +111,22 @@ const SIMULATOR_FILES: [&str; 12] = [
 /// Returns an error when there is a finding, or a file cannot be read.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let mut findings = Vec::new();
-    for path in tracked_files(root)? {
-        let Ok(text) = fs::read_to_string(root.join(&path)) else { continue };
-        check_words(&path, &text, &mut findings);
-        check_citations(root, &path, &text, &mut findings);
-        if path.extension().is_some_and(|extension| extension == "rs") {
-            check_source(&path, &text, &mut findings);
+    let texts = workspace::texts(root)?;
+    for (path, text) in &texts {
+        check_words(path, text, &mut findings);
+        check_citations(&texts, path, text, &mut findings);
+        if path.ends_with(".rs") {
+            check_source(path, text, &mut findings);
+            check_engine(path, text, &mut findings);
         }
     }
-    check_promises(root, &mut findings)?;
-    check_code_map(root, &mut findings)?;
-    check_dependency_graph(root, &mut findings)?;
-    check_dependency_reasons(root, &mut findings)?;
-    check_engine(root, &mut findings)?;
-    limits::check(root, &mut findings)?;
-    reference::check(root, &mut findings)?;
-    findings.extend(house::check(root)?);
+    check_promises(&texts, &mut findings)?;
+    check_code_map(&texts, &mut findings)?;
+    check_dependency_graph(&texts, &mut findings);
+    check_dependency_reasons(&texts, &mut findings)?;
+    limits::check(&texts, &mut findings)?;
+    reference::check(&texts, &mut findings)?;
+    findings.extend(house::check(&texts)?);
     if findings.is_empty() {
         return Ok(());
     }
@@ -138,7 +137,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 }
 
 /// Finds paths of a developer's computer, notes of unfinished work, and ignored tests, which must not exist.
-fn check_words(path: &Path, text: &str, findings: &mut Vec<String>) {
+fn check_words(path: &str, text: &str, findings: &mut Vec<String>) {
     // Spelled in pieces, so that this list does not find itself.
     let banned = [
         concat!("/ro", "ot/"),
@@ -147,43 +146,39 @@ fn check_words(path: &Path, text: &str, findings: &mut Vec<String>) {
         concat!("FIX", "ME"),
         concat!("#[ig", "nore"),
     ];
-    if path.file_name().is_some_and(|name| name == "Cargo.lock") {
+    if path == "Cargo.lock" {
         return;
     }
     for (number, line) in (1..).zip(text.lines()) {
         for word in banned.iter().filter(|word| line.contains(**word)) {
-            findings.push(format!("{}:{number}: holds {word:?}", path.display()));
+            findings.push(format!("{path}:{number}: holds {word:?}"));
         }
     }
 }
 
 /// Checks that each cited document exists.
-fn check_citations(root: &Path, path: &Path, text: &str, findings: &mut Vec<String>) {
+fn check_citations(texts: &Texts, path: &str, text: &str, findings: &mut Vec<String>) {
     for (number, line) in (1..).zip(text.lines()) {
         // Spelled in pieces, so that this line cites nothing.
         for (start, _) in line.match_indices(concat!("docs", "/")) {
             let rest = &line[start..];
             let len = rest.find(|c: char| !c.is_alphanumeric() && !"/_-.".contains(c));
             let cited = rest[..len.unwrap_or(rest.len())].trim_end_matches('.');
-            if cited.ends_with(".md") && !root.join(cited).is_file() {
-                findings.push(format!("{}:{number}: there is no {cited}", path.display()));
+            if cited.ends_with(".md") && !texts.contains_key(cited) {
+                findings.push(format!("{path}:{number}: there is no {cited}"));
             }
         }
     }
 }
 
 /// Checks that SECURITY.md names only tests that exist, and names each file with unsafe code.
-fn check_promises(root: &Path, findings: &mut Vec<String>) -> Result<()> {
-    let promises =
-        fs::read_to_string(root.join("SECURITY.md")).context("there is no SECURITY.md")?;
-    let mut sources = String::new();
-    for path in tracked_files(root)? {
-        if path.extension().is_some_and(|extension| extension == "rs") {
-            sources += &fs::read_to_string(root.join(path)).unwrap_or_default();
+fn check_promises(texts: &Texts, findings: &mut Vec<String>) -> Result<()> {
+    let promises = text(texts, "SECURITY.md")?;
+    for test in tests_named(promises) {
+        let head = format!("fn {test}(");
+        if !texts.iter().any(|(path, text)| path.ends_with(".rs") && text.contains(&head)) {
+            findings.push(format!("SECURITY.md: there is no test {test}"));
         }
-    }
-    for test in tests_named(&promises).filter(|test| !sources.contains(&format!("fn {test}("))) {
-        findings.push(format!("SECURITY.md: there is no test {test}"));
     }
     let files = UNSAFE_CRATES.map(|folder| format!("{folder}/src/sys.rs"));
     for file in files.iter().filter(|file| !promises.contains(*file)) {
@@ -201,38 +196,18 @@ fn tests_named(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2).filter(is_name)
 }
 
-/// Checks that no model of the prediction engine imports the engine.
-fn check_engine(root: &Path, findings: &mut Vec<String>) -> Result<()> {
-    let mut sources = Vec::new();
-    for path in tracked_files(root)? {
-        let is_source = path.starts_with("crates/predict/src")
-            && path.extension().is_some_and(|extension| extension == "rs")
-            && !path.to_string_lossy().contains("tests");
-        if let Ok(text) = fs::read_to_string(root.join(&path))
-            && is_source
-        {
-            let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
-            sources.push((path.display().to_string(), code.to_owned()));
-        }
+/// Checks that no part of the prediction engine imports the engine, and no model another model.
+fn check_engine(path: &str, text: &str, findings: &mut Vec<String>) {
+    if !path.starts_with("crates/predict/src/replay/") || path.contains("tests") {
+        return;
     }
-    find_knots(&sources, findings);
-    Ok(())
-}
-
-/// Finds forbidden imports in sources, each a path and its code.
-fn find_knots(sources: &[(String, String)], findings: &mut Vec<String>) {
-    for (path, code) in sources {
-        let is_part = path.starts_with("crates/predict/src/replay/");
-        let mut imports = code.lines().filter(|line| line.starts_with("use crate::replay::"));
-        let names =
-            |line: &str| line.split(|c: char| !c.is_alphanumeric()).any(|it| it == "Replay");
-        if is_part && path != ENGINE_FILE && imports.any(names) {
-            findings.push(format!("{path}: imports the engine that it is a part of"));
-        }
-        if is_part {
-            find_imported_models(path, code, findings);
-        }
+    let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let mut imports = code.lines().filter(|line| line.starts_with("use crate::replay::"));
+    let names = |line: &str| line.split(|c: char| !c.is_alphanumeric()).any(|it| it == "Replay");
+    if path != ENGINE_FILE && imports.any(names) {
+        findings.push(format!("{path}: imports the engine that it is a part of"));
     }
+    find_imported_models(path, code, findings);
 }
 
 /// Finds imports of models in a file that may import only its own model's files.
@@ -258,25 +233,19 @@ fn find_imported_models(path: &str, code: &str, findings: &mut Vec<String>) {
 }
 
 /// Checks that ARCHITECTURE.md has a line for each crate, and each crate's root file a map of its modules at its head.
-fn check_code_map(root: &Path, findings: &mut Vec<String>) -> Result<()> {
-    let overview =
-        fs::read_to_string(root.join("ARCHITECTURE.md")).context("there is no code map")?;
-    let tracked = tracked_files(root)?;
+fn check_code_map(texts: &Texts, findings: &mut Vec<String>) -> Result<()> {
+    let overview = text(texts, "ARCHITECTURE.md")?;
     for folder in MAY_DEPEND_ON.map(|(folder, _)| folder) {
         if !overview.contains(&format!("- `{folder}` ")) {
             findings.push(format!("ARCHITECTURE.md: has no line for {folder}"));
         }
-        let source = Path::new(folder).join("src");
-        let files: Vec<&str> = tracked
-            .iter()
-            .filter(|path| path.starts_with(&source))
-            .filter_map(|path| path.file_stem()?.to_str())
-            .collect();
+        let source = format!("{folder}/src/");
+        let files = texts.keys().filter(|path| path.starts_with(&source));
+        let files: Vec<&str> =
+            files.filter_map(|path| Path::new(path).file_stem()?.to_str()).collect();
         let name = if files.contains(&"lib") { "lib.rs" } else { "main.rs" };
-        let path = source.join(name);
-        let text = fs::read_to_string(root.join(&path))
-            .with_context(|| format!("cannot read {}", path.display()))?;
-        find_map_faults(&path.display().to_string(), &text, &files, findings);
+        let path = source + name;
+        find_map_faults(&path, text(texts, &path)?, &files, findings);
     }
     Ok(())
 }
@@ -304,47 +273,41 @@ fn declared_module(line: &str) -> Option<&str> {
     declaration.strip_prefix("mod ")?.strip_suffix(';')
 }
 
-fn check_source(path: &Path, text: &str, findings: &mut Vec<String>) {
+fn check_source(path: &str, text: &str, findings: &mut Vec<String>) {
     let lines = text.lines().count();
     if lines > FILE_LINES_MAX {
-        findings.push(format!("{}: {lines} lines; split it", path.display()));
+        findings.push(format!("{path}: {lines} lines; split it"));
     }
     for (number, line) in (1..).zip(text.lines()) {
         if line.contains(concat!("fn ge", "t_")) {
-            findings.push(format!("{}:{number}: a getter has the thing's name", path.display()));
+            findings.push(format!("{path}:{number}: a getter has the thing's name"));
         }
     }
-    let is_test = path.components().any(|part| part.as_os_str() == "tests")
-        || path.file_name().is_some_and(|name| name == "tests.rs");
+    let is_test = path.split('/').any(|part| part == "tests" || part == "tests.rs");
     if !is_test && !text.starts_with("//!") {
-        findings.push(format!("{}: does not begin with its job (`//!`)", path.display()));
+        findings.push(format!("{path}: does not begin with its job (`//!`)"));
     }
-    let unsafe_crate = UNSAFE_CRATES.iter().find(|folder| path.starts_with(folder));
-    let is_core_root = path.ends_with("src/lib.rs") && unsafe_crate.is_none();
-    if is_core_root && !text.contains("#![forbid(unsafe_code)]") {
-        findings.push(format!("{}: a core forbids unsafe code", path.display()));
+    let is_file = |name: &str| path.ends_with(&format!("src/{name}.rs"));
+    let is_unsafe_crate = UNSAFE_CRATES.iter().any(|folder| Path::new(path).starts_with(folder));
+    if is_file("lib") && !is_unsafe_crate && !text.contains("#![forbid(unsafe_code)]") {
+        findings.push(format!("{path}: a core forbids unsafe code"));
     }
     let has_unsafe = text.lines().any(|line| line.trim_start().contains(concat!("unsafe", " {")));
-    let is_unsafe_file = unsafe_crate.is_some() && path.ends_with("src/sys.rs");
-    if has_unsafe && !is_unsafe_file && !is_test {
-        findings.push(format!("{}: unsafe code belongs to sys.rs", path.display()));
+    if has_unsafe && !(is_unsafe_crate && is_file("sys")) && !is_test {
+        findings.push(format!("{path}: unsafe code belongs to sys.rs"));
     }
 }
 
-fn check_dependency_graph(root: &Path, findings: &mut Vec<String>) -> Result<()> {
+fn check_dependency_graph(texts: &Texts, findings: &mut Vec<String>) {
     let allowed: BTreeMap<_, _> = MAY_DEPEND_ON.into_iter().collect();
-    for path in tracked_files(root)?.iter().filter(|path| path.ends_with("Cargo.toml")) {
-        let Some(name) = path.parent().and_then(Path::to_str) else { continue };
-        if name.is_empty() {
-            continue; // the workspace
-        }
-        let manifest = fs::read_to_string(root.join(path))
-            .with_context(|| format!("cannot read the manifest of {name}"))?;
+    for (path, manifest) in texts {
+        // The manifest of the workspace lies in no folder.
+        let Some(name) = path.strip_suffix("/Cargo.toml") else { continue };
         let Some(allowed) = allowed.get(name) else {
             findings.push(format!("{name}: tidy does not say what it may depend on"));
             continue;
         };
-        let sections = DEPENDENCIES.iter().flat_map(|heading| section(&manifest, heading));
+        let sections = DEPENDENCIES.iter().flat_map(|heading| section(manifest, heading));
         for dependency in sections {
             let ours = dependency
                 .split(['.', ' ', '='])
@@ -355,12 +318,10 @@ fn check_dependency_graph(root: &Path, findings: &mut Vec<String>) -> Result<()>
             }
         }
     }
-    Ok(())
 }
 
-fn check_dependency_reasons(root: &Path, findings: &mut Vec<String>) -> Result<()> {
-    let manifest = fs::read_to_string(root.join("Cargo.toml")).context("cannot read Cargo.toml")?;
-    for dependency in section(&manifest, "[workspace.dependencies]") {
+fn check_dependency_reasons(texts: &Texts, findings: &mut Vec<String>) -> Result<()> {
+    for dependency in section(text(texts, "Cargo.toml")?, "[workspace.dependencies]") {
         let name = dependency.split([' ', '=']).next().unwrap_or_default();
         if !name.starts_with("rove-") && !dependency.contains(" # ") {
             findings.push(format!("Cargo.toml: {name} has no reason beside it"));
@@ -385,9 +346,9 @@ mod tests {
 
     fn findings(path: &str, text: &str) -> Vec<String> {
         let mut findings = Vec::new();
-        check_words(Path::new(path), text, &mut findings);
-        check_citations(Path::new("/nowhere"), Path::new(path), text, &mut findings);
-        check_source(Path::new(path), text, &mut findings);
+        check_words(path, text, &mut findings);
+        check_citations(&Texts::new(), path, text, &mut findings);
+        check_source(path, text, &mut findings);
         findings
     }
 
@@ -446,20 +407,19 @@ mod tests {
 
     #[test]
     fn a_model_that_knows_the_engine_or_another_model_is_a_knot() {
-        let source = |name: &str, code: &str| {
-            (format!("crates/predict/src/replay/{name}.rs"), code.to_owned())
-        };
         let engine = "use crate::replay::{Base, Replay};\nimpl Replay {\n";
-        let knots = |names: &[(&str, &str)]| {
-            let sources: Vec<_> = names.iter().map(|(name, code)| source(name, code)).collect();
+        let knots = |name: &str, code: &str| {
             let mut findings = Vec::new();
-            find_knots(&sources, &mut findings);
+            let path = format!("crates/predict/src/replay/{name}.rs");
+            check_engine(&path, code, &mut findings);
             findings.join("\n")
         };
-        assert_eq!(knots(&[("judge", engine), ("a", "use crate::replay::Base;\n")]), "");
         let imports = "use crate::replay::wrap::Wraps;\n";
         let list = "use crate::replay::{base, paint};\n";
         for (name, code, words) in [
+            ("judge", engine, ""),
+            ("a", "use crate::replay::Base;\n", ""),
+            ("recall", engine, "recall.rs: imports the engine"),
             ("wrap", imports, ""),
             ("judge", imports, ""),
             ("echo_timeout", imports, "echo_timeout.rs: imports the model of wraps"),
@@ -469,9 +429,8 @@ mod tests {
             ("drawn_cursor", "use crate::replay::ruler::Ruler;\n", ""),
             ("drawn_cursor", imports, "drawn_cursor.rs: imports the model of wraps"),
         ] {
-            assert!(knots(&[(name, code)]).contains(words), "{name}");
-            assert_eq!(knots(&[(name, code)]).is_empty(), words.is_empty(), "{name}");
+            assert!(knots(name, code).contains(words), "{name}");
+            assert_eq!(knots(name, code).is_empty(), words.is_empty(), "{name}");
         }
-        assert!(knots(&[("recall", engine)]).contains("recall.rs: imports the engine"));
     }
 }

@@ -1,11 +1,16 @@
 //! Finds the folder of the workspace, and its files.
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::commands;
+
+/// The texts of the workspace's files, by their paths from the root.
+pub(crate) type Texts = BTreeMap<String, String>;
 
 /// Returns the folder of the workspace's Cargo.toml.
 pub(crate) fn root() -> PathBuf {
@@ -24,4 +29,18 @@ pub(crate) fn tracked_files(root: &Path) -> Result<Vec<PathBuf>> {
     git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root);
     let list = commands::output(&mut git)?;
     Ok(list.split('\0').filter(|name| !name.is_empty()).map(PathBuf::from).collect())
+}
+
+/// Reads the files that git tracks, except files that the working tree lacks or that are not text.
+pub(crate) fn texts(root: &Path) -> Result<Texts> {
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(root.join(&path)).ok()?;
+        Some((path.into_os_string().into_string().ok()?, text))
+    };
+    Ok(tracked_files(root)?.into_iter().filter_map(read).collect())
+}
+
+/// Returns the text of a file.
+pub(crate) fn text<'a>(texts: &'a Texts, path: &str) -> Result<&'a str> {
+    texts.get(path).map(String::as_str).with_context(|| format!("cannot read {path}"))
 }

@@ -89,9 +89,9 @@ impl Row {
     }
 
     /// Measures the texts of documents.
-    pub(super) fn of_documents(texts: &[String]) -> Self {
+    pub(super) fn of_documents(texts: &[&str]) -> Self {
         let words = texts.iter().map(|text| text.split_whitespace().count()).sum();
-        let prose = prose(texts.iter().map(String::as_str)).into_iter();
+        let prose = prose(texts.iter().copied()).into_iter();
         let figures = prose.chain([("words", ratio(words, 1))]).collect();
         Self { name: "documents".to_owned(), figures, ..Self::default() }
     }
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn words_of_documents_include_their_tables() {
-        let found = Row::of_documents(&["# Two words\n\n| a |\n\nIt is.\n".to_owned()]);
+        let found = Row::of_documents(&["# Two words\n\n| a |\n\nIt is.\n"]);
         assert_eq!((found.figures["words"], found.figures["sentence_words"]), (8.0, 2.0));
     }
 }

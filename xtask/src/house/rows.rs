@@ -1,15 +1,10 @@
 //! The rows of the tables: each part of the workspace, each crate, and the documents, with the files of each.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
-
-use anyhow::Result;
-
 use super::row::Row;
 use super::source::Source;
 use super::words::Word;
-use crate::workspace::tracked_files;
+use crate::workspace::Texts;
+use std::collections::BTreeMap;
 
 /// Documents, and folders of documents, that a command writes.
 const GENERATED: [&str; 2] = ["docs/limits.md", "docs/results/"];
@@ -21,21 +16,14 @@ pub(super) const SUMS: [&str; 3] = ["product", "laboratory", "documents"];
 pub(super) const PARTS: [&str; 5] = ["product", "laboratory", "xtask", "fuzz", "documents"];
 
 /// Measures all parts, crates and documents.
-///
-/// # Errors
-///
-/// Returns an error when git does not name the files.
-pub(super) fn rows(root: &Path, words: &[Word]) -> Result<Vec<Row>> {
+pub(super) fn rows(texts: &Texts, words: &[Word]) -> Vec<Row> {
     let mut crates: BTreeMap<(String, String), Vec<Source>> = BTreeMap::new();
     let mut documents = Vec::new();
-    for path in tracked_files(root)? {
-        // A file that git tracks may be deleted in the working tree.
-        let Ok(text) = fs::read_to_string(root.join(&path)) else { continue };
-        let path = path.to_string_lossy();
+    for (path, text) in texts {
         if path.ends_with(".md") && !GENERATED.iter().any(|start| path.starts_with(start)) {
-            documents.push(text);
-        } else if let Some(place) = place(&path).filter(|_| path.ends_with(".rs")) {
-            crates.entry(place).or_default().push(Source::new(&path, &text));
+            documents.push(text.as_str());
+        } else if let Some(place) = place(path).filter(|_| path.ends_with(".rs")) {
+            crates.entry(place).or_default().push(Source::new(path, text));
         }
     }
     let mut rows = Vec::new();
@@ -47,7 +35,7 @@ pub(super) fn rows(root: &Path, words: &[Word]) -> Result<Vec<Row>> {
         rows.extend(crates.map(|one| Row::of_crates(one[0].0, one, words)));
     }
     rows.push(Row::of_documents(&documents));
-    Ok(rows)
+    rows
 }
 
 /// Returns the part of the workspace and the crate that a file belongs to.
