@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::{packages, workspace};
+use crate::{commands, packages, workspace};
 
 /// The programs and targets that a command needs.
 #[derive(Clone, Debug, Default)]
@@ -31,13 +31,12 @@ pub(crate) struct PythonProgram {
     pub(crate) program: &'static str,
 }
 
-/// A step that installs something missing. Its text is a command for a shell.
+/// A step that installs something missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
     Debian(Vec<&'static str>),
-    Cargo(Vec<String>),
-    Python(PythonProgram),
-    Target(String),
+    /// The words of a command.
+    Command(Vec<String>),
 }
 
 impl Needs<'_> {
@@ -64,45 +63,46 @@ impl Needs<'_> {
     }
 
     fn missing(&self) -> Vec<Step> {
+        let command = |start: &str, arguments: Vec<String>| {
+            Step::Command(start.split(' ').map(str::to_owned).chain(arguments).collect())
+        };
         let packages = packages::missing(self.programs);
+        let debian = (!packages.is_empty()).then_some(Step::Debian(packages));
         let programs = self.cargo_programs.iter();
         let programs: Vec<_> = programs
             .filter(|(program, _)| !packages::is_installed(program))
             .map(|(program, version)| format!("{program}@{version}"))
             .collect();
+        // The programs are not optimised. They run for seconds, and would take minutes more to compile.
+        let cargo =
+            (!programs.is_empty()).then(|| command("cargo install --locked --debug", programs));
         let python = self.python_program.filter(|program| !path_of(program).is_file());
+        let python = python.map(|program| {
+            let folder = folder_of(&program).display().to_string();
+            let package = format!("{}=={}", program.package, program.version);
+            command("python3 -m pip install --target", vec![folder, package])
+        });
         let targets = self.targets.iter().filter(|target| !has_target(target));
-        let debian = (!packages.is_empty()).then_some(Step::Debian(packages));
-        let cargo = (!programs.is_empty()).then_some(Step::Cargo(programs));
-        let targets = targets.map(|target| Step::Target((*target).to_owned()));
+        let targets =
+            targets.map(|target| command("rustup target add", vec![(*target).to_owned()]));
         // Debian packages come first, because programs of cargo may need one to be compiled.
-        debian.into_iter().chain(cargo).chain(python.map(Step::Python)).chain(targets).collect()
+        debian.into_iter().chain(cargo).chain(python).chain(targets).collect()
     }
 }
 
 impl Step {
     fn run(&self) -> Result<()> {
-        let (program, arguments): (_, Vec<&str>) = match self {
+        let words = match self {
             Self::Debian(packages) => return packages::install(packages),
-            Self::Cargo(programs) => {
-                let programs = programs.iter().map(String::as_str);
-                // The programs are not optimised. They run for seconds, and would take minutes more to compile.
-                ("cargo", ["install", "--locked", "--debug"].into_iter().chain(programs).collect())
-            }
-            Self::Python(_) => ("python3", Vec::new()),
-            Self::Target(target) => ("rustup", vec!["target", "add", target]),
+            Self::Command(words) => words.as_slice(),
         };
-        let mut command = Command::new(program);
-        if let Self::Python(program) = self {
-            command.args(["-m", "pip", "install", "--target"]).arg(folder_of(program));
-            command.arg(format!("{}=={}", program.package, program.version));
-        }
-        let status = command.args(arguments).current_dir(workspace::root()).status();
-        let status = status.with_context(|| match self {
-            Self::Target(target) => format!(
+        let mut command = Command::new(&words[0]);
+        let status = command.args(&words[1..]).current_dir(workspace::root()).status();
+        let status = status.with_context(|| match words {
+            [rustup, .., target] if rustup == "rustup" => format!(
                 "there is no rustup; install the standard library for {target} as this toolchain was installed"
             ),
-            _ => format!("{program} did not start"),
+            _ => format!("{} did not start", words[0]),
         })?;
         ensure!(status.success(), "this failed ({status}): {self}");
         Ok(())
@@ -110,24 +110,13 @@ impl Step {
 }
 
 impl fmt::Display for Step {
+    /// Writes a command for a shell.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Debian(packages) => {
                 write!(f, "apt-get update && apt-get install -y {}", packages.join(" "))
             }
-            Self::Cargo(programs) => {
-                write!(f, "cargo install --locked --debug {}", programs.join(" "))
-            }
-            Self::Python(program) => {
-                let folder = folder_of(program);
-                let PythonProgram { package, version, .. } = program;
-                write!(
-                    f,
-                    "python3 -m pip install --target {} {package}=={version}",
-                    folder.display()
-                )
-            }
-            Self::Target(target) => write!(f, "rustup target add {target}"),
+            Self::Command(words) => f.write_str(&words.join(" ")),
         }
     }
 }
@@ -153,14 +142,9 @@ fn advice(command: &str, missing: &[Step]) -> String {
 
 /// Returns whether the compiler has the standard library for a target, however the toolchain was installed.
 fn has_target(target: &str) -> bool {
-    let library = Command::new("rustc")
-        .args(["--print", "target-libdir", "--target", target])
-        .current_dir(workspace::root())
-        .output();
-    library.is_ok_and(|output| {
-        output.status.success()
-            && Path::new(String::from_utf8_lossy(&output.stdout).trim_end()).is_dir()
-    })
+    let mut rustc = Command::new("rustc");
+    rustc.args(["--print", "target-libdir", "--target", target]).current_dir(workspace::root());
+    commands::output(&mut rustc).is_ok_and(|folder| Path::new(folder.trim_end()).is_dir())
 }
 
 #[cfg(test)]
@@ -179,22 +163,18 @@ mod tests {
             targets: &["wasm99-no-such"],
         };
         let missing = needs.missing();
-        let steps = [
-            Step::Debian(vec!["no-such-package"]),
-            Step::Cargo(vec!["cargo-no-such@1.2.3".to_owned()]),
-            Step::Python(PYTHON),
-            Step::Target("wasm99-no-such".to_owned()),
-        ];
-        assert_eq!(missing, steps);
+        assert_eq!(missing.len(), 4);
         let said = advice("dist", &missing);
+        let mut rest = said.as_str();
         for line in [
-            "apt-get install -y no-such-package\n",
+            "  apt-get update && apt-get install -y no-such-package\n",
             "  cargo install --locked --debug cargo-no-such@1.2.3\n",
+            "  python3 -m pip install --target ",
             "no-such-1.2 no-such==1.2\n",
             "  rustup target add wasm99-no-such\n",
             "cargo xtask dist --install",
         ] {
-            assert!(said.contains(line), "{said}");
+            rest = rest.split_once(line).unwrap_or_else(|| panic!("{line:?}: {said}")).1;
         }
         let is_fine = Needs { programs: &[("sh", "dash")], ..Needs::default() };
         assert_eq!(is_fine.missing(), []);
