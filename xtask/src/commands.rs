@@ -1,8 +1,16 @@
 //! Runs commands to their end. A command that fails is an error.
 
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+
+/// Returns a command that runs a program in a folder.
+pub(crate) fn new(program: &str, arguments: &[&str], folder: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder);
+    command
+}
 
 /// Runs a command.
 ///

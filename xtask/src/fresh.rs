@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 
 pub(crate) use self::options::Options;
 use self::root::{ENTER, copy, make_root};
@@ -40,20 +40,16 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let targets = if options.target.is_some() { Vec::new() } else { systems::targets() };
     let needs = Needs { programs: &PROGRAMS, targets: &targets, ..Needs::default() };
     needs.require("fresh", options.install)?;
-    if !rustix::process::geteuid().is_root() {
-        bail!("a new root needs mounts, which only root may do: run it with sudo");
-    }
-    let folder = match &options.keep {
-        Some(folder) => folder.clone(),
-        None => workspace::root().join("target/fresh"),
-    };
+    let is_root = rustix::process::geteuid().is_root();
+    ensure!(is_root, "a new root needs mounts, which only root may do: run it with sudo");
+    let kept = options.keep.clone();
+    let folder = kept.unwrap_or_else(|| workspace::root().join("target/fresh"));
     let is_reused = options.target.is_some() && options.keep.is_some();
-    if folder.exists() && !is_reused {
-        bail!(
-            "{} is there already: remove it, or name another folder with --keep",
-            folder.display()
-        );
-    }
+    ensure!(
+        is_reused || !folder.exists(),
+        "{} is there already: remove it, or name another folder with --keep",
+        folder.display()
+    );
     let result = match options.target {
         Some(_) => aarch64::run(&folder, options),
         None => own_root(&folder, &options.suite).and_then(|()| enter(&folder, options)),
@@ -79,9 +75,8 @@ fn own_root(folder: &Path, suite: &str) -> Result<()> {
 
 fn clone_sources(target: &Path) -> Result<()> {
     let root = workspace::root();
-    let changes =
-        commands::output(Command::new("git").args(["status", "--porcelain"]).current_dir(&root))?;
-    if !changes.is_empty() {
+    let mut status = commands::new("git", &["status", "--porcelain"], &root);
+    if !commands::output(&mut status)?.is_empty() {
         println!("   what is not committed is left out");
     }
     commands::run(Command::new("git").args(["clone", "--quiet"]).arg(&root).arg(target))
@@ -103,7 +98,6 @@ fn enter(folder: &Path, options: &Options) -> Result<()> {
 
 /// Returns the folder of the toolchain that builds this workspace.
 fn sysroot() -> Result<PathBuf> {
-    let mut rustc = Command::new("rustc");
-    let rustc = rustc.args(["--print", "sysroot"]).current_dir(workspace::root());
-    Ok(PathBuf::from(commands::output(rustc)?.trim_end()))
+    let mut rustc = commands::new("rustc", &["--print", "sysroot"], &workspace::root());
+    Ok(PathBuf::from(commands::output(&mut rustc)?.trim_end()))
 }

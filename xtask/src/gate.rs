@@ -41,12 +41,13 @@ pub(crate) fn run(install: bool) -> Result<()> {
     let mut summary = in_order(
         &root,
         &[
-            ("fmt", fmt_check),
+            ("fmt", |root| cargo(root, &["fmt", "--all", "--check"])),
             ("clippy", clippy),
             ("tidy", tidy::run),
             ("docs", docs),
-            ("deny", deny),
-            ("build", build_tests),
+            ("deny", |root| cargo(root, &["deny", "check", "licenses", "bans", "sources"])),
+            // While the tests run, cargo's lock is free.
+            ("build", |root| cargo(root, &["test", "--locked", "--workspace", "--no-run"])),
         ],
     );
     thread::scope(|scope| {
@@ -54,7 +55,7 @@ pub(crate) fn run(install: bool) -> Result<()> {
         summary.extend(in_order(&root, &[("e2e", end_to_end_tests)]));
         summary.extend(idle.join().expect("no step panics"));
     });
-    summary.extend(in_order(&root, &[("portable", portable_modules)]));
+    summary.extend(in_order(&root, &[("portable", |root| run_tests(portable::modules(root)))]));
     report(&summary)
 }
 
@@ -62,8 +63,9 @@ pub(crate) fn run(install: bool) -> Result<()> {
 const IDLE_STEPS: [(&str, Step); 4] = [
     ("tests", tests),
     ("simulation", simulation),
-    ("prebuild", build_portable),
-    ("systems", systems_check),
+    ("prebuild", |root| run_idle(&portable::build(root))),
+    // Each of the three checks runs even if another failed.
+    ("systems", |root| systems::checks(root).map(|check| run_idle(&check)).into_iter().collect()),
 ];
 
 /// Cargo's setting that lets it run all test programs but the end-to-end tests.
@@ -116,10 +118,9 @@ pub(crate) fn run_static(install: bool) -> Result<()> {
     let target = dist::static_target();
     let needs = Needs { programs: &packages::PROGRAMS, targets: &[&target], ..Needs::default() };
     needs.require("test --static", install)?;
-    let mut command = Command::new("cargo");
-    command.args(["test", "--locked", "--release", "--target", &target]);
-    command.args(["--package", "rove-shell", "--test", "e2e"]);
-    run_tests(&mut command, &root).context("the end-to-end tests of the static build")
+    let mut command = commands::new("cargo", &["test", "--locked", "--release"], &root);
+    command.args(["--target", &target, "--package", "rove-shell", "--test", "e2e"]);
+    run_tests(command).context("the end-to-end tests of the static build")
 }
 
 /// Runs all tests of the workspace with the branches that macOS and the BSDs take.
@@ -130,13 +131,8 @@ pub(crate) fn run_static(install: bool) -> Result<()> {
 pub(crate) fn run_portable(install: bool) -> Result<()> {
     let needs = Needs { programs: &packages::PROGRAMS, ..Needs::default() };
     needs.require("test --portable", install)?;
-    let root = workspace::root();
-    run_tests(&mut portable::suite(&root), &root)
+    run_tests(portable::suite(&workspace::root()))
         .context("the tests with the branches of macOS and the BSDs")
-}
-
-fn fmt_check(root: &Path) -> Result<()> {
-    cargo(root, &["fmt", "--all", "--check"])
 }
 
 fn clippy(root: &Path) -> Result<()> {
@@ -144,21 +140,8 @@ fn clippy(root: &Path) -> Result<()> {
 }
 
 fn docs(root: &Path) -> Result<()> {
-    commands::run(
-        Command::new("cargo")
-            .args(["doc", "--locked", "--workspace", "--no-deps", "--document-private-items"])
-            .env("RUSTDOCFLAGS", "-D warnings")
-            .current_dir(root),
-    )
-}
-
-fn deny(root: &Path) -> Result<()> {
-    cargo(root, &["deny", "check", "licenses", "bans", "sources"])
-}
-
-/// Compiles for the other systems. Each of the three checks runs even if another failed.
-fn systems_check(root: &Path) -> Result<()> {
-    systems::checks(root).map(|check| run_idle(&check)).into_iter().collect()
+    let words = ["doc", "--locked", "--workspace", "--no-deps", "--document-private-items"];
+    commands::run(commands::new("cargo", &words, root).env("RUSTDOCFLAGS", "-D warnings"))
 }
 
 /// Runs a command at the lowest priority, and prints its output at the end. Printed earlier, the output would be mixed
@@ -178,47 +161,32 @@ fn run_idle(command: &Command) -> Result<()> {
     Ok(())
 }
 
-/// Compiles the tests, so that cargo's lock is free while they run.
-fn build_tests(root: &Path) -> Result<()> {
-    cargo(root, &["test", "--locked", "--workspace", "--no-run"])
-}
-
 fn end_to_end_tests(root: &Path) -> Result<()> {
-    let mut command = Command::new("cargo");
-    run_tests(command.args(["test", "--locked", "--workspace", "--test", "e2e"]), root)
+    run_tests(commands::new("cargo", &["test", "--locked", "--workspace", "--test", "e2e"], root))
 }
 
 fn tests(root: &Path) -> Result<()> {
-    let mut command = Command::new("cargo");
-    command.args(["test", "--locked", "--workspace", "--no-fail-fast"]);
-    run_idle(prepare(command.args(["--config", ALL_BUT_END_TO_END]), root))
+    let words =
+        ["test", "--locked", "--workspace", "--no-fail-fast", "--config", ALL_BUT_END_TO_END];
+    run_idle(prepare(&mut commands::new("cargo", &words, root)))
 }
 
 /// Sets the variables of a command that runs tests.
-fn prepare<'a>(command: &'a mut Command, root: &Path) -> &'a Command {
+fn prepare(command: &mut Command) -> &mut Command {
     let (name, seed) = PROPTEST_SEED;
     for (name, value) in [("RUST_TEST_THREADS", TEST_THREADS), (name, seed)] {
         if std::env::var_os(name).is_none() {
             command.env(name, value);
         }
     }
-    command.env("INSTA_UPDATE", "no").current_dir(root)
+    command.env("INSTA_UPDATE", "no")
 }
 
-fn run_tests(command: &mut Command, root: &Path) -> Result<()> {
-    prepare(command, root);
+fn run_tests(mut command: Command) -> Result<()> {
     // A run prints thousands of lines, of which many readers see only the last. So the summary names the failed tests.
-    let (status, failed) = failed_tests::run(command).context("it did not run")?;
+    let (status, failed) = failed_tests::run(prepare(&mut command)).context("it did not run")?;
     ensure!(status.success(), "{status}{failed}");
     Ok(())
-}
-
-fn build_portable(root: &Path) -> Result<()> {
-    run_idle(portable::build(root).current_dir(root))
-}
-
-fn portable_modules(root: &Path) -> Result<()> {
-    run_tests(&mut portable::modules(root), root)
 }
 
 /// Runs `cargo xtask sim` by the program that the step `build` has built. Built alone, it would have other features of
@@ -230,5 +198,5 @@ fn simulation(root: &Path) -> Result<()> {
 
 fn cargo(root: &Path, args: &[&str]) -> Result<()> {
     // The gate compares snapshots, and never rewrites them.
-    commands::run(Command::new("cargo").args(args).env("INSTA_UPDATE", "no").current_dir(root))
+    commands::run(commands::new("cargo", args, root).env("INSTA_UPDATE", "no"))
 }

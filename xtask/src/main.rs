@@ -32,6 +32,7 @@ mod workspace;
 use std::ffi::OsString;
 use std::process::{self, ExitCode};
 
+use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 
 /// rove's workspace commands.
@@ -103,8 +104,8 @@ fn main() -> ExitCode {
         Command::Wine { install } => wine::run(install),
         Command::Fresh(options) => fresh::run(&options),
         Command::Dist(options) => dist::run(&options),
-        Command::Bench(passed) => return trials("bench", &passed),
-        Command::Sim(passed) => return trials("sim", &passed),
+        Command::Bench(passed) => trials("bench", &passed),
+        Command::Sim(passed) => trials("sim", &passed),
         Command::House { json } => {
             workspace::texts(&workspace::root()).and_then(|texts| house::run(&texts, json))
         }
@@ -122,22 +123,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs a command of rove-trials, which needs the whole laboratory, and returns its exit code.
-fn trials(command: &str, passed: &Passed) -> ExitCode {
+/// Runs a command of rove-trials, which needs the whole laboratory, and exits with its exit code.
+fn trials(command: &str, passed: &Passed) -> Result<()> {
     let mut cargo = process::Command::new("cargo");
     cargo.args(["run", "--quiet", "--locked", "--manifest-path"]);
     cargo.arg(workspace::root().join("Cargo.toml"));
-    let status =
-        cargo.args(["--package", "rove-trials", "--", command]).args(&passed.words).status();
-    match status {
-        Ok(status) if status.success() => ExitCode::SUCCESS,
-        Ok(status) => status
-            .code()
-            .and_then(|code| u8::try_from(code).ok())
-            .map_or(ExitCode::FAILURE, ExitCode::from),
-        Err(error) => {
-            eprintln!("xtask: cargo did not start: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    cargo.args(["--package", "rove-trials", "--", command]).args(&passed.words);
+    let status = cargo.status().context("cargo did not start")?;
+    process::exit(status.code().unwrap_or(1))
 }

@@ -142,8 +142,8 @@ fn advice(command: &str, missing: &[Step]) -> String {
 
 /// Returns whether the compiler has the standard library for a target, however the toolchain was installed.
 fn has_target(target: &str) -> bool {
-    let mut rustc = Command::new("rustc");
-    rustc.args(["--print", "target-libdir", "--target", target]).current_dir(workspace::root());
+    let words = ["--print", "target-libdir", "--target", target];
+    let mut rustc = commands::new("rustc", &words, &workspace::root());
     commands::output(&mut rustc).is_ok_and(|folder| Path::new(folder.trim_end()).is_dir())
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::workspace;
+use crate::{commands, workspace};
 
 /// A compiler that sets the flag for the workspace's own crates. Crates of others stay as they were compiled.
 const COMPILER: &str = "xtask/src/portable-rustc.sh";
@@ -20,41 +20,33 @@ const LINUX_ONLY: [&str; 2] = [
 
 /// Returns the command that runs all tests of the workspace.
 pub(crate) fn suite(root: &Path) -> Command {
-    let mut command = test(root);
-    command.args(["--no-fail-fast", "--"]);
-    skip(command)
+    skip(test(root, &["--no-fail-fast", "--"]))
 }
 
 /// Returns the command that runs the end-to-end modules.
 pub(crate) fn modules(root: &Path) -> Command {
-    let mut command = end_to_end(root);
-    command.arg("--").args(MODULES);
-    skip(command)
+    skip(end_to_end(root, &[&["--"], MODULES.as_slice()].concat()))
 }
 
 /// Returns the command that compiles the tests of [`modules`].
 pub(crate) fn build(root: &Path) -> Command {
-    let mut command = end_to_end(root);
-    command.arg("--no-run");
-    command
+    end_to_end(root, &["--no-run"])
 }
 
-fn end_to_end(root: &Path) -> Command {
-    let mut command = test(root);
-    command.args(["--test", "e2e"]);
+fn end_to_end(root: &Path, arguments: &[&str]) -> Command {
+    let mut command = test(root, &["--test", "e2e"]);
     // These tests mostly wait, so they need no optimisation: compiling takes 23 s of a processor. Crates of others keep
     // their own setting.
     command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0").env("CARGO_PROFILE_DEV_DEBUG", "0");
-    command.env("CARGO_INCREMENTAL", "0");
+    command.env("CARGO_INCREMENTAL", "0").args(arguments);
     command
 }
 
-fn test(root: &Path) -> Command {
+fn test(root: &Path, arguments: &[&str]) -> Command {
     let target = workspace::target(root);
-    let mut command = Command::new("cargo");
     // Both commands name the whole workspace, so that crates of others have the same features as in other steps.
-    command.args(["test", "--locked", "--workspace"]);
-    command.env("RUSTC_WORKSPACE_WRAPPER", root.join(COMPILER));
+    let mut command = commands::new("cargo", &["test", "--locked", "--workspace"], root);
+    command.args(arguments).env("RUSTC_WORKSPACE_WRAPPER", root.join(COMPILER));
     // The tested programs get a target folder of their own. Cargo shares the compiled crates of others.
     command.env("CARGO_TARGET_DIR", target.join("portable"));
     command.env("CARGO_BUILD_BUILD_DIR", target);

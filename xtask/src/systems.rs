@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::workspace;
+use crate::{commands, workspace};
 
 /// The targets of both programs: macOS, FreeBSD, Linux on aarch64, and Android.
 const PROGRAM_TARGETS: [&str; 5] = [
@@ -54,11 +54,10 @@ pub(crate) fn checks(root: &Path) -> [Command; 3] {
 }
 
 fn check(root: &Path, packages: &[&str], targets: &[&str]) -> Command {
-    let mut command = Command::new("cargo");
-    command.args(["check", "--quiet", "--locked", "--keep-going"]);
+    let words = ["check", "--quiet", "--locked", "--keep-going"];
+    let mut command = commands::new("cargo", &words, root);
     // Cargo locks its folder, so the checks have one of their own.
     command.arg("--target-dir").arg(workspace::target(root).join("systems"));
-    command.current_dir(root);
     command.args(packages.iter().flat_map(|package| ["--package", package]));
     command.args(targets.iter().flat_map(|target| ["--target", target]));
     // With `--target`, cargo does not pass these flags to macros and build scripts.

@@ -1,6 +1,5 @@
 //! `cargo xtask wine`: builds the program for Windows on Linux, and runs its tests with Wine.
 
-use std::path::Path;
 use std::process::Command;
 
 use anyhow::Result;
@@ -32,7 +31,8 @@ pub(crate) fn run(install: bool) -> Result<()> {
     let root = workspace::root();
     // Cargo locks its target folder, so this build has a folder of its own.
     let target = workspace::target(&root).join("wine");
-    let mut build = cargo(&root, &["build", "--package", "rove-shell", "--bin", "rove"]);
+    let words = ["build", "--locked", "--package", "rove-shell", "--bin", "rove"];
+    let mut build = commands::new("cargo", &words, &root);
     build.args(["--target", WINDOWS_TARGET]).arg("--target-dir").arg(&target);
     build.env("CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER", COMPILER);
     succeed(&mut build)?;
@@ -50,14 +50,8 @@ pub(crate) fn run(install: bool) -> Result<()> {
     let mut first = Command::new("wine");
     first.arg(&program).arg("--version").env("WINEPREFIX", folder.join("wine-prefix"));
     succeed(first.env("WINEDEBUG", "-all"))?;
-    let mut tests = cargo(&root, &["test", "--workspace", "--test", "e2e", "wine::"]);
-    succeed(tests.args(["--", "--nocapture"]).env(VARIABLE, program))
-}
-
-fn cargo(root: &Path, arguments: &[&str]) -> Command {
-    let mut cargo = Command::new("cargo");
-    cargo.current_dir(root).args(arguments).arg("--locked");
-    cargo
+    let words = ["test", "--locked", "--workspace", "--test", "e2e", "wine::", "--", "--nocapture"];
+    succeed(commands::new("cargo", &words, &root).env(VARIABLE, program))
 }
 
 fn succeed(command: &mut Command) -> Result<()> {

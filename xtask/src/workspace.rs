@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result};
 
@@ -25,9 +24,8 @@ pub(crate) fn target(root: &Path) -> PathBuf {
 
 /// Returns the files that git tracks, relative to the root.
 pub(crate) fn tracked_files(root: &Path) -> Result<Vec<PathBuf>> {
-    let mut git = Command::new("git");
-    git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root);
-    let list = commands::output(&mut git)?;
+    let words = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+    let list = commands::output(&mut commands::new("git", &words, root))?;
     Ok(list.split('\0').filter(|name| !name.is_empty()).map(PathBuf::from).collect())
 }
 
