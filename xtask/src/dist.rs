@@ -82,7 +82,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let targets = Target::choose(&options.targets, options.all)?;
     require(&targets, options.install)?;
     // After this fetch, nothing uses the network.
-    commands::run(Command::new("cargo").args(["fetch", "--quiet", "--locked"]).current_dir(&root))?;
+    commands::run(&mut commands::new("cargo", &["fetch", "--quiet", "--locked"], &root))?;
     let here = Place::here(&root)?;
     // The copy is made before the first build, so that an edit during the build makes no difference.
     let there = options.twice.then(|| Place::copy(&here)).transpose()?;
@@ -91,7 +91,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     println!("{sums}");
     println!("in {}", here.dist().display());
     let Some(there) = there else { return Ok(()) };
-    println!("== again in {}", there.root().display());
+    println!("== again in {}", there.root.display());
     let again = make(&there, products, &targets, options.url.as_deref())?;
     println!("{again}");
     ensure!(sums == again, "the two builds differ: see the checksums above");
@@ -144,7 +144,7 @@ fn make(
 
 /// Makes an archive of a program and, for Linux, a Debian package. `rove install` looks for the copy that it makes.
 fn pack(place: &Place, product: &Product, speaker: &Path) -> Result<()> {
-    let (name, target) = (product.program, place.target());
+    let (name, target) = (product.program, &place.target);
     println!("== {name}: {}", target.name);
     let program = build::program(place, product)?;
     if name == ROVE.program {
@@ -158,14 +158,8 @@ fn pack(place: &Place, product: &Product, speaker: &Path) -> Result<()> {
 
 /// Writes the checksums of all files of the folder.
 fn checksums(dist: &Path) -> Result<String> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(dist)? {
-        let entry = entry?;
-        if entry.file_type()?.is_file() {
-            names.push(entry.file_name());
-        }
-    }
-    names.sort();
+    let files = workspace::entries(dist)?.into_iter().filter(|path| path.is_file());
+    let names: Vec<_> = files.filter_map(|path| Some(path.file_name()?.to_owned())).collect();
     let sums = commands::output(Command::new("sha256sum").args(&names).current_dir(dist))?;
     fs::write(dist.join("SHA256SUMS"), &sums)?;
     Ok(sums.trim_end().to_owned())

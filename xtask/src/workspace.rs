@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -20,6 +21,15 @@ pub(crate) fn root() -> PathBuf {
 /// Returns the folder that cargo builds in.
 pub(crate) fn target(root: &Path) -> PathBuf {
     root.join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
+}
+
+/// Returns the paths of the entries of a folder, in the order of their names.
+pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder)
+        .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>());
+    let mut paths = entries.with_context(|| format!("cannot read {}", folder.display()))?;
+    paths.sort();
+    Ok(paths)
 }
 
 /// Returns the files that git tracks, relative to the root.

@@ -21,7 +21,7 @@ pub(super) fn make(place: &Place, tree: &Path) -> Result<()> {
         Command::new("tar")
             .args(["--create", "--format=ustar", "--sort=name", "--owner=0", "--group=0"])
             .args(["--numeric-owner", "--mode=u+rw,go+r-w,a+X"])
-            .arg(format!("--mtime=@{}", place.epoch()))
+            .arg(format!("--mtime=@{}", place.epoch))
             .args([Path::new("--file"), &archive, Path::new("--directory"), folder])
             .arg(name),
     )?;

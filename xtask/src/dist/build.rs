@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
 use super::place::Place;
 use super::product::{Product, ROVE};
 use crate::commands;
+use crate::workspace::entries;
 
 /// Largest accepted `rove`, in bytes. Chosen: a copy over a slow link takes less than half a minute at 160 kB/s.
 pub(super) const ROVE_BYTES_MAX: u64 = 4_500_000;
@@ -20,7 +21,7 @@ pub(super) const ROVE_BYTES_MAX: u64 = 4_500_000;
 pub(super) fn program(place: &Place, product: &Product) -> Result<PathBuf> {
     // Cargo splits the flags at this character, so that a flag may hold a space.
     let mut cargo = place.cargo();
-    let target = place.target();
+    let target = &place.target;
     let mut flags = target.prepare(&mut cargo, &place.build_folder().join("linking"))?;
     flags.extend(
         (place.folders().iter())
@@ -61,9 +62,8 @@ pub(super) fn check_for_paths(place: &Place, folder: &Path) -> Result<()> {
             findings.push(format!("{} names {}", file.display(), named.display()));
         }
     }
-    if !findings.is_empty() {
-        bail!("a result tells where it was built: {}", findings.join("; "));
-    }
+    let findings = findings.join("; ");
+    ensure!(findings.is_empty(), "a result tells where it was built: {findings}");
     Ok(())
 }
 
@@ -85,14 +85,11 @@ fn holds(bytes: &[u8], wanted: &[u8]) -> bool {
 /// Returns all files in a folder, at any depth.
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    let entries =
-        fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
-    for entry in entries {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            found.extend(files(&entry.path())?);
+    for path in entries(folder)? {
+        if path.is_dir() {
+            found.extend(files(&path)?);
         } else {
-            found.push(entry.path());
+            found.push(path);
         }
     }
     Ok(found)

@@ -43,14 +43,14 @@ pub(super) fn make(place: &Place, dist: &Path, url: &str) -> Result<()> {
     println!("== Homebrew formula");
     let mut archives = Vec::new();
     for (system, processor, target) in ARCHIVES {
-        let name = format!("{}-{}-{target}.tar.gz", ROVE.program, place.version());
+        let name = format!("{}-{}-{target}.tar.gz", ROVE.program, place.version);
         if dist.join(&name).is_file() {
             let sum = commands::output(Command::new("sha256sum").arg(&name).current_dir(dist))?;
             let sum = sum.split(' ').next().unwrap_or_default().to_owned();
             archives.push((system, processor, name, sum));
         }
     }
-    fs::write(dist.join("rove.rb"), text(place.version(), url, &archives))
+    fs::write(dist.join("rove.rb"), text(&place.version, url, &archives))
         .context("cannot write the formula")
 }
 

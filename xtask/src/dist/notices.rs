@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::place::Place;
 use super::product::Product;
 use crate::commands;
+use crate::workspace::entries;
 
 /// Beginnings of the names of licence files, in lower case.
 const FILES: [&str; 4] = ["license", "licence", "copying", "notice"];
@@ -24,13 +25,10 @@ The program also holds parts of the Rust standard library (MIT OR Apache-2.0, th
 ///
 /// Returns an error when cargo does not list the program's crates, or a crate has no licence.
 pub(super) fn text(place: &Place, product: &Product) -> Result<String> {
-    let metadata = commands::output(place.cargo().args([
-        "metadata",
-        "--locked",
-        "--format-version=1",
-        "--filter-platform",
-        &place.target().triple,
-    ]))?;
+    let mut cargo = place.cargo();
+    cargo.args(["metadata", "--locked", "--format-version=1"]);
+    cargo.args(["--filter-platform", &place.target.triple]);
+    let metadata = commands::output(&mut cargo)?;
     let metadata: Value = serde_json::from_str(&metadata).context("cargo metadata is no JSON")?;
     let mut list = String::new();
     // Texts are the keys, so that the many copies of the Apache licence are printed once.
@@ -38,25 +36,21 @@ pub(super) fn text(place: &Place, product: &Product) -> Result<String> {
     for package in linked(&metadata, product.package)? {
         let field = |name: &str| package[name].as_str().unwrap_or_default();
         let crate_name = format!("{} {}", field("name"), field("version"));
-        if field("license").is_empty() && field("license_file").is_empty() {
-            bail!("{crate_name} names no licence");
-        }
+        let has_licence = !field("license").is_empty() || !field("license_file").is_empty();
+        ensure!(has_licence, "{crate_name} names no licence");
         list += &format!("{crate_name}: {}, {}\n", field("license"), field("repository"));
         let folder = Path::new(field("manifest_path")).parent().context("a manifest's folder")?;
         for text in licence_files(folder)? {
             texts.entry(text).or_default().push(crate_name.clone());
         }
     }
-    let mut whole = head(&list, place.target().runtime());
+    let runtime = place.target.runtime();
+    let mut whole =
+        format!("The program is built from these crates:\n\n{list}\n{STANDARD}{runtime}.\n");
     for (text, crates) in texts {
         whole += &format!("\n{}\n{}\n\n{}\n", "-".repeat(70), crates.join(", "), text.trim());
     }
     Ok(whole)
-}
-
-/// Returns the list of crates, and the notice for the rest of a program.
-fn head(list: &str, runtime: &str) -> String {
-    format!("The program is built from these crates:\n\n{list}\n{STANDARD}{runtime}.\n")
 }
 
 /// Returns the third-party packages in the program of the package `start`, by name.
@@ -93,18 +87,13 @@ fn linked<'a>(metadata: &'a Value, start: &str) -> Result<Vec<&'a Value>> {
 
 /// Returns the texts of the licences in a crate's folder, in the order of their names.
 fn licence_files(folder: &Path) -> Result<Vec<String>> {
-    let mut paths = Vec::new();
-    for entry in
-        fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?
-    {
-        let entry = entry?;
-        let name = entry.file_name().to_string_lossy().to_lowercase();
-        if entry.file_type()?.is_file() && FILES.iter().any(|start| name.starts_with(start)) {
-            paths.push(entry.path());
-        }
-    }
-    paths.sort();
-    paths.iter().map(|path| Ok(fs::read_to_string(path)?.replace("\r\n", "\n"))).collect()
+    let is_licence = |path: &&PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        path.is_file() && FILES.iter().any(|start| name.starts_with(start))
+    };
+    let paths = entries(folder)?;
+    let paths = paths.iter().filter(is_licence);
+    paths.map(|path| Ok(fs::read_to_string(path)?.replace("\r\n", "\n"))).collect()
 }
 
 #[cfg(test)]

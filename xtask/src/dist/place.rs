@@ -10,21 +10,23 @@ use super::product::Product;
 use super::target::Target;
 use crate::commands;
 use crate::packages::cargo_home;
-use crate::workspace::tracked_files;
+use crate::workspace::{target, tracked_files};
 
 /// A folder with the sources, and cargo's folders.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
-    root: PathBuf,
+    pub(super) root: PathBuf,
     /// The files of the sources, relative to `root`.
     files: Vec<PathBuf>,
     target_folder: PathBuf,
     cargo_home: PathBuf,
     sysroot: PathBuf,
-    target: Target,
-    version: String,
+    /// The target for which programs are built.
+    pub(super) target: Target,
+    /// The version of all results.
+    pub(super) version: String,
     /// The time of the last commit in seconds since 1970, which every file of a result gets.
-    epoch: String,
+    pub(super) epoch: String,
 }
 
 impl Place {
@@ -34,21 +36,22 @@ impl Place {
     ///
     /// Returns an error when the toolchain or git does not answer, or cargo's folder is not known.
     pub(super) fn here(root: &Path) -> Result<Self> {
-        let sysroot = line(root, Command::new("rustc").args(["--print", "sysroot"]))?.into();
+        let line = |program, words: &[&str]| -> Result<String> {
+            let printed = commands::output(&mut commands::new(program, words, root))?;
+            Ok(printed.trim_end().to_owned())
+        };
         let cargo_home = cargo_home().context("HOME is not set, so cargo's folder is not known")?;
-        let target_folder = std::env::var_os("CARGO_TARGET_DIR")
-            .map_or_else(|| root.join("target"), |folder| root.join(folder));
         let mut files = tracked_files(root)?;
         files.retain(|path| root.join(path).is_file());
         Ok(Self {
             root: root.to_owned(),
             files,
-            target_folder,
+            target_folder: target(root),
             cargo_home,
-            sysroot,
+            sysroot: line("rustc", &["--print", "sysroot"])?.into(),
             target: Target::host(),
             version: version(root)?,
-            epoch: line(root, Command::new("git").args(["log", "-1", "--format=%ct"]))?,
+            epoch: line("git", &["log", "-1", "--format=%ct"])?,
         })
     }
 
@@ -119,11 +122,6 @@ impl Place {
         home.into_iter().chain(own).collect()
     }
 
-    /// Returns the folder of the sources.
-    pub(super) fn root(&self) -> &Path {
-        &self.root
-    }
-
     /// Returns the folder of the results.
     pub(super) fn dist(&self) -> PathBuf {
         self.target_folder.join("dist")
@@ -143,21 +141,6 @@ impl Place {
     pub(super) fn program(&self, product: &Product) -> PathBuf {
         let folder = self.build_folder().join(&self.target.triple).join(product.profile);
         folder.join(product.program)
-    }
-
-    /// Returns the target for which programs are built.
-    pub(super) fn target(&self) -> &Target {
-        &self.target
-    }
-
-    /// Returns the version of all results.
-    pub(super) fn version(&self) -> &str {
-        &self.version
-    }
-
-    /// Returns the time of all files in results, in seconds since 1970.
-    pub(super) fn epoch(&self) -> &str {
-        &self.epoch
     }
 
     /// Copies the files that git tracks, with any changes since the last commit.
@@ -186,11 +169,6 @@ fn version(root: &Path) -> Result<String> {
     let version =
         package.lines().find_map(|line| line.strip_prefix("version = \"")?.strip_suffix('"'));
     Ok(version.with_context(|| format!("{} has no version", file.display()))?.to_owned())
-}
-
-/// Runs a command in this folder, and returns the line that it prints.
-fn line(folder: &Path, command: &mut Command) -> Result<String> {
-    Ok(commands::output(command.current_dir(folder))?.trim().to_owned())
 }
 
 #[cfg(test)]

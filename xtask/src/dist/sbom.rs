@@ -19,7 +19,7 @@ pub(super) fn make(place: &Place, products: &[Product]) -> Result<()> {
     place.copy_sources(&folder)?;
     let mut cargo = place.cargo();
     cargo.args(["cyclonedx", "--quiet", "--format", "json", "--describe", "binaries"]);
-    cargo.args(["--target", &place.target().triple, "--no-build-deps", "--spec-version", "1.5"]);
+    cargo.args(["--target", &place.target.triple, "--no-build-deps", "--spec-version", "1.5"]);
     commands::run(cargo.current_dir(&folder))?;
     for product in products {
         let program = product.program;
@@ -28,7 +28,7 @@ pub(super) fn make(place: &Place, products: &[Product]) -> Result<()> {
             fs::read_to_string(&path).with_context(|| format!("there is no {}", path.display()))?;
         // The path of the copy means nothing to readers.
         let text = text.replace(&folder.display().to_string(), "/rove");
-        let name = format!("{program}-{}-{}.cdx.json", place.version(), place.target().name);
+        let name = format!("{program}-{}-{}.cdx.json", place.version, place.target.name);
         fs::write(place.dist().join(name), text)?;
     }
     // Other files of the copy may still name its folder.

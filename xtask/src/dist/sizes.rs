@@ -21,7 +21,7 @@ pub(super) fn print(place: &Place) -> Result<()> {
     for target in Target::all() {
         let program = format!("{}-{}", ROVE.program, target.name);
         let Some(bytes) = size(&dist.join(&program)) else { continue };
-        let archive = format!("{}-{}-{}.tar.gz", ROVE.program, place.version(), target.name);
+        let archive = format!("{}-{}-{}.tar.gz", ROVE.program, place.version, target.name);
         let archive =
             size(&dist.join(&archive)).with_context(|| format!("there is no archive {archive}"))?;
         let lab = size(&place.with_target(&target).program(&LAB));

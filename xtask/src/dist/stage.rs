@@ -34,7 +34,7 @@ pub(super) fn make(
     speaker: &Path,
 ) -> Result<PathBuf> {
     let name = product.program;
-    let tree = format!("{name}-{}-{}", place.version(), place.target().name);
+    let tree = format!("{name}-{}-{}", place.version, place.target.name);
     let tree = place.work().join(tree);
     install(&tree, &format!("bin/{name}"), &fs::read(program)?)?;
     fs::set_permissions(tree.join("bin").join(name), executable())?;
@@ -46,7 +46,7 @@ pub(super) fn make(
         install(&tree, &format!("{folder}{name}{end}"), script.as_bytes())?;
     }
     for document in DOCUMENTS.into_iter().chain([product.introduction]) {
-        let path = place.root().join(document);
+        let path = place.root.join(document);
         let text = fs::read(&path).with_context(|| format!("cannot read {document}"))?;
         let file_name = path.file_name().context("a document has a name")?.display();
         install(&tree, &format!("share/doc/{name}/{file_name}"), &text)?;

@@ -150,27 +150,25 @@ impl Target {
         let folder = folder.join(&self.name);
         fs::create_dir_all(&folder)
             .with_context(|| format!("cannot create {}", folder.display()))?;
-        let variable = self.triple.to_uppercase().replace('-', "_");
-        cargo.env(format!("CARGO_TARGET_{variable}_LINKER"), self.linker(&folder)?);
-        match self.linking {
-            Linking::Static => Ok(vec![PACKED.to_owned()]),
-            Linking::Android => Ok(Vec::new()),
+        let (linker, flags) = match self.linking {
+            Linking::Static => (RUST_LLD.into(), vec![PACKED.to_owned()]),
             Linking::MacOs => {
                 // Without this variable the compiler asks Apple's tools for the folder of their SDK.
                 cargo.env("SDKROOT", &folder);
-                macos_libraries(&folder)
+                (RUST_LLD.into(), macos_libraries(&folder)?)
             }
-            Linking::FreeBsd => freebsd_libraries(&folder),
-        }
-    }
-
-    /// Returns the path of the linker. A linker that is a script is first written to `folder`.
-    fn linker(&self, folder: &Path) -> Result<PathBuf> {
-        match self.linking {
-            Linking::Static | Linking::MacOs => Ok(RUST_LLD.into()),
-            Linking::FreeBsd => zig_linker(folder),
-            Linking::Android => android_linker(std::env::var_os(NDK).map(PathBuf::from)),
-        }
+            Linking::FreeBsd => {
+                let linker = zig_linker(&folder)?;
+                let flags = freebsd_libraries(&folder, &linker)?;
+                (linker, flags)
+            }
+            Linking::Android => {
+                (android_linker(std::env::var_os(NDK).map(PathBuf::from))?, Vec::new())
+            }
+        };
+        let variable = self.triple.to_uppercase().replace('-', "_");
+        cargo.env(format!("CARGO_TARGET_{variable}_LINKER"), linker);
+        Ok(flags)
     }
 }
 
@@ -191,13 +189,12 @@ fn macos_libraries(folder: &Path) -> Result<Vec<String>> {
 }
 
 /// Makes empty libraries for FreeBSD in a folder. Returns flags for the compiler.
-fn freebsd_libraries(folder: &Path) -> Result<Vec<String>> {
+fn freebsd_libraries(folder: &Path, linker: &Path) -> Result<Vec<String>> {
     let source = folder.join("empty.c");
     fs::write(&source, "")?;
     for name in FREEBSD_LIBRARIES {
         let library = folder.join(format!("lib{name}.so"));
-        let mut linker = Command::new(folder.join("linker"));
-        commands::run(linker.args(["-shared", "-o"]).args([&library, &source]))?;
+        commands::run(Command::new(linker).args(["-shared", "-o"]).args([&library, &source]))?;
     }
     Ok(vec![format!("-Clink-arg=-L{}", folder.display())])
 }
