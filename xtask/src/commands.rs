@@ -1,4 +1,4 @@
-//! Runs commands to their end. A command that fails is an error.
+//! Runs commands to their end. A command that does not start, or fails, is an error.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,10 +13,6 @@ pub(crate) fn new(program: &str, arguments: &[&str], folder: &Path) -> Command {
 }
 
 /// Runs a command.
-///
-/// # Errors
-///
-/// Returns an error when the command does not start, or fails.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let program = command.get_program().to_string_lossy().into_owned();
     let status = command.status().with_context(|| format!("{program} did not start"))?;
@@ -24,11 +20,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command and returns what it prints.
-///
-/// # Errors
-///
-/// Returns an error when the command does not start, fails, or prints no text.
+/// Runs a command and returns what it prints, which must be text.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().with_context(|| format!("{program} did not start"))?;

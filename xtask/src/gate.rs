@@ -46,7 +46,7 @@ pub(crate) fn run(install: bool) -> Result<()> {
             ("tidy", tidy::run),
             ("docs", docs),
             ("deny", |root| cargo(root, &["deny", "check", "licenses", "bans", "sources"])),
-            // While the tests run, cargo's lock is free.
+            // Cargo compiles the tests here, so that its lock is free while they run.
             ("build", |root| cargo(root, &["test", "--locked", "--workspace", "--no-run"])),
         ],
     );

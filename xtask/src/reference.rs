@@ -84,14 +84,14 @@ fn page(texts: &Texts) -> Result<String> {
 
 /// Returns a table of rows. Without types in its rows, the table has no column of types.
 fn table(rows: &[Row]) -> String {
-    if rows.iter().all(|row| row.kind.is_empty()) {
-        return "| word | meaning |\n|---|---|\n".to_owned() + &lines(rows, Row::of_word);
-    }
-    "| key | value | meaning |\n|---|---|---|\n".to_owned() + &lines(rows, Row::of_key)
-}
-
-fn lines(rows: &[Row], line: fn(&Row) -> String) -> String {
-    rows.iter().map(line).collect()
+    let has_kinds = rows.iter().any(|row| !row.kind.is_empty());
+    let head = if has_kinds { "| key | value | meaning |" } else { "| word | meaning |" };
+    let rule = if has_kinds { "|---|---|---|" } else { "|---|---|" };
+    let line = |Row { name, kind, meaning }: &Row| {
+        let kind = if has_kinds { format!(" {kind} |") } else { String::new() };
+        format!("| `{name}` |{kind} {meaning} |\n")
+    };
+    format!("{head}\n{rule}\n") + &rows.iter().map(line).collect::<String>()
 }
 
 /// A row of a table: a field or a variant.
@@ -128,14 +128,6 @@ fn rows(source: &str, name: &str) -> Option<Vec<Row>> {
 }
 
 impl Row {
-    fn of_word(&self) -> String {
-        format!("| `{}` | {} |\n", self.name, self.meaning)
-    }
-
-    fn of_key(&self) -> String {
-        format!("| `{}` | {} | {} |\n", self.name, self.kind, self.meaning)
-    }
-
     /// Reads a field or a variant from a line. `None` if its attributes leave it out.
     fn read(line: &str, attributes: &str, is_enum: bool, is_kebab: bool) -> Option<Self> {
         if attributes.contains("skip)") || attributes.contains("flatten") {
