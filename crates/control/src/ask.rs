@@ -1,4 +1,4 @@
-//! The client side of a control socket: asks a server, and waits for the answer until a deadline.
+//! The client side of a control socket: sends a request to a session's server, and waits for the answer.
 
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;

@@ -21,7 +21,7 @@ use socket2::{Domain, SockAddr, Socket, Type};
 const DIRECTORY_VARIABLE: &str = "ROVE_RUNTIME_DIR";
 /// Environment variable that names the user's runtime directory (XDG Base Directory Specification).
 const XDG_VARIABLE: &str = "XDG_RUNTIME_DIR";
-/// Most entries read from a directory of control sockets. Chosen: four for each of a server's 999 default UDP ports.
+/// Maximum number of entries read from a socket directory. Chosen: four for each of a server's 999 default UDP ports.
 const ENTRIES_MAX: usize = 4096;
 /// Mode of a directory of control sockets, which only its owner may enter.
 const PRIVATE: u32 = 0o700;
@@ -107,7 +107,7 @@ impl Directory {
         if found.mode() & 0o777 != PRIVATE {
             return Err(DirectoryError::Open(path));
         }
-        // After these checks no other user can replace the directory: its parent is the user's, root's or sticky.
+        // From here on no other user can replace the directory, because its parent is the user's, root's or sticky.
         Ok(Some(Self(path)))
     }
 
@@ -140,8 +140,8 @@ impl Directory {
         self.0.join(name.to_string())
     }
 
-    /// Returns the path that a session's socket has while it serves no requests: until it accepts connections, and
-    /// after the session, while the server only lingers ([`crate::Handover`]).
+    /// Returns the path of a session's socket while the server answers no requests: before the socket accepts
+    /// connections, and after the session, while the server only lingers ([`crate::Handover`]).
     pub(crate) fn unready_socket(&self, name: SessionName) -> PathBuf {
         self.0.join(format!(".{name}"))
     }
@@ -152,8 +152,8 @@ impl Directory {
         self.named(|text| text.parse().ok())
     }
 
-    /// Removes the sockets and labels of dead processes. Connects only to sockets whose process number does not exist
-    /// here, to wake no server of this container. If such a socket accepts, its server runs outside the container.
+    /// Removes the sockets and labels of dead processes. A process number that does not exist here may belong to a
+    /// server outside this container. Its socket is therefore removed only if it refuses a connection.
     pub(crate) fn remove_leftovers(&self) {
         for entry in self.entries() {
             let name = entry.file_name();
@@ -163,7 +163,7 @@ impl Directory {
                 Ok(kind) if kind.is_symlink() => session_of(name),
                 _ => continue,
             };
-            // A label whose socket is missing also counts as left over.
+            // A label of a dead process is also removed if its socket is missing.
             let is_left = || {
                 connect(&self.0.join(socket)).is_err_and(|error| {
                     matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotFound)
@@ -209,7 +209,7 @@ fn session_of(file_name: &str) -> &str {
     name.strip_suffix(LABEL_SUFFIX).unwrap_or(name)
 }
 
-/// Writes the label beside a control socket, which names the session if its server does not answer. `None` removes it.
+/// Writes a session's label beside its control socket, for a server that does not answer. `None` removes the label.
 pub(crate) fn write_label(socket: &Path, label: Option<&str>) {
     let path = label_path(socket);
     // A dead server with the same process number and port may have left a label.
@@ -469,7 +469,7 @@ mod tests {
             let error = Directory::create(&path).unwrap_err();
             assert!(matches!(error, DirectoryError::Foreign(_)), "{path:?}: {error}");
         }
-        // After `su`, the variable still names the former user's directory, which is of no use.
+        // After `su`, the variable still names the former user's directory, which must be ignored.
         let found = |user| candidates(None, Some(theirs.clone().into()), None, user);
         assert_eq!(found(7), candidates(None, None, None, 7));
         assert_eq!(found(12_345)[0], theirs.join("rove"));

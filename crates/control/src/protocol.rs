@@ -1,7 +1,7 @@
 //! The protocol of a control socket: a line of text is the request, and a line of JSON the answer.
 //!
-//! An answer has the form `{"protocol":1,"session":{...}}`, with the further members that the list below names. If the
-//! server refuses, the answer is `{"protocol":1,"error":"..."}`. ADDRESS is the IP address from which the user asks.
+//! An answer is `{"protocol":1,"session":{...}}`, with the further JSON fields that the list below names. A refusal is
+//! `{"protocol":1,"error":"..."}`. ADDRESS is the IP address from which the user asks.
 //!
 //! - `rove/1 status` asks for the session's description.
 //! - `rove/1 end` ends the session. The exit of the server then closes the connection.
@@ -13,7 +13,7 @@
 //! - `rove/1 jump SOURCE` names the address and port from which a jump host's forwarder sends the client's datagrams.
 //! - `rove/1 drop NAME` asks the server to type the path of file NAME in the user's drop folder.
 //!
-//! Later versions may add members, which readers skip. A changed member needs another protocol number.
+//! Later versions may add JSON fields, which readers skip. A changed field needs another protocol number.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -29,9 +29,9 @@ pub(crate) const REQUEST_LEN_MAX: usize = 128;
 /// Longest reply of a session's server, in bytes with its line end. Chosen: room for the largest [`SessionStatus`],
 /// whose every byte may become six in JSON, and for fields of later versions.
 pub(crate) const REPLY_LEN_MAX: usize = 32_768;
-/// Most bytes of the session's command in a reply. Chosen: more than a terminal's line shows.
+/// Most bytes of the session's command in a reply; later words are cut. Chosen: more than a terminal's line shows.
 const COMMAND_BYTES_MAX: usize = 1024;
-/// Most words of the session's command in a reply. Chosen: more than a terminal's line shows.
+/// Most words of the session's command in a reply; later words are cut. Chosen: more than a terminal's line shows.
 const COMMAND_WORDS_MAX: usize = 64;
 /// Most bytes of any other text in a reply, such as the window title. Chosen: more than a terminal's line shows.
 const TEXT_BYTES_MAX: usize = 256;

@@ -12,7 +12,7 @@ use crate::protocol::{Answer, Request, SessionStatus};
 /// Most servers asked at the same time, each of which takes a descriptor. Chosen: a sixteenth of a process's usual
 /// limit of descriptors.
 const AT_ONCE: usize = 64;
-/// Least time for the replies of a group of servers, even if servers of earlier groups have used up the deadline.
+/// Least time for the replies of a group of servers, even if earlier groups have used up the time until the deadline.
 /// Chosen: far longer than a server needs.
 const GRACE: Duration = Duration::from_millis(200);
 /// How many times a server that has closed a connection is asked again. Chosen: a server keeps eight connections, and
@@ -39,7 +39,7 @@ pub struct Silent {
     pub error: AskError,
 }
 
-/// The result of a survey: sessions, servers that did not answer, and directories that are not trusted.
+/// The result of [`survey()`]: sessions, servers that did not answer, and directories that are not trusted.
 #[derive(Debug, Default)]
 pub struct Survey {
     /// The sessions whose servers answered, oldest first.

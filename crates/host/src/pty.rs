@@ -90,7 +90,7 @@ impl Pty {
     }
 }
 
-/// Opens the terminal side of a pseudo-terminal without its name, which may be another terminal's in a container.
+/// Opens the terminal side of a pseudo-terminal without its name, which may name another terminal in a container.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 fn open_terminal(master: &OwnedFd) -> rustix::io::Result<OwnedFd> {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;

@@ -56,7 +56,7 @@ struct Arrays<'a> {
     program: &'a Program,
     arguments: Vec<*const c_char>,
     environment: Vec<*const c_char>,
-    /// The arguments of a shell that runs a script. The second is the script's path.
+    /// The arguments of a shell that runs a script. The second argument is the script's path.
     script: Vec<*const c_char>,
 }
 
@@ -131,7 +131,7 @@ fn run_child(
     if !matches!(rustix::io::retry_on_intr(|| rustix::io::read(gate, &mut byte)), Ok(1)) {
         exit(0);
     }
-    // The limit on core dumps is lifted as late as possible: this memory holds the session key until exec.
+    // The limit on core dumps is lifted as late as possible, because this memory holds the session key until exec.
     let _ = rustix::process::setrlimit(Resource::Core, program.core_limit);
     write_all(&program.greeting);
     let (text, code) = match arrays.execute() {
@@ -176,7 +176,7 @@ fn close_others(_: &Forked, gate: &OwnedFd) {
         #[cfg(all(target_os = "linux", not(rove_portable)))]
         for (first, last) in [(3, gate - 1), (gate + 1, c_int::MAX)] {
             let [from, to] = [first, last].map(libc::c_long::from);
-            // Linux before 5.9 has no such call, and a container may refuse it.
+            // Linux before 5.9 lacks `close_range`, and a container may refuse it.
             if libc::syscall(libc::SYS_close_range, from, to, 0) != 0 {
                 for other in first..=last.min(DESCRIPTORS_MAX) {
                     libc::close(other);

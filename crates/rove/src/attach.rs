@@ -52,7 +52,7 @@ pub(crate) fn run(
     if let [own] = &sessions[..] {
         check_outside(own, inside)?;
     }
-    // If no session is named, sessions without a program and the session around this terminal do not count.
+    // If no session is named, sessions without a program and the session that this terminal shows do not count.
     sessions.retain(|found| {
         let is_open = check_outside(found, inside).is_ok() && !found.status.attachment.no_program;
         session.is_some() || is_open

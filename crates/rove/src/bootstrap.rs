@@ -294,7 +294,7 @@ pub(crate) fn has_terminal() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
-/// Returns an error if rove's own client would have no terminal.
+/// Returns an error if rove's own client needs a terminal and has none.
 fn check_terminal(options: &HostOptions) -> Result<(), BootstrapError> {
     let needs_none = matches!(options.session, WantedSession::Streams(_)) || options.no_program;
     if options.name == ProgramName::Mosh || options.client.is_some() || needs_none {

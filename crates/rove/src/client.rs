@@ -270,7 +270,7 @@ fn offered(way: &Way) -> Capabilities {
     }
 }
 
-/// Returns whether the client can lend the agent to the host in the way that the user chose. Prints a warning if not.
+/// Returns whether the client can forward the agent in the way that the user chose. Prints a warning if it cannot.
 fn may_be_lent(
     call: &AgentCall,
     is_unseen: bool,
@@ -327,7 +327,7 @@ fn start(
         Some(record) => record.start(&mut session, store)?,
         None => {
             session.recording().stop();
-            // The session sends the keystrokes of the former client's record again, so that record is of no more use.
+            // The session sends the keystrokes of the former client's record again, so that record is no longer needed.
             store.into_iter().for_each(Store::remove);
         }
     }
@@ -397,7 +397,7 @@ fn says_end(name: ProgramName, command: Option<&str>) -> bool {
 }
 
 /// Returns whether the session runs a shell or a command, as far as this client knows. Under the name `mosh` the answer
-/// is always `Unknown`: the last screen then disappears, as with stock.
+/// is always `Unknown`, so that the last screen disappears at the end, as with stock.
 fn running(name: ProgramName, command: Option<&str>) -> Running {
     match (name, command) {
         (ProgramName::Mosh, _) | (_, None) => Running::Unknown,

@@ -1,7 +1,7 @@
 //! The folder on a host for files that `rove put` copies: `~/.cache/rove/drop`, which only its user may enter.
 //!
-//! A file gets its final name once it is complete. Until then it has a temporary name. If the copy is cut off, the file
-//! is removed. If this process is killed, the next copy removes the file.
+//! A file gets its final name when it is complete. Until then it has a temporary name. If the copy is cut off, the file
+//! is removed. If this process is killed, the next `rove put` to this host removes the file.
 
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File};
@@ -144,8 +144,8 @@ impl DropFolder {
         Err(Errno::EXIST.into())
     }
 
-    /// Locks a new file, so that [`Self::sweep`] of another copy does not remove it. Returns `false` if another copy
-    /// has already locked or removed it.
+    /// Locks a new file, so that [`Self::sweep`] in another process does not remove it. Returns `false` if another
+    /// process has already locked or removed the file.
     fn lock(&self, part: &str, file: &File) -> rustix::io::Result<bool> {
         match flock(file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}

@@ -205,7 +205,7 @@ pub(crate) fn way_of(user: u32, path: &Path, home: Option<&Path>) -> Result<Path
 ///
 /// Returns why somebody else can change the file.
 pub(crate) fn file(path: &Path, found: &std::fs::Metadata) -> Result<(), Exposure> {
-    // The mode of a device does not matter: everybody may write /dev/null, but nobody can read those bytes there.
+    // The mode of a device does not matter. For example, nobody can read the bytes that others write to /dev/null.
     let kind = if found.file_type().is_char_device() { Kind::Link } else { Kind::File };
     Evidence::new(kind, found).check(geteuid().as_raw(), path, has_access_list(path))
 }

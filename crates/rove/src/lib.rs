@@ -32,7 +32,7 @@
 //!   `opening` is a stream that waits for the peer's answer, and `connect` makes the connection at the other end.
 //!   `errand` is work in a thread.
 //! - `drop_folder` keeps files that are copied to the host.
-//! - `agent` has the parts that lend the user's agent to the host: a private socket, joined connections and a filter.
+//! - `agent` has the parts that forward the user's agent: a private socket, joined connections and a filter.
 //! - `tunnel` carries datagrams through ssh: `near` is the client's end, and `far` the host's.
 //! - `prompt_store` keeps prompts from one session to the next, and `forget` deletes them.
 //! - `resume` keeps a record by which another client can go on with a session, and `resume_command` is `rove resume`.

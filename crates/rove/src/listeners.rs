@@ -78,7 +78,7 @@ pub(crate) struct SocketFile {
 }
 
 impl Listeners {
-    /// Checks that all listeners can be opened, if the user requires them all, and closes them again.
+    /// If the user requires all listeners, opens them as a test, and closes them again.
     ///
     /// # Errors
     ///
@@ -165,7 +165,7 @@ impl Listeners {
     ///
     /// Returns the system's error. A later call may succeed.
     pub(crate) fn accept(&self) -> io::Result<Option<(OwnedFd, Option<&Target>, &str)>> {
-        // The search begins after the last successful listener, so that its connections do not delay others.
+        // The search begins after the listener that last accepted, so that its connections do not delay others.
         let next = self.next.get();
         for at in (next..next + self.all.len()).map(|at| at % self.all.len()) {
             let listener = &self.all[at];
@@ -317,11 +317,11 @@ pub(crate) fn listen_at_path(path: &Path, rules: &Forwards) -> io::Result<(Owned
     Ok((listener, file))
 }
 
-/// Sets the mode of the socket at a path. Another user who may write the folder can put a link there meanwhile, which
+/// Sets the mode of the socket at a path. Another user who may write the folder can replace the socket by a link, which
 /// this function does not follow.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
-    // Linux before 6.6 has no call for this. The descriptor's name in `/proc` leads to the very file that was opened.
+    // Linux before 6.6 cannot set a mode without following links. The descriptor's name in `/proc` leads to the socket.
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let made = rustix::fs::open(path, flags, Mode::empty())?;
     if !FileType::from_raw_mode(fstat(&made)?.st_mode).is_socket() {
@@ -333,7 +333,7 @@ fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
 
 #[cfg(any(rove_portable, not(target_os = "linux")))]
 fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
-    // Another user may put a link at the path between these two calls.
+    // Another user may replace the socket by a link between `symlink_metadata` and `set_permissions`.
     if !fs::symlink_metadata(path)?.file_type().is_socket() {
         return Err(Errno::EXIST.into());
     }
@@ -346,7 +346,7 @@ fn may_replace(path: &Path, replaces: bool) -> bool {
     let is_own = found.is_ok_and(|it| {
         it.file_type().is_socket() && it.uid() == rustix::process::geteuid().as_raw()
     });
-    // The attempt does not block, because a stopped process accepts nothing.
+    // The connection attempt must not block, because a stopped process accepts no connections.
     let is_dead = || {
         rove_control::connect(path).is_err_and(|it| it.kind() == io::ErrorKind::ConnectionRefused)
     };

@@ -19,7 +19,7 @@ use crate::sys::is_locale_installed;
 pub(crate) mod piped;
 mod scrub;
 
-/// Number of colours from which programs get `TERM=xterm-256color` instead of `TERM=xterm`.
+/// Least number of colours at which programs get `TERM=xterm-256color` instead of `TERM=xterm`.
 const MANY_COLORS: u32 = 256;
 /// Files of messages of the day. The first dynamic file that can be read is shown, and then the static file. Source:
 /// Mosh 1.4.0 as observed.

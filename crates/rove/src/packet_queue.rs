@@ -10,12 +10,12 @@ use crate::sys;
 /// Linux counts it, so that at most two wait.
 const UNSENT_BYTES_MAX: usize = 2_560;
 
-/// Most stream packets sent in one call. Chosen: full packets together fit into the longest IP packet, the limit of
-/// Linux for a call.
+/// Most stream packets sent in one system call. Chosen: as many full packets as fit into the longest IP packet, which
+/// is Linux's limit for such a call.
 const BURST_MAX: usize = 44;
 
-/// First and longest pause until a full queue is checked again. Chosen: the time of two packets at 100 Mbit/s; and less
-/// than that of two at 10 Mbit/s, which halved the wake-ups of a copy at 5 Mbit/s.
+/// First and longest pause until a full queue is checked again. Chosen: the time of two packets at 100 Mbit/s; the
+/// longest is below that time at 10 Mbit/s, and halved the wake-ups of a file copy at 5 Mbit/s.
 const PAUSES: [Duration; 2] = [Duration::from_micros(200), Duration::from_micros(1_600)];
 
 /// Decides how many packets may be sent at a time.
@@ -39,8 +39,8 @@ impl PacketQueue {
         self.room_beside(now, sys::unsent_bytes(socket))
     }
 
-    /// Returns 1 if a packet may go through an ssh, and 0 if it may not, or if there is no socket. The packets that wait
-    /// have no deadline, because an event wakes the loop when there is room.
+    /// Returns 1 if ssh has room for a packet, and 0 if it has none or no UDP socket has the server's address family.
+    /// Packets then wait without a deadline, because an event wakes the loop when there is room.
     pub(crate) fn room_elsewhere(&mut self, has_room: bool) -> usize {
         *self = Self { waits_elsewhere: !has_room, ..Self::default() };
         has_room.into()

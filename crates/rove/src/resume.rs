@@ -156,7 +156,7 @@ impl RecordKeeper {
         }
     }
 
-    /// Writes a record. Returns `false` if recording has ended or must start again in new files, instead of writing it.
+    /// Writes a record. Returns `false` if the record is not written: recording has ended or starts in new files.
     fn write(&mut self, now: Instant, session: &mut Client, record: &Record) -> bool {
         let Stage::Written(store) = &mut self.stage else {
             session.recording().stop();

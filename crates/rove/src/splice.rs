@@ -35,8 +35,8 @@ pub(crate) struct Descriptor {
 pub(crate) type Changed = (Stat, Weak<()>);
 
 impl Descriptor {
-    /// Makes a copy of a standard descriptor. `others` lists the descriptors whose mode was changed; a newly changed
-    /// one is added. Standard input and output may be the same socket, and output and errors the same pipe.
+    /// Duplicates a standard descriptor in non-blocking mode. `others` lists all descriptors whose mode was changed.
+    /// Standard input and output may be the same socket, and output and errors the same pipe.
     pub(crate) fn copy_of(standard: BorrowedFd<'_>, others: &mut Vec<Changed>) -> io::Result<Self> {
         let fd = fcntl_dupfd_cloexec(standard, 3)?;
         let found = fstat(&fd)?;
@@ -94,7 +94,7 @@ pub(crate) struct Splice {
     has_more: bool,
     /// Whether an error or a reset has cut a direction off. A peer that stops reading does not count.
     is_cut: bool,
-    /// The error of the write to `output` that has ended this direction.
+    /// The error of the write that has ended the direction to `output`.
     write_error: Option<Errno>,
     /// Whether [`Splice::cut`] has ended both directions, as after a reset by the peer.
     is_reset: bool,
@@ -198,7 +198,7 @@ impl Splice {
         self.is_reset
     }
 
-    /// Copies from `input` to the stream, by a single read, because a terminal would block at the second.
+    /// Copies from `input` to the stream by a single read, because a second read from a terminal could block.
     fn fill(&mut self, mux: &mut Mux, buffer: &mut [u8]) {
         let Some(input) = &self.input else { return };
         let room = match mux.room(self.id) {

@@ -50,7 +50,7 @@ pub(crate) struct SshProcess {
     error_line: Vec<u8>,
     /// The last error line that is no progress message, without control characters; empty if there was none.
     pub(crate) said: String,
-    /// Whether the output is still open, and whether the error output is (`has_error_output`).
+    /// Whether ssh's output is open (`has_output`), and whether its error output is open (`has_error_output`).
     has_output: bool,
     has_error_output: bool,
 }

@@ -27,8 +27,8 @@ impl SshReaper {
         Self { process, ask_at: now, kill_at: now + PATIENCE }
     }
 
-    /// Sends the process the signal that is due, if any. Returns `false` after its end. No other part of this process
-    /// may wait for it, because the system could then reuse its number.
+    /// Sends the process the signal that is due, if any. Returns `false` after the process has ended. No other part of
+    /// rove may wait for the process, because the system could then reuse its number.
     pub(crate) fn reap(&mut self, now: Instant) -> bool {
         let due = self.poll_signal(now);
         self.process.signal(due)
@@ -37,7 +37,7 @@ impl SshReaper {
     /// Returns the signal that is due, if any. [`Signal::KILL`] is the last.
     pub(crate) fn poll_signal(&mut self, now: Instant) -> Option<Signal> {
         if self.kill_at <= now {
-            // A program that waits for a disk or a network file system ends only after this wait.
+            // SIGKILL is repeated, because a program that waits for a disk or a network file system may end later.
             (self.ask_at, self.kill_at) = (now + PATIENCE, now + PATIENCE);
             return Some(Signal::KILL);
         }

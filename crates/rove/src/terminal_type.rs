@@ -169,7 +169,7 @@ pub(crate) fn can_be_asked(term: &str) -> bool {
     is(term, ASKABLE)
 }
 
-/// Returns the graphic renditions (SGR) that a terminal supports. It may misread other renditions: an old terminal
+/// Returns the graphic renditions (SGR) that a terminal supports. An old terminal may misread others. For example, it
 /// takes the sub-parameters of an underline's kind for other attributes.
 fn repertoire(info: &Terminfo<'_>, term: &str) -> Repertoire {
     let is_decorated = is(term, DECORATING);

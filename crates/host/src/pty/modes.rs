@@ -69,8 +69,8 @@ fn takes_utf8(_: InputModes) -> bool {
     false
 }
 
-/// Returns whether only modes that [`tty`] reports change the echo of text and of the erase key. Linux, macOS and
-/// FreeBSD then echo text and the erase key alike.
+/// Returns whether the echo of text and of the erase key depends only on modes that [`tty`] reports. Under such modes,
+/// Linux, macOS and FreeBSD echo the same bytes.
 fn is_ordinary(found: &Termios) -> bool {
     let input = InputModes::ISTRIP | InputModes::INLCR | InputModes::IGNCR | InputModes::PARMRK;
     let output = OutputModes::OCRNL | OutputModes::ONOCR | OutputModes::ONLRET;

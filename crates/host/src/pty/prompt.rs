@@ -35,7 +35,7 @@ struct Editor {
 }
 
 /// The programs that were tested. dash is left out, because it has no line editor and the kernel echoes for it.
-/// Programs with an event loop (Node.js, IPython) are left out, because they wait for any answer as at their prompt.
+/// Programs with an event loop (Node.js, IPython) are left out, because they wait at a prompt as for any other input.
 static EDITORS: [Editor; 9] = [
     Editor { name: "bash", is_shell: true, reads: false, nests: false },
     Editor { name: "fish", is_shell: true, reads: false, nests: true },
@@ -80,8 +80,8 @@ struct Wait {
 
 impl PromptWatch {
     /// Returns whether `child` is a shell that waits at its own prompt, or has started a program that waits at its own.
-    /// The waiting process has then read all that was written to `master`, and all of its output was read from there.
-    /// `tty` is the terminal's state. Call this after every read and write, because jobs are seen only while they run.
+    /// The waiting process has then read all keys from `master`, and the caller has read all of its output. `tty` is
+    /// the terminal's state. Call this after every read and write, because a job is noticed only while it runs.
     pub fn look(&mut self, master: &Master, child: &Child, tty: Tty) -> bool {
         let Ok(foreground) = tcgetpgrp(&master.0) else { return false };
         let is_job = foreground != child.pid;
@@ -160,7 +160,7 @@ impl Wait {
         (self.editor, self.stack_start) == (other.editor, other.stack_start)
     }
 
-    /// Returns whether this wait has a higher stack pointer in a program that nests, so that `other` was no prompt.
+    /// Returns whether this wait has a higher stack pointer in a program that nests. If so, `other` was no prompt.
     const fn is_shallower_than(&self, other: &Self) -> bool {
         self.editor.nests && self.stack_pointer > other.stack_pointer
     }

@@ -13,7 +13,7 @@ const MESSAGE_MAX: usize = 262_144;
 /// Most keys of an ssh agent whose names are stored. Chosen: more than an ssh server lets a login try.
 const NAMES_MAX: usize = 64;
 
-/// Most characters shown of a name that the host or a key's owner chose. Chosen: a notice has room for several.
+/// Most characters shown of a name that the host or a key's owner chose. Chosen: several such names fit into a notice.
 const NAME_CHARS_MAX: usize = 40;
 
 /// Type numbers of requests to an agent. Source: draft-ietf-sshm-ssh-agent, section 6.1.

@@ -16,7 +16,7 @@ const NAME_SERVERS: &str = "/etc/resolv.conf";
 /// Time after which the system's resolver asks its next server. Source: `timeout` in resolv.conf(5).
 const RESOLVER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Longest wait for the addresses of a host if the command works without them, too. Chosen: [`RESOLVER_TIMEOUT`] for a
+/// Longest wait for a host's addresses by a command that also works without them. Chosen: [`RESOLVER_TIMEOUT`] for a
 /// silent first server, and 1 s for the answer of the next server.
 pub(crate) const RESOLVER_PATIENCE: Duration = Duration::from_secs(6);
 const _: () = assert!(RESOLVER_TIMEOUT.as_secs() < RESOLVER_PATIENCE.as_secs());

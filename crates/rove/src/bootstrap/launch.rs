@@ -18,7 +18,7 @@ use crate::bootstrap::questions::Questions;
 use crate::bootstrap::screen::{Screen, tell_running};
 
 /// Longest wait for the start of rove's command on the host, for `rove exec` and `rove -W`. Then ssh's input is closed,
-/// because a forced command that reads it would never end. Chosen: three times a login that counts as slow.
+/// as a forced command that reads its input would never end. Chosen: three times a login that counts as slow.
 const INPUT_MAX: Duration = Duration::from_secs(15);
 /// Longest wait for the start of rove's command, in place of [`INPUT_MAX`], if ssh may ask the user. After this time,
 /// no question is open. Source: sshd_config(5), `LoginGraceTime`.

@@ -12,8 +12,8 @@ use crate::bootstrap::ssh_query;
 use crate::messages::warn;
 use crate::question;
 
-/// Longest wait for the TCP connection, and then for the server's identification. Chosen: four round trips of a bad
-/// path, because the user waits for it.
+/// Longest wait for the TCP connection, and again for the ssh server's first line. Chosen: four round trips of a bad
+/// path, because the user waits for the result.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Beginning of the first line that an ssh server sends. Source: RFC 4253, section 4.2.

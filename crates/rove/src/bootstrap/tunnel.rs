@@ -1,5 +1,5 @@
-//! Makes the command lines of further ssh processes. An ssh may lend the user's agent, or start a forwarder (a relay of
-//! datagrams) on a jump host. It may also carry a session's datagrams in place of UDP or the login's ssh.
+//! Makes the command lines of further ssh processes. Such an ssh forwards the user's agent, starts a forwarder (a relay
+//! of datagrams) on a jump host, or carries a session's datagrams in place of UDP or the login's ssh.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -33,7 +33,7 @@ pub(super) fn again(options: &HostOptions, plan: &Plan, port: &str, asks_nothing
     Again { shares, guard, ..Again::new(Some(&words), &plan.challenge, Some(asks_nothing)) }
 }
 
-/// Returns how an ssh lends the user's agent to the plan's host. `None` if the session lends no agent.
+/// Returns how an ssh forwards the user's agent to the plan's host. `None` if the session forwards no agent.
 pub(super) fn agent_call(options: &HostOptions, plan: &Plan) -> Option<AgentCall> {
     let agent = plan.config.agent.clone().filter(|_| options.forwards())?;
     // This ssh has no terminal, and a connection of its own.
@@ -56,7 +56,7 @@ impl JumpQuestion {
         let (ssh, family) = (options.ssh.clone(), options.family.clone());
         Self(jump.map(|jump| {
             let (answer, answers) = mpsc::sync_channel(1);
-            // A thread that is late ends when this process becomes the client by exec.
+            // If the lookup takes too long, its thread ends when this process becomes the client by exec.
             thread::spawn(move || answer.send(jump_call(&jump, &ssh, &family, remote)));
             answers
         }))

@@ -21,7 +21,7 @@ use crate::sessions::describe;
 /// Most bytes that a shell completion reads of all ssh files together. Chosen: the files can name 10,000 hosts, and
 /// reading takes a tenth of a second.
 const BYTES_MAX: u64 = 4 * 1024 * 1024;
-/// Most ssh files that a shell completion reads, and most that one `Include` names. Chosen: far more than usual.
+/// Most ssh files that a shell completion reads, and most files for one `Include`. Chosen: far more than usual.
 const FILES_MAX: usize = 256;
 /// Longest time for reading ssh's files, and again for waiting until servers answer. Chosen: a hundred times the usual
 /// time of either, and half of the second within which a completion must end.
@@ -102,7 +102,7 @@ impl Reader {
         }
     }
 
-    /// Adds those of `names` that are not patterns such as `*.example.org`.
+    /// Adds all `names` except patterns such as `*.example.org`.
     fn take<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
         let is_name = |name: &&str| !name.is_empty() && !name.contains(['*', '?', '!']);
         self.hosts.extend(names.filter(is_name).map(str::to_owned));

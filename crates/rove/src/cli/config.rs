@@ -91,7 +91,7 @@ impl Config {
         Err(ConfigError::Faulty(vec![sentence]))
     }
 
-    /// Checks the user's file. The error has up to [`FAULTS_SHOWN_MAX`] faults, and the number of further ones.
+    /// Checks the user's file. The error has up to [`FAULTS_SHOWN_MAX`] faults, and the number of all other faults.
     fn check(path: &Path) -> Result<(), ConfigError> {
         let shown = path.display();
         let read = file::read(path).map_err(ConfigError::ToRepair)?;

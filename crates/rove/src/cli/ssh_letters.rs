@@ -144,7 +144,7 @@ pub(super) fn forwarding() -> [Arg; 5] {
 /// The keyword of `-L` in ssh's configuration.
 const LOCAL_FORWARD: &str = "LocalForward";
 
-/// ssh obeys only the first of each of these options, but all or the last of others. Source: OpenSSH 9.2 as observed.
+/// Options of which ssh obeys only the first; of other repeated options, it obeys all or the last. Source: OpenSSH 9.2.
 const FIRST_COUNTS: [&str; 5] = ["-i", "-J", "-l", "-o", "-p"];
 
 /// Returns the command `ssh` with the options `letters`. If the program is ssh, these prevail over the command's own

@@ -1,6 +1,6 @@
-//! Lends the user's ssh agent to the session's host. The client starts an ssh that logs in at the host through a stream
-//! of the session. This ssh forwards the agent as `ssh -A` does. ssh tells the agent from which host requests come.
-//!
+//! Lends the user's ssh agent to the session's host (agent forwarding). The client starts an ssh that logs in at the
+//! host through a stream of the session. This ssh forwards the agent as `ssh -A` does, and tells the agent from which
+//! host requests come.
 //! The ssh forwards a socket of the client, where a [`Filter`] checks requests to the real agent and reports
 //! signatures. If ssh cannot log in a second time, a [`Relay`] replaces it.
 
@@ -28,11 +28,11 @@ pub(crate) use login::AgentCall;
 use login::{Login, Look};
 use relay::Relay;
 
-/// Pause between the end of an ssh that had logged in and the next start, at first. Chosen: the host's sshd may be
-/// restarting.
+/// First pause between the end of an ssh that forwarded the agent and the start of the next ssh. Chosen: the host's
+/// sshd may be restarting.
 const PAUSE_MIN: Duration = Duration::from_secs(2);
 
-/// Longest pause between the end of an ssh that lent the agent and the next one. Chosen: few users would wait longer.
+/// Longest pause before an ssh that forwards the agent is started again. Chosen: few users would wait longer.
 const PAUSE_MAX: Duration = Duration::from_secs(120);
 
 /// Time for the user to allow a use of the agent; later, the use is refused. Chosen: the host's ssh that waits for the
@@ -50,7 +50,7 @@ const FORBIDDEN: &str = "the host's sshd forwards no agent (AllowAgentForwarding
 const TOO_OLD: &str =
     "the host's rove is too old to lend it an agent; rove install copies this one";
 
-/// The agent that a client lends to its session's host.
+/// The forwarding of the user's ssh agent to the session's host.
 #[derive(Debug)]
 pub(crate) struct AgentLoan {
     call: AgentCall,
@@ -62,9 +62,9 @@ pub(crate) struct AgentLoan {
     accepted: u64,
     /// The use of a key that the user is asked about.
     question: Option<Question>,
-    /// The pause between the end of the present or next ssh and the start of another.
+    /// The pause between the end of the present or next ssh and the start of the ssh after it.
     pause: Duration,
-    /// Whether an ssh has ever lent the agent.
+    /// Whether an ssh has ever forwarded the agent.
     has_worked: bool,
 }
 
@@ -78,22 +78,22 @@ struct Question {
 
 #[derive(Debug)]
 enum State {
-    /// The client will ask the host for the path in the session's `SSH_AUTH_SOCK` once the session carries streams.
+    /// The client will ask the host for the path in the session's `SSH_AUTH_SOCK` when the session carries streams.
     New,
-    /// The client will ask again at this time, after an ssh that had lent the agent has ended.
+    /// The client will ask for the path again at this time, after an ssh that had forwarded the agent has ended.
     Due(Instant),
-    /// The client has asked, and the host has not answered.
+    /// The client has asked for the path, and the host has not answered.
     Asked(Opening),
     /// An ssh is logging in, or has logged in. The stream tells the host the path of that ssh's agent socket.
     Lent(StreamId, Box<Login>),
     /// The host listens for the relay's connections, or the client is asking the host to listen.
     Relayed(Box<Relay>),
-    /// The loan has ended for good.
+    /// The agent is not forwarded, and will not be in this session.
     Over,
 }
 
 impl AgentLoan {
-    /// Creates the loan of a new session.
+    /// Creates the state of a new session, whose agent is not forwarded yet.
     pub(crate) fn new(call: AgentCall) -> Self {
         Self {
             call,
@@ -107,7 +107,7 @@ impl AgentLoan {
         }
     }
 
-    /// Does all work that needs no waiting. Returns sentences for the user, with one for each use of a key.
+    /// Advances the agent forwarding without waiting. Returns sentences for the user, with one for each use of a key.
     pub(crate) fn turn(&mut self, now: Instant, mux: &mut Mux) -> Vec<String> {
         let sentence = match &mut self.state {
             State::New => self.ask(now, mux),
@@ -123,7 +123,7 @@ impl AgentLoan {
         sentences.map(|sentence| format!("-A: {sentence}")).collect()
     }
 
-    /// Ends the loan. Returns `reason` as a sentence for the user, unless the loan was over already.
+    /// Ends the agent forwarding. Returns `reason` as a sentence for the user, or `None` if it had already ended.
     pub(crate) fn end(&mut self, reason: &str) -> Option<String> {
         let is_over = matches!(self.state, State::Over);
         self.state = State::Over;
@@ -152,8 +152,8 @@ impl AgentLoan {
         relay.poll_listener()
     }
 
-    /// Handles the host's answer about the relay's listener. `refusal` says why the host does not listen; it is `None`
-    /// if the host listens. Returns a sentence for the user.
+    /// Handles the host's answer about the relay's listener. `refusal` is the host's reason not to listen, or `None` if
+    /// the host listens. Returns a sentence for the user.
     pub(crate) fn handle_listener(
         &mut self,
         mux: &mut Mux,
@@ -249,7 +249,7 @@ impl AgentLoan {
         }
     }
 
-    /// Lends the agent by a relay, after the ssh has ended for this reason.
+    /// Forwards the agent by a relay, after the ssh that should have forwarded it has ended for this reason.
     fn relay(&mut self, mux: &mut Mux, stream: StreamId, reason: String) -> Option<String> {
         // The new socket has the same path as the login's socket, so the login must be dropped first.
         self.state = State::Over;
@@ -359,7 +359,7 @@ mod tests {
         }
     }
 
-    /// Returns a loan with `count` connections that ask for a signature, and the far ends of the connections.
+    /// Returns a forwarding with `count` connections that ask for a signature, and the peers' ends of the connections.
     fn asking(how: AgentUse, count: u64) -> (AgentLoan, Vec<[UnixStream; 2]>) {
         let mut loan = AgentLoan::new(call(how));
         loan.state = State::Over;
@@ -401,7 +401,7 @@ mod tests {
         assert_eq!((turn(&mut loan), loan.joints.len()), (None, 0));
     }
 
-    /// Asks a host for the path to an agent, and lets `answer` answer. Returns the loan, and the sentence for the user.
+    /// Asks a host for the path to an agent. `answer` makes the host's reply. Returns the forwarding and its sentence.
     fn asked(answer: impl FnOnce(&mut Mux, StreamId)) -> (AgentLoan, Option<String>) {
         let mut now = Instant::ZERO;
         let (mut client, mut server) = muxes();

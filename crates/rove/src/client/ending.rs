@@ -8,7 +8,7 @@ use rove_session::{ClientOutcome, ExitStatus, MissingLines, Outside};
 /// Exit code of a session that failed. Source: Mosh 1.4.0 as observed, docs/wire.md.
 pub(super) const FAILURE: u8 = 1;
 
-/// Returns the sentence about a session that failed, or `None` for one that ended in order. `silence` makes the
+/// Returns the sentence about a session that failed. `None` for a session that ended in order. `silence` makes the
 /// sentence for a server that never answered.
 pub(super) fn failure(
     outcome: ClientOutcome,
@@ -270,7 +270,7 @@ mod tests {
             let (_, rest) = text.split_once(first).expect(&text);
             assert!(rest.contains("If that stays silent, ") && rest.contains(other), "{text}");
         }
-        // If the reason is known, no sentence blames a later login.
+        // If the reason for the silence is known, no sentence names a later login as the reason.
         let refused = Some(&Refusal::Port);
         for text in [udp(refused), ssh(refused, ""), ssh(None, "it was killed")] {
             assert!(!text.contains("later login"), "{text}");

@@ -38,7 +38,7 @@ use crate::{doctor, entropy, hardening, logging, threads};
 /// The signals that end the session, and SIGPIPE, which a closed pipe raises.
 const SIGNALS: [i32; 5] = [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE];
 
-/// Longest wait of `rove -W` and others for the server to confirm the session's end. Chosen: a user waits for it, too.
+/// Longest wait of `rove -W`, `exec` and `put` until the server confirms the session's end. Chosen: a user waits, too.
 const FAREWELL_MAX: Duration = Duration::from_secs(2);
 
 pub(super) mod connection;
@@ -232,7 +232,7 @@ impl Forward {
         Whose::Others
     }
 
-    /// Returns the result of this process's own call, if the session has ended before the call.
+    /// Returns the result of this process's own call if the session has ended before the call was done.
     fn lost(&self, outcome: Option<ClientOutcome>, options: &ClientOptions) -> Carried {
         let (server, host) = (options.server, options.call.host.as_deref());
         let tried = self.session.candidates().iter().collect();

@@ -18,28 +18,28 @@ use crate::share::Gate;
 use crate::share::message::{Asked, Asking, Word, line};
 use crate::splice::Splice;
 
-/// Most calls of other processes that use a session at a time. Chosen: half of the streams that a session has.
+/// Most calls of other rove processes that use a session at a time. Chosen: half of the streams that a session has.
 const LOANS_MAX: usize = STREAMS_MAX / 2;
 
-/// Most calls that run a program through a session at a time. Chosen: half of the streams that may wait for an answer
-/// of the host. The stream of a program's input waits for the program's exit status.
+/// Most `rove exec` calls of other processes that use a session at a time. Chosen: half of the streams that may wait
+/// for an answer of the host, because a program's input waits for the exit status.
 const PROGRAMS_MAX: usize = CONNECTS_MAX / 2;
 
-/// Most calls whose streams wait for the host's first answer. Chosen: with the streams of programs, fewer than may wait
-/// for an answer at a time.
+/// Most calls of other processes whose streams wait for the host's first answer. Chosen: with the inputs of running
+/// programs, fewer streams than may wait for an answer at a time.
 const OPENING_MAX: usize = 4;
 const _: () = assert!(PROGRAMS_MAX + PROGRAM_STREAMS * OPENING_MAX < CONNECTS_MAX);
 
 /// Streams of a program: its input, output and errors.
 const PROGRAM_STREAMS: usize = 3;
 
-/// Most connections of calls whose requests have not arrived. Chosen: more than the programs that call at once.
+/// Most connections of other rove processes whose requests have not arrived. Chosen: more than usually call at once.
 const ASKING_MAX: usize = 16;
 
 /// The code that resets a stream whose call has ended. Chosen: unlike the stream layer's own codes.
 pub(super) const UNWANTED: u64 = 18;
 
-/// The calls of other processes that use this session, and the socket at which they ask.
+/// The calls of other processes that use this session, and the socket at which such processes connect.
 #[derive(Debug)]
 pub(super) struct Lender {
     gate: Gate,
@@ -85,7 +85,7 @@ impl std::fmt::Debug for Loan {
 }
 
 impl Lender {
-    /// Creates a lender for calls to this gate: the session's account on its host, reached in the same way.
+    /// Creates a lender that accepts calls for this gate: the session's account, host and ssh route.
     pub(super) fn new(gate: Gate) -> Self {
         let (asking, loans) = (Vec::new(), Vec::new());
         Self { gate, socket: None, is_open: false, asking, loans, told: 0, is_dark: false }
@@ -117,7 +117,7 @@ impl Lender {
         !self.loans.is_empty()
     }
 
-    /// Returns whether there are calls or requests.
+    /// Returns whether calls use this session, or processes have connected and not yet sent their whole request.
     pub(super) fn is_used(&self) -> bool {
         !self.asking.is_empty() || !self.loans.is_empty()
     }
@@ -146,7 +146,7 @@ impl Lender {
         waiting.sum()
     }
 
-    /// Reads requests without blocking. Returns whether there are calls or requests.
+    /// Reads requests without blocking. Returns the result of [`Lender::is_used`].
     pub(super) fn take(&mut self, now: Instant) -> bool {
         if let Some(socket) = &mut self.socket {
             socket.unmute();
@@ -166,8 +166,8 @@ impl Lender {
         self.is_used()
     }
 
-    /// Accepts a request's call if the request is for this gate, there is room, and the host is not silent. A refused
-    /// call logs in by itself.
+    /// Accepts a call if it asks for this gate, the limits on calls permit it, and the host is not silent. A process
+    /// whose call is refused logs in by itself.
     fn begin(&mut self, (request, call, descriptors): Asked) {
         if request.gate != self.gate || self.loans.len() >= LOANS_MAX || self.is_dark {
             return;

@@ -169,7 +169,7 @@ impl LoginCallbacks {
     }
 }
 
-/// Returns the question about a login. The important words come first, because a small window cuts off the end.
+/// Returns the question about a login. The important words come first, because a small window cuts off the rest.
 fn question(callback: &Callback, program: &str, host: &str) -> String {
     let Callback { login, port, .. } = callback;
     let program: String = program.chars().take(PROGRAM_SHOWN_MAX).collect();

@@ -130,7 +130,7 @@ impl Pump {
             self.draw(now);
             if let (Some(keeper), Some(memory)) = (&mut self.prompts, self.session.prompt_memory())
             {
-                // Prompts at which a line was not echoed are saved at once, because other sessions may show them, too.
+                // A prompt after which the host did not echo is saved at once, because other sessions may meet it, too.
                 keeper.note_refusals(memory);
             }
             if let Some(outcome) = self.session.outcome() {

@@ -21,7 +21,7 @@ use crate::tunnel::jump::Line;
 use crate::tunnel::near::Tunnel;
 use crate::tunnel::spare::Spare;
 
-/// The message to the user if the far end of the tunnel reports that the server's port is closed.
+/// The message to the user if `rove tunnel` on the host reports that the server's port is closed.
 const NOBODY_THERE: &str = "The session's server has ended: the host refuses what comes through.";
 
 /// The path of a client's datagrams.
@@ -403,8 +403,8 @@ fn fail(now: Instant, error: &io::Error, session: &mut Client) -> Refusal {
     found
 }
 
-/// Passes datagrams from ssh to the session, while the turn may handle more. If ssh's far end reports that the server's
-/// port is closed, tells the session and returns [`Refusal::Port`].
+/// Passes datagrams from ssh to the session, while the turn may handle more. If `rove tunnel` on the host reports that
+/// the server's port is closed, tells the session and returns [`Refusal::Port`].
 fn hand_over(
     now: Instant,
     arrivals: &mut VecDeque<Arrival>,
@@ -428,7 +428,7 @@ fn hand_over(
                 session.handle_refusal(now);
                 session.handle_network_error(now, NOBODY_THERE);
             }
-            // Words come only from a forwarder on a jump host, and `tunnel/jump.rs` reads them.
+            // [`Arrival::Words`] comes only from a forwarder on a jump host, and `tunnel/jump.rs` reads it.
             Arrival::Words(_) => {}
         }
     }

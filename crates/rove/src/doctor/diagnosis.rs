@@ -245,7 +245,7 @@ fn start(host: &Host, diagnosis: &mut Diagnosis) {
     diagnosis.push("server-start", server_start(host));
 }
 
-/// Checks the agent that a session lends to the host. `None` if it would lend none, or the survey was not answered.
+/// Checks the agent that a session forwards to the host. `None` without agent forwarding or without the host's answer.
 fn agent(host: &Host) -> Option<Finding> {
     let far = host.far.as_ref()?;
     Some(match far.loan? {

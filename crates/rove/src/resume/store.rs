@@ -438,7 +438,7 @@ fn identity_of(found: &fs::Metadata) -> (u64, u64) {
     (found.dev(), found.ino())
 }
 
-/// Returns the contents of a key file, from its beginning, as another program may have read from the descriptor.
+/// Returns the whole contents of a key file, although another program may have read from the same descriptor.
 fn read_key(file: &File) -> io::Result<Zeroizing<Vec<u8>>> {
     let len = file.metadata()?.len().min(FILE_BYTES_MAX);
     let mut bytes = Zeroizing::new(vec![0; usize::try_from(len).map_err(io::Error::other)?]);

@@ -10,8 +10,8 @@ use std::net::SocketAddr;
 use rove_control::{Carrier, ClientPath};
 use rove_units::Instant;
 
-/// Most ports of `rove tunnel` that a server remembers, and most forwarders. Chosen: the client's old one, its new one,
-/// and one of a client that takes the session over.
+/// Maximum number of `rove tunnel` ports, and of forwarders' addresses, that a server remembers; the oldest is
+/// forgotten. Chosen: the client's former port, its new port, and that of a client that takes the session over.
 const FAR_ENDS_MAX: usize = 3;
 
 /// The path of the client's datagrams.
@@ -22,7 +22,7 @@ pub(super) struct PathWatch {
     far_ends: VecDeque<u16>,
     /// The addresses from which the latest forwarders send.
     forwarders: VecDeque<SocketAddr>,
-    /// The present carrier, whether the datagrams come by a forwarder, and the time since which both are so.
+    /// The present carrier, whether a forwarder passes the datagrams on, and the time of the last change of either.
     current: Option<(Carrier, bool, Instant)>,
 }
 

@@ -67,13 +67,13 @@ struct Layer {
 
 impl Forwards {
     /// Creates the state of a session whose client has not used streams. `core_limit` limits the core dumps of the
-    /// client's programs, and `agent` is the session's socket for a lent agent.
+    /// client's programs, and `agent` is the session's socket for a forwarded agent.
     pub(super) fn new(core_limit: Rlimit, agent: Agent) -> Self {
         let (lookups, listeners) = (Errands::default(), HostListeners::default());
         Self { core_limit, layer: None, takeovers: 0, left: Vec::new(), lookups, agent, listeners }
     }
 
-    /// Returns the number of connections, programs and files, also of those that have only begun.
+    /// Returns the number of connections, programs and files, including all that are still being opened.
     pub(super) fn open(&self) -> usize {
         self.layer.as_ref().map_or(0, |layer| {
             let begun = layer.connects.len() + layer.splices.len() + layer.programs.len();
@@ -98,8 +98,8 @@ impl Forwards {
         self.left.extend(programs.into_iter().flat_map(Programs::into_hung_up));
     }
 
-    /// Does work that needs no waiting, up to a limit. [`Forwards::has_work`] tells whether work is left. Call this
-    /// after datagrams, after a wait, and before [`Forwards::poll_transmit`]. `program` is the session's program.
+    /// Serves the streams up to a limit, without blocking. [`Forwards::has_work`] tells whether work is left. Call this
+    /// after datagrams, after each wait for events, and before [`Forwards::poll_transmit`]. `program` is the session's.
     pub(super) fn turn(&mut self, now: Instant, session: &mut Server, program: Option<&Hosted>) {
         if session.takeovers() != self.takeovers {
             // The new client's packets have another key, and numbers from zero on. Dropping the layer cuts the former
@@ -164,7 +164,7 @@ impl Forwards {
             layer.connects.clear();
             layer.turn(now, &self.lookups, &mut self.agent, &mut self.listeners);
             layer.splices.retain(|_, splice| splice.owes_output() || splice.has_work());
-            // The SIGCHLD of a program that has ended does not end the wait.
+            // SIGCHLD, which reports a program's end, does not end this loop.
             let is_told = events.take_signals().iter().any(|it| [SIGTERM, SIGINT].contains(it));
             if layer.splices.is_empty() || now >= until || is_told {
                 return Ok(());
@@ -472,7 +472,7 @@ mod tests {
         assert!(pair.forwards.open() == 1 && read < written);
         let mut events = EventLoop::new(Clock::start(), &[SIGCHLD, SIGTERM]).unwrap();
         let rest = thread::spawn(move || {
-            // The SIGCHLD of a program's end does not end the wait.
+            // SIGCHLD, which reports a program's end, must not end `drain`.
             std::process::Command::new("true").status().unwrap();
             peer.read_to_end(&mut Vec::new()).unwrap()
         });

@@ -17,7 +17,7 @@ pub(super) enum Hold {
     Client,
     /// Output waits until this time.
     Until(Instant),
-    /// The wait is over: output is read.
+    /// The server reads the output.
     Over,
 }
 
@@ -27,7 +27,7 @@ impl Hold {
         if is_early { Self::Client } else { Self::Over }
     }
 
-    /// Returns whether output is read.
+    /// Returns whether the server reads the program's output.
     pub(super) fn is_over(self) -> bool {
         self == Self::Over
     }

@@ -24,7 +24,7 @@ use crate::syslog;
 
 /// The signals that wake the loop.
 pub(super) const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGUSR1, SIGCHLD];
-/// Most work that one turn of the loop does for output of the pty, in cells of the screen. The limit lets Ctrl-C reach
+/// Limit on the work of one turn of the loop for output of the pty, in cells of the screen. The limit lets Ctrl-C reach
 /// a program whose output takes much work. Chosen: 16 KiB of one-letter lines at 500x200 cost 10 million. A turn then
 /// takes up to 12 ms, and the longest sequence (REP in insert mode) 13 ms more.
 const HOST_EFFORT_PER_TURN: u64 = 12_000_000;
@@ -64,7 +64,7 @@ enum Program {
     Absent,
     /// The program is running, as far as the loop knows.
     Running,
-    /// The program has ended with `status`, and its last output is still being read: `read` bytes up to this point.
+    /// The program has ended with `status`. The session has since handled `read` bytes of its last output.
     Ended { status: ExitStatus, read: usize },
     /// All descriptors of the terminal are closed. The loop waits until this time for the program's exit status.
     HungUp { until: Instant },

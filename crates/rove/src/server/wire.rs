@@ -15,8 +15,8 @@ use rove_units::Instant;
 use crate::packet_queue::PacketQueue;
 use crate::server::forward::Forwards;
 
-/// Most clients for which a server remembers the local address. Chosen: as many as a session has, and one each for a
-/// client that is invited, leaves or takes over.
+/// Most clients for which a server remembers the local address to which the client sends. Chosen: as many as a session
+/// has, and one each for a client that is invited, leaves or takes over.
 const WAYS_MAX: usize = JOINED_MAX + 3;
 
 /// The server's UDP socket, with the local address for answers to each client.

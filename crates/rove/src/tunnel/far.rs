@@ -19,7 +19,7 @@ use crate::tunnel::pipes::Pipes;
 ///
 /// # Errors
 ///
-/// Returns why the host's end cannot run, or that its input does not consist of frames.
+/// Returns why the host's end cannot run, or that its input is malformed.
 pub(crate) fn run(port: u16) -> anyhow::Result<()> {
     let server = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).context("cannot open a UDP socket")?;

@@ -23,8 +23,8 @@ use crate::tunnel::ssh::{Look, Ssh};
 /// Time for which ssh must have carried the session until a forwarder is started. Chosen: two rounds of probes of the
 /// server itself, on a path with a round trip of half a second.
 const WANTED_AFTER: Duration = Duration::from_secs(2);
-/// Longest time for which ssh carries a session again that a forwarder has carried. Then the client ends the
-/// forwarder's ssh, which may be dead, and may start another. Chosen: the time between two automatic logins.
+/// Longest time for which ssh carries a session after a forwarder has carried it. Then the client ends the forwarder's
+/// ssh, which may be dead, and may start another. Chosen: the time between two automatic logins.
 const SILENT_MAX: Duration = Duration::from_secs(60);
 /// Number of failed logins after which a session stops trying. Chosen: a single failure may be chance. A refused login
 /// counts as this many failures, as does a late login to a host that has answered.
@@ -56,7 +56,7 @@ impl Line {
     ///
     /// # Errors
     ///
-    /// Returns the system's error, or the error of `check`, which runs after each wait.
+    /// Returns the system's error, or the error of `check`, which runs after each wait for events.
     pub(crate) fn open<E: From<io::Error>>(
         call: &JumpCall,
         first_line: &str,

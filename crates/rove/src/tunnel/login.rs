@@ -64,7 +64,7 @@ pub(super) fn run(
             Look::Open if ssh.stands() => break Ok(()),
             Look::Open => {}
             Look::Ended(reason) => {
-                // Ctrl-C also ends ssh, and the wait may have returned only for ssh's end.
+                // Ctrl-C also ends ssh. The event loop may have noticed ssh's end, but not yet the signal.
                 events.look(&mut [])?;
                 signals.extend(events.take_signals());
                 if is_breaking_off(&signals) {

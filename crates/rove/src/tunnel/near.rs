@@ -47,7 +47,7 @@ impl Tunnel {
     ///
     /// # Errors
     ///
-    /// Returns an error if that ssh does not exist.
+    /// Returns an error if ssh's process number or pipes are not valid.
     pub(crate) fn take(inherited: &Inherited, now: Instant) -> anyhow::Result<Self> {
         Ok(Self {
             again: inherited.again.clone(),

@@ -55,7 +55,7 @@ impl Pipes {
     ///
     /// # Errors
     ///
-    /// Returns an error if the input does not consist of frames.
+    /// Returns an error if the input is malformed.
     pub(super) fn read(&mut self) -> anyhow::Result<Option<Vec<Arrival>>> {
         let mut arrivals = Vec::new();
         let len = match rustix::io::read(stdio::stdin(), &mut self.buffer) {

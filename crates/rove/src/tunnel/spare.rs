@@ -41,7 +41,7 @@ impl Spare {
     ///
     /// # Errors
     ///
-    /// Returns an error if that ssh does not exist.
+    /// Returns an error if ssh's process number or pipes are not valid.
     pub(crate) fn take(inherited: &Inherited, server: SocketAddr) -> anyhow::Result<Self> {
         Ok(Self::new(inherited.again.clone(), server, Some(Ssh::new(inherited.take()?))))
     }
@@ -83,7 +83,7 @@ impl Spare {
         self.jump.is_some()
     }
 
-    /// Returns the sealed datagram to send in place of `transmit`, if that goes to a forwarder.
+    /// Returns the sealed form of a datagram to a forwarder's address, or `None` for any other address.
     pub(crate) fn wrap(&mut self, transmit: &Transmit) -> Option<Transmit> {
         self.jump.as_mut()?.wrap(transmit)
     }

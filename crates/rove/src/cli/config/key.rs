@@ -22,7 +22,7 @@ pub(super) enum Shape {
     FlagOr(&'static str),
     /// The setting is text that this function accepts.
     Text(fn(&str) -> Result<(), ValueError>),
-    /// The setting is text that this function accepts, or such a number without quotes.
+    /// The setting is text that this function accepts, or a number without quotes whose digits it accepts.
     TextOrNumber(fn(&str) -> Result<(), ValueError>),
 }
 

@@ -22,7 +22,7 @@ impl AgentSocket {
     ///
     /// # Errors
     ///
-    /// Returns why no agent can be lent, in words for the user.
+    /// Returns why no agent can be forwarded, in words for the user.
     pub(super) fn open(agent: &LentAgent) -> io::Result<Self> {
         let real = path_of(agent).ok_or_else(|| {
             io::Error::other("no agent runs on this computer; start one with ssh-agent")

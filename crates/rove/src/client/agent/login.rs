@@ -1,5 +1,5 @@
-//! The ssh process that lends the agent, the socket through which it reaches the host, and the agent socket that it
-//! forwards.
+//! The ssh process that forwards the agent, the socket through which this ssh reaches the host, and the client's agent
+//! socket.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -20,8 +20,8 @@ const READ_LEN: usize = 4096;
 /// bar.
 const SAID_CHARS_MAX: usize = 100;
 
-/// The options, in front of the user's, of an ssh that only lends the agent. This ssh sends no keepalives, because the
-/// session that carries it may sleep.
+/// The options, in front of the user's, of an ssh that only forwards the agent. This ssh sends no keepalives, because
+/// the session that carries it may sleep.
 const OPTIONS: [&str; 6] = [
     "ClearAllForwardings=yes",
     "ForwardX11=no",
@@ -31,7 +31,7 @@ const OPTIONS: [&str; 6] = [
     "Tunnel=no",
 ];
 
-/// How to lend the agent. The facts were found at the start of the session.
+/// How to forward the agent to the host. The facts were found at the start of the session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AgentCall {
     /// The argument vector of an ssh that asks the user nothing. Its remote command prints the path of ssh's agent
@@ -39,7 +39,7 @@ pub(crate) struct AgentCall {
     pub(crate) words: Vec<String>,
     /// The beginning of the line in which the remote command prints the path of ssh's agent socket.
     pub(crate) mark: String,
-    /// The agent to lend.
+    /// The agent to forward.
     pub(crate) agent: LentAgent,
     /// Whether the user is notified of each use, or asked.
     pub(crate) how: AgentUse,
@@ -48,7 +48,7 @@ pub(crate) struct AgentCall {
     pub(crate) known_hosts: Vec<String>,
 }
 
-/// A running ssh that lends the agent.
+/// A running ssh that forwards the agent, or is logging in to do so.
 #[derive(Debug)]
 pub(super) struct Login {
     ssh: SshProcess,
@@ -78,7 +78,7 @@ impl Login {
     ///
     /// # Errors
     ///
-    /// Returns why no agent can be lent, in words for the user.
+    /// Returns why no agent can be forwarded, in words for the user.
     pub(super) fn start(call: &AgentCall) -> io::Result<Self> {
         let (agent, way) = (AgentSocket::open(&call.agent)?, PrivateSocket::open("way")?);
         let ssh = SshProcess::start(&words(call, &way, &agent), false)?;

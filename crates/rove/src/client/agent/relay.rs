@@ -1,4 +1,4 @@
-//! The second way to lend the agent, if ssh cannot log in a second time. The host listens at a socket beside the
+//! Forwards the agent without a second ssh, if that ssh cannot log in. The host listens at a socket beside the
 //! session's `SSH_AUTH_SOCK`, and connections come to the client through streams.
 //!
 //! ssh binds no host key to a connection through the relay. The agent thus refuses to sign with keys that are
@@ -9,7 +9,7 @@ use rove_streams::{Mux, StreamId};
 
 use super::agent_socket::AgentSocket;
 
-/// An agent that is lent without an ssh.
+/// An agent that is forwarded without an ssh.
 #[derive(Debug)]
 pub(super) struct Relay {
     /// The stream on which the client tells the host the path of the agent socket.
@@ -17,7 +17,7 @@ pub(super) struct Relay {
     pub(super) socket: AgentSocket,
     /// The path at which the host listens.
     at: String,
-    /// The reason why no ssh lends the agent.
+    /// The reason why no ssh forwards the agent.
     reason: String,
     is_wanted: bool,
 }
@@ -52,7 +52,7 @@ impl Relay {
         )
     }
 
-    /// Returns why neither ssh nor the relay lends the agent.
+    /// Returns why neither ssh nor the relay forwards the agent.
     pub(super) fn failure(&self, refusal: &str) -> String {
         format!("{}; and the host does not listen for rove's own relay: {refusal}", self.reason)
     }
