@@ -37,7 +37,7 @@ pub enum AskError {
 impl From<io::Error> for AskError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            // The server ended before the connection or during it. The directory of its socket may be gone too.
+            // The server ended before or during the connection. The directory of the server's socket may also be gone.
             io::ErrorKind::ConnectionRefused
             | io::ErrorKind::NotFound
             | io::ErrorKind::ConnectionReset
@@ -86,7 +86,7 @@ impl Conversation {
     ///
     /// # Errors
     ///
-    /// Returns why there is no answer.
+    /// Returns why the server gave no usable answer.
     pub fn reply(&mut self, deadline: Instant) -> Result<Answer, AskError> {
         let mut buffer = Zeroizing::new([0; 4096]);
         // `reply` gets its full capacity at once, because growth would leave a copy of the session key in memory.

@@ -219,7 +219,7 @@ pub(crate) fn write_label(socket: &Path, label: Option<&str>) {
     }
 }
 
-/// Reads a session's label beside its control socket. `None` if no label is there, as with older servers.
+/// Reads a session's label beside its control socket. `None` if the label is missing, because older servers write none.
 pub(crate) fn label(socket: &Path) -> Option<String> {
     std::fs::read_link(label_path(socket)).ok()?.into_os_string().into_string().ok()
 }
@@ -459,7 +459,7 @@ mod tests {
     #[test]
     fn another_users_directory_is_not_used() {
         if !geteuid().is_root() {
-            return; // only root can make one
+            return; // only root can give away a directory
         }
         let scratch = Scratch::new();
         let theirs = scratch.path("theirs");

@@ -40,7 +40,7 @@ pub struct Listener {
 struct BoundSocket {
     listener: UnixListener,
     path: PathBuf,
-    /// Device and inode of the socket file. If those at `path` differ, another process has replaced the file.
+    /// Device and inode of the socket file. If the file at `path` has other numbers, another process has replaced it.
     identity: (u64, u64),
     /// True after `accept` has failed, for example because the process has no free descriptor. The event loop then
     /// ignores the socket until its next turn, because an immediate retry would keep a processor busy.

@@ -29,9 +29,9 @@ pub(crate) const REQUEST_LEN_MAX: usize = 128;
 /// Longest reply of a session's server, in bytes with its line end. Chosen: room for the largest [`SessionStatus`],
 /// whose every byte may become six in JSON, and for fields of later versions.
 pub(crate) const REPLY_LEN_MAX: usize = 32_768;
-/// Most bytes of the session's command in a reply; later words are cut. Chosen: more than a terminal's line shows.
+/// Most bytes of the session's command in a reply; the rest is cut off. Chosen: more than a terminal's line shows.
 const COMMAND_BYTES_MAX: usize = 1024;
-/// Most words of the session's command in a reply; later words are cut. Chosen: more than a terminal's line shows.
+/// Most words of the session's command in a reply; the rest is cut off. Chosen: more than a terminal's line shows.
 const COMMAND_WORDS_MAX: usize = 64;
 /// Most bytes of any other text in a reply, such as the window title. Chosen: more than a terminal's line shows.
 const TEXT_BYTES_MAX: usize = 256;
@@ -67,7 +67,7 @@ pub enum Request {
     /// Asks for the session key of a client that joins in this mode, or takes the session over (`None`). The address is
     /// the IP address from which the user asks.
     Attach(Option<JoinMode>, Option<IpAddr>),
-    /// Asks for the session key of a client that continues this former client. The address is as for `Attach`.
+    /// Asks for the session key of a client that continues this former client, for the user at this IP address.
     Resume(Former, Option<IpAddr>),
     /// Names the UDP port on this computer from which `rove tunnel` sends the client's datagrams.
     Tunnel(u16),
@@ -188,7 +188,7 @@ impl Carrier {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClientPath {
-    /// The client's last known address and port. If ssh carries the datagrams, those of `rove tunnel` on this computer.
+    /// The client's last known address and port. If ssh is the carrier, the address of `rove tunnel` on this computer.
     pub client: Option<String>,
     /// The carrier of the client's datagrams. `None` without a client, or from a server that does not state it.
     pub path: Option<Carrier>,

@@ -31,7 +31,7 @@ pub struct Program {
     pub core_limit: Rlimit,
 }
 
-/// How a child process ends that cannot execute its program, after it has written an error message.
+/// How a child process ends after it could not execute its program and has written an error message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The child ends at once, because the message stays visible.

@@ -135,8 +135,8 @@ impl Master {
         }
     }
 
-    /// Returns the terminal's modes for typed keys. `None` after the terminal is gone. A mode that a program sets is
-    /// returned from then on, but no event reports the change.
+    /// Returns the terminal's modes for typed keys. `None` after the terminal is gone. No event reports that a program
+    /// has changed the modes, so call this again for the present modes.
     pub fn modes(&self) -> Option<Tty> {
         tcgetattr(&self.0).ok().map(|found| modes::tty(&found))
     }

@@ -39,7 +39,7 @@ pub(crate) struct Connect {
     error: Errno,
 }
 
-/// A connection with the address of its peer, or the reason why it is not made.
+/// An established connection with the address of its peer, or the error of the last attempt.
 pub(crate) type Settled = io::Result<(OwnedFd, String)>;
 
 impl Connect {
@@ -68,7 +68,7 @@ impl Connect {
         Ok(begun)
     }
 
-    /// Does the same as [`Connect::begin`], but tries only the addresses that `may_try` approves.
+    /// Begins to connect as [`Connect::begin`] does, but tries only the addresses that `may_try` approves.
     pub(crate) fn begin_within(
         now: Instant,
         target: &Target,
@@ -275,7 +275,7 @@ mod tests {
         let at = Instant::from_millis;
         let target = Target::Tcp { host: "127.0.0.1".to_owned(), port: 9 };
         let mut connect = Connect::begin(at(0), &target, &Errands::default()).unwrap();
-        // Nothing answers at these addresses for documentation, or the system refuses at once.
+        // These addresses are reserved for documentation, so no host answers. The system may refuse them at once.
         connect.untried = ["192.0.2.1:9", "192.0.2.2:9"].map(|it| it.parse().unwrap()).into();
         if connect.turn(at(0)).is_none() && connect.untried.len() == 1 {
             assert_eq!(connect.poll_timeout(), at(250));

@@ -26,10 +26,10 @@ const FILE_BYTES_MAX: u64 = 1 << 30;
 /// Most bytes of a file's final name in the drop folder. Chosen: the name fits into a request at a control socket.
 const NAME_MAX: usize = 100;
 
-/// Longest ending of a name, in bytes, that is kept when the name is shortened. Chosen: longer than `.tar.zst`.
+/// Longest extension, in bytes, that is kept when a file's name is shortened. Chosen: longer than `.tar.zst`.
 const ENDING_MAX: usize = 16;
 
-/// Most files in the drop folder whose names differ only in their number. Chosen: more than a user makes.
+/// Most files in the drop folder whose names differ only in an added number. Chosen: more than a user makes.
 const NUMBER_MAX: u32 = 1_000;
 
 /// The beginning of a temporary name.
@@ -249,7 +249,7 @@ fn kept_name(name: &[u8]) -> String {
     format!("{stem}{ending}").trim_end().to_owned()
 }
 
-/// Inserts a number in front of a name's ending. The name is unchanged for 0.
+/// Inserts a number in front of a name's extension. The name is unchanged for 0.
 fn numbered(name: &str, number: u32) -> String {
     if number == 0 {
         return name.to_owned();
@@ -260,7 +260,7 @@ fn numbered(name: &str, number: u32) -> String {
     format!("{}{number}{ending}", &stem[..stem.floor_char_boundary(room)])
 }
 
-/// Splits a name before its last dot, if a short ending follows.
+/// Splits a name before its last dot, if the extension with the dot has at most [`ENDING_MAX`] bytes.
 fn split(name: &str) -> (&str, &str) {
     let at = name.rfind('.').filter(|at| *at > 0 && name.len() - at <= ENDING_MAX);
     name.split_at(at.unwrap_or(name.len()))

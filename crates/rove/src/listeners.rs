@@ -599,7 +599,7 @@ mod tests {
             let _ = fs::remove_file(scratch.path("elsewhere"));
         }
         if rustix::process::geteuid().is_root() {
-            // In a folder for everybody, another user has put a link to a file of root's, or a socket.
+            // In a folder that everybody may write, another user has put a socket, or a link to a file of root's.
             let folder = fs::Permissions::from_mode(0o1777);
             fs::set_permissions(scratch.folder(), folder).unwrap();
             let other = Some(12_345);

@@ -170,7 +170,7 @@ fn choose_locale(
         *environment = offer;
         return;
     }
-    // LC_ALL would override LC_CTYPE. As LANG, its value still decides all other categories.
+    // LC_ALL would override LC_CTYPE. Its value therefore moves to LANG, which decides all other categories.
     if let Some(all) = environment.remove(OsStr::new("LC_ALL")).filter(|all| !all.is_empty()) {
         environment.retain(|name, _| !name.as_bytes().starts_with(b"LC_"));
         environment.insert("LANG".into(), all);

@@ -31,7 +31,7 @@ pub(crate) struct RecordKeeper {
     stage: Stage,
 }
 
-/// Whether a client starts a new session, or continues that of a former client.
+/// Whether a client starts a new session, or continues a former client's session.
 pub(crate) enum Way {
     New,
     /// The client continues the session at a stock server, from a former client's record and with that client's key.

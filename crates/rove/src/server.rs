@@ -100,7 +100,7 @@ pub(crate) struct ServerOptions {
     /// How many colours the user's terminal has (`-c`). `None` if unknown.
     pub(crate) colors: Option<u32>,
     /// Variables from the client (`-l NAME=VALUE`): `COLORTERM`, rove's own variables, and locale variables for a host
-    /// whose own are not UTF-8.
+    /// whose own locale is not UTF-8.
     pub(crate) locale: Vec<(String, String)>,
     /// The command and its arguments; empty for the login shell.
     pub(crate) command: Vec<OsString>,

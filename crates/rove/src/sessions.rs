@@ -182,7 +182,7 @@ fn end(clock: Clock, computer: &Computer, sessions: &[&Found]) -> bool {
                 };
                 say(io::stdout(), &format!("Ended {name}; {rest}."))
             }
-            // The session ended after the survey.
+            // The session ended after `survey` had found it.
             Err(AskError::Gone) => say(io::stdout(), &format!("{name} has ended already.")),
             Ok(false) => {
                 warn(KILL, &format!("{name} was told to end and has not yet. {insist}"));
@@ -223,7 +223,7 @@ fn tell_problems(speaker: &str, computer: &Computer, survey: &Survey) -> bool {
     !survey.errors.is_empty() || !survey.silent.is_empty()
 }
 
-/// Returns the process numbers of the rove servers in a survey.
+/// Returns the process numbers of the rove servers that `survey` found, including silent servers.
 fn known(survey: &Survey) -> Vec<u32> {
     let answered = survey.sessions.iter().map(|found| found.status.pid);
     answered.chain(survey.silent.iter().map(|silent| silent.name.pid)).collect()

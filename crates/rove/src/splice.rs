@@ -55,7 +55,7 @@ impl Descriptor {
         Ok(Self { fd, changed })
     }
 
-    /// Creates the value for this process's end of a pipe, which no other process shares.
+    /// Creates the value for this process's end of a pipe. No other process may share that end.
     pub(crate) fn pipe(fd: OwnedFd) -> io::Result<Self> {
         ioctl_fionbio(&fd, true)?;
         Ok(Self { fd, changed: None })

@@ -124,7 +124,7 @@ pub(crate) fn close_inherited() {
     numbers.into_iter().filter_map(|number| take(number, |flags| flags == 0)).for_each(drop);
 }
 
-/// Does the work of [`take_descriptor`] for a descriptor whose flags fit.
+/// Returns an inherited descriptor as [`take_descriptor`] does, if `fits` accepts its flags.
 fn take(number: RawFd, fits: fn(c_int) -> bool) -> Option<OwnedFd> {
     if number <= libc::STDERR_FILENO {
         return None;

@@ -120,7 +120,7 @@ fn is_running(process: u32) -> bool {
     std::fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|words| !words.is_empty())
 }
 
-/// Reads the server's process number in the host field. `None` if the field is not that of a session without a client.
+/// Reads the server's process number in the host field of a session without a client. `None` for any other field.
 fn detached_server(host: &str) -> Option<u32> {
     host.strip_prefix("mosh [")?.strip_suffix(']')?.parse().ok()
 }

@@ -1,12 +1,12 @@
 //! Tells from Linux's `/proc` whether the session's shell, or a known program that it started, waits at its prompt.
 //!
-//! The foreground process group and the terminal's modes are not enough evidence. They are the same during `read -es`
+//! The foreground process group and the terminal's modes are not enough evidence. A prompt shares both with `read -es`
 //! of bash and `read -s` of fish. But a shell waits at its prompt with the same stack pointer every time, and a command
-//! that reads a key waits with another. This module learns that pointer once for each start of a shell. The pointer of
-//! the first wait counts if the shell waits with it again after a job had the terminal. Start-up files of bash cannot
-//! cause such a second wait, because bash gives the terminal to no job before it has read them. Other programs run no
-//! jobs, so a program's first wait counts as its prompt. If the prompt ends in no sign such as `$`, the client believes
-//! this module only after the user entered a line at this prompt. Field 3 in docs/wire.md lists this module's errors.
+//! that reads a key with another. This module learns that pointer once for each start of a shell. The pointer of the
+//! first wait counts if the shell waits with it again after a job had the terminal. Start-up files of bash cannot cause
+//! such a second wait, because bash gives the terminal to no job before it has read them. Other programs run no jobs,
+//! so a program's first wait counts as its prompt. If the prompt ends in no sign such as `$`, the client believes this
+//! module only after the user entered a line at this prompt. Field 3 in docs/wire.md lists this module's errors.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;

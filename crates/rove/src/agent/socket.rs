@@ -28,7 +28,7 @@ impl PrivateSocket {
     ///
     /// # Errors
     ///
-    /// Returns why there is no directory or no socket.
+    /// Returns why the runtime directory or the socket cannot be used.
     pub(crate) fn open(purpose: &str) -> io::Result<Self> {
         let path = rove_control::private_socket(purpose);
         Self::at(&path.ok_or_else(|| io::Error::other("no runtime directory can be used"))?)

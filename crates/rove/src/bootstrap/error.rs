@@ -53,7 +53,7 @@ pub(crate) enum BootstrapError {
         host.display()
     )]
     NoServerProgram { host: OsString, platform: Option<Platform>, remedy: Remedy },
-    /// The host has no rove, which a tunnel needs there.
+    /// The host has no rove, but a tunnel needs rove on the host.
     #[error(
         "rove not found on {}: --tunnel needs it there, whichever server is used; {remedy}; or leave out \
          --tunnel where UDP passes", host.display()

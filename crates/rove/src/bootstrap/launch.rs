@@ -189,7 +189,7 @@ fn listen(
 
 /// Start of the line that a rove server prints after its announcement, even if it was called as `mosh-server`.
 const OURS: &[u8] = b"[build rove ";
-/// Most bytes kept of ssh's output with the server's announcement and after it. Chosen: ten times a server's output.
+/// Most bytes kept of ssh's output from the server's announcement on. Chosen: ten times a server's output.
 const FAREWELL_BYTES_MAX: usize = 4096;
 
 /// Reads both output streams of ssh, and finds the server's announcement in them.

@@ -24,7 +24,7 @@ use rustix::termios::{LocalModes, tcgetattr, tcgetsid};
 
 /// Time between two checks of the terminal's echo. Chosen: no user answers faster, and a login has some thirty checks.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// Time after which a login counts as one with a question, such as for the touch of a security key. Chosen: a login
+/// Time after which a login counts as a login with a question, such as for the touch of a security key. Chosen: a login
 /// without questions should not take longer.
 const SLOW: Duration = Duration::from_secs(5);
 /// How far before the present the terminal's access time is set, in seconds. Source: Linux counts that time in steps of

@@ -48,7 +48,7 @@ pub(crate) fn config(options: &HostOptions) -> SshConfig {
     sharing.into()
 }
 
-/// Returns whether ssh may use an open connection to this destination, and whether there is one.
+/// Returns whether ssh may use an open connection to this destination, and whether such a connection exists.
 pub(crate) fn sharing(options: &HostOptions, destination: &OsStr) -> Sharing {
     if options.name == ProgramName::Mosh
         && options.tunnel != TunnelUse::Always

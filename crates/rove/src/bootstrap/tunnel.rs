@@ -62,8 +62,8 @@ impl JumpQuestion {
         }))
     }
 
-    /// Waits for the lookup's result. It is usually there after the login, because both ask the same name servers.
-    /// `None` if no jump host can have a forwarder, or if the result is late. The session then never tries a forwarder.
+    /// Waits for the lookup's result, which usually arrives before the login ends, as both ask the same name servers.
+    /// `None` if no jump host can have a forwarder, or if the result is late. The session then tries no forwarder.
     pub(super) fn answer(self) -> Option<JumpCall> {
         self.0?.recv_timeout(address::RESOLVER_PATIENCE).ok().flatten()
     }

@@ -54,7 +54,7 @@ pub(crate) struct Line {
     pub(crate) rest: Vec<OsString>,
 }
 
-/// Parses `args` (without the program's name). Option letters in `flags` take no value, those in `values` take one.
+/// Parses `args` (without the program's name). Letters in `flags` take no value, and letters in `values` take a value.
 pub(crate) fn read(flags: &str, values: &str, args: Vec<OsString>) -> Line {
     let mut line = Line::default();
     let mut args = args.into_iter();

@@ -401,7 +401,7 @@ mod tests {
         assert_eq!((turn(&mut loan), loan.joints.len()), (None, 0));
     }
 
-    /// Asks a host for the path to an agent. `answer` makes the host's reply. Returns the forwarding and its sentence.
+    /// Asks a host for the agent's path; `answer` replies. Returns the forwarding, and the sentence for the user.
     fn asked(answer: impl FnOnce(&mut Mux, StreamId)) -> (AgentLoan, Option<String>) {
         let mut now = Instant::ZERO;
         let (mut client, mut server) = muxes();

@@ -115,7 +115,7 @@ fn config(options: &ClientOptions) -> anyhow::Result<ClientConfig> {
     })
 }
 
-/// The calls that a process serves after the fork in [`Forward::split`].
+/// The calls (`rove -W`, `exec`) that a process serves after the fork in [`Forward::split`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whose {
     /// This process's own call, which has ended, so that the process exits.
@@ -133,8 +133,8 @@ enum Contact {
     Refused,
 }
 
-/// The call that started this process; calls of other processes may use its session, too. Empty in the child that
-/// [`Forward::split`] forks.
+/// The `rove -W`, `exec` or `put` call that started this process; calls of other processes may use its session, too.
+/// Empty in the child that [`Forward::split`] forks.
 #[derive(Default)]
 struct OwnCall {
     /// The call's job, which opens the streams.
@@ -199,7 +199,7 @@ impl Forward {
         }
     }
 
-    /// Returns whether calls of other processes use this session.
+    /// Returns whether `rove -W` or `exec` calls of other processes use this session.
     fn lends(&self) -> bool {
         self.lender.as_ref().is_some_and(Lender::has_calls)
     }

@@ -56,10 +56,10 @@ pub(super) struct Lender {
     is_dark: bool,
 }
 
-/// A call of another process that uses this session.
+/// A `rove -W` or `exec` call of another process that uses this session.
 struct Loan {
     call: OwnedFd,
-    /// Whether the connection to the call is readable, usually because the call has ended.
+    /// Whether the connection to the calling process is readable, usually because that process has ended.
     is_ready: bool,
     is_program: bool,
     load: Box<dyn Load>,
@@ -67,7 +67,7 @@ struct Loan {
     splices: Vec<Splice>,
 }
 
-/// The progress of a call.
+/// The progress of another process's call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// The client has not opened the call's streams.
@@ -91,7 +91,7 @@ impl Lender {
         Self { gate, socket: None, is_open: false, asking, loans, told: 0, is_dark: false }
     }
 
-    /// Listens for calls, unless this was tried already. Call this while the session carries streams.
+    /// Listens for other processes' calls, unless this was tried already. Call this while the session carries streams.
     pub(super) fn open(&mut self) {
         if !std::mem::replace(&mut self.is_open, true) {
             debug_assert!(self.socket.is_none(), "one socket is open at a time");
@@ -112,7 +112,7 @@ impl Lender {
         (self.socket, self.is_open) = (None, false);
     }
 
-    /// Returns whether calls use this session.
+    /// Returns whether `rove -W` or `exec` calls of other processes use this session.
     pub(super) fn has_calls(&self) -> bool {
         !self.loans.is_empty()
     }
@@ -136,7 +136,7 @@ impl Lender {
         }
     }
 
-    /// Returns how many streams of calls wait for the host's answer. A program's input waits for the exit status.
+    /// Returns how many streams of all calls wait for the host's answer. A program's input waits for the exit status.
     pub(super) fn waiting(&self) -> usize {
         let waiting = self.loans.iter().map(|loan| match (loan.state, loan.is_program) {
             (State::Opening, true) => PROGRAM_STREAMS,
@@ -186,8 +186,8 @@ impl Lender {
         }
     }
 
-    /// Moves bytes of the calls, opens streams for calls that wait, and removes calls that have ended. `others` is the
-    /// number of the client's connections whose streams wait for the host's answer.
+    /// Copies bytes for the calls, opens streams for calls that wait, and removes calls that have ended. `others` is
+    /// the number of the client's connections whose streams wait for the host's answer.
     pub(super) fn turn(&mut self, now: Instant, mux: &mut Mux, others: usize, buffer: &mut [u8]) {
         self.loans.iter_mut().for_each(|loan| loan.turn(now, mux, buffer));
         // The calls' turns come first, because a call that has just ended makes room for a waiting call.
@@ -209,7 +209,7 @@ impl Lender {
         debug_assert!(self.loans.iter().filter(|loan| loan.is_program).count() <= PROGRAMS_MAX);
     }
 
-    /// Tells the calls when datagrams from the host stop or arrive again. Ends a call to which a write fails.
+    /// Tells calling processes when datagrams from the host stop or arrive again. Ends a call to which a write fails.
     pub(super) fn handle_silence(&mut self, is_dark: bool) {
         if std::mem::replace(&mut self.is_dark, is_dark) != is_dark {
             let word = if is_dark { Word::Dark } else { Word::Back };
@@ -305,14 +305,14 @@ impl Loan {
         self.state = State::Over;
     }
 
-    /// Returns whether the call has ended. A call sends nothing after its request, so any result of a read but "no
-    /// data" means the end.
+    /// Returns whether the calling process has ended. It sends nothing after its request, so any result of a read but
+    /// "no data" means the end.
     fn has_ended(&self) -> bool {
         !matches!(read(&self.call, &mut [0]), Err(Errno::AGAIN | Errno::INTR))
     }
 }
 
-/// Writes a message to a call. Returns `false` if the connection is closed or its buffer is full.
+/// Writes a message to a calling process. Returns `false` if the connection is closed or its buffer is full.
 fn say(call: &OwnedFd, word: &Word) -> bool {
     let line = line(word);
     write(call, &line) == Ok(line.len())

@@ -162,7 +162,7 @@ impl LoginCallbacks {
         (self.wanted, self.open) = (None, Vec::new());
     }
 
-    /// Returns the next deadline: of the program's name, the user's answer or an open port.
+    /// Returns the next deadline: for the program's name, for the user's answer, or for closing a port.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let wanted = self.wanted.iter().map(|it| it.until);
         wanted.chain(self.open.iter().map(|(_, until)| *until)).min()

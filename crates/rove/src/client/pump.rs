@@ -385,8 +385,8 @@ impl Pump {
         self.written < self.frame.len()
     }
 
-    /// Writes the rest of the current frame and then the newest frame, as far as the terminal takes them. A large frame
-    /// takes several turns.
+    /// Writes the rest of the current screen frame to the terminal, and then the newest frame, until the terminal takes
+    /// no more. A large frame takes several turns.
     fn draw(&mut self, now: Instant) {
         if self.write_frame(now)
             && let Some(frame) = self.session.poll_output(now)

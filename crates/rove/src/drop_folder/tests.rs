@@ -109,7 +109,7 @@ fn no_link_is_followed_and_no_other_thing_replaced() {
 #[test]
 fn root_follows_no_link_and_takes_no_folder_of_another_users() {
     if !rustix::process::geteuid().is_root() {
-        return; // only root can make another user's things
+        return; // only root can give files to another user
     }
     let theirs = Scratch::new();
     let give = |path: &Path| lchown(path, Some(12_345), None).unwrap();
@@ -163,7 +163,7 @@ fn a_file_that_has_no_room_is_refused_before_it_comes() {
 fn a_name_loses_what_could_hide_or_lead_elsewhere() {
     let long = format!("{}.png", "é".repeat(80));
     let cut = format!("{}.png", "é".repeat(48));
-    // Cutting such a name would shorten its last part until it counts as an ending.
+    // If such a name is cut, its last part becomes so short that it counts as a file name's extension.
     let (dot, dot_cut) =
         (["a".repeat(90), "b".repeat(50)].join(" ."), "a".repeat(90) + " .bbbbbbbb");
     for (name, kept) in [

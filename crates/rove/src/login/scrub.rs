@@ -39,9 +39,9 @@ pub(super) fn forget(environment: &mut Environment, terminal: Option<&str>) {
     }
 }
 
-/// Returns whether an ssh server has made this agent socket for a connection, by its name. Other sockets outlive the
-/// connection. Source: OpenSSH before 10.1 (`/tmp/ssh-XXXXXXXXXX/agent.PID`) and since (`~/.ssh/agent/s.X.sshd.X`),
-/// Dropbear (`/tmp/dropbear-XXXXXXXX/auth-XXXXXXXX-1`).
+/// Returns whether the name of this agent socket shows that an ssh server made it for a connection. Other sockets
+/// outlive the connection. Source: OpenSSH before 10.1 (`/tmp/ssh-XXXXXXXXXX/agent.PID`) and since
+/// (`~/.ssh/agent/s.X.sshd.X`), Dropbear (`/tmp/dropbear-XXXXXXXX/auth-XXXXXXXX-1`).
 fn is_forwarded_agent(path: &OsStr) -> bool {
     let path = Path::new(path);
     let text = |name: Option<&OsStr>| name.map(|name| name.to_string_lossy().into_owned());

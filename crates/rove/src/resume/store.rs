@@ -34,7 +34,7 @@ use crate::xdg::Folder;
 
 /// The beginning of the names of the key file and the record.
 const PREFIX: &str = "resume-";
-/// The endings of a record that will replace another, and of the file with the progress.
+/// The file name endings of a record that will replace another, and of the file with the progress.
 const NEXT: &str = "new";
 const PROGRESS: &str = "at";
 /// Most key files of sessions that are read. Chosen: more sessions than a user has.

@@ -56,8 +56,8 @@ pub(super) fn bind(
         }
     }
     let any = match bind_to(Ipv6Addr::UNSPECIFIED.into(), ports) {
-        // An error other than a port in use may mean that there is no IPv6. If another process has bound the port for
-        // IPv6, the server must not bind it for IPv4 only.
+        // An error other than a port in use may mean that this computer lacks IPv6. If another process has bound the
+        // port for IPv6, the server must not bind the same port for IPv4 only.
         Err(error) if error.kind() != io::ErrorKind::AddrInUse => {
             bind_to(Ipv4Addr::UNSPECIFIED.into(), ports)
         }

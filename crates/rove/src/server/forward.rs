@@ -98,8 +98,8 @@ impl Forwards {
         self.left.extend(programs.into_iter().flat_map(Programs::into_hung_up));
     }
 
-    /// Serves the streams up to a limit, without blocking. [`Forwards::has_work`] tells whether work is left. Call this
-    /// after datagrams, after each wait for events, and before [`Forwards::poll_transmit`]. `program` is the session's.
+    /// Serves the streams without blocking, up to a limit; [`Forwards::has_work`] tells whether work is left. Call this
+    /// after datagrams, after waits, and before [`Forwards::poll_transmit`]. `program` is the session's program.
     pub(super) fn turn(&mut self, now: Instant, session: &mut Server, program: Option<&Hosted>) {
         if session.takeovers() != self.takeovers {
             // The new client's packets have another key, and numbers from zero on. Dropping the layer cuts the former

@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn no_link_leads_the_rules_to_where_another_user_decides() {
         if !rustix::process::geteuid().is_root() {
-            return; // only root can make another user's things
+            return; // only root can give files to another user
         }
         let (scratch, other) = (Scratch::new(), Some(12_345));
         let [folder, theirs] = ["rove", "theirs"].map(|name| scratch.path(name));
@@ -273,7 +273,7 @@ mod tests {
         fs::remove_file(&path).unwrap();
         symlink(link.join("server.toml"), &path).unwrap();
         assert!(matches!(Policy::at(&path, 0), Err(PolicyError::Exposed)));
-        // The server does not wait for a writer of a pipe.
+        // If the path leads to a pipe, the server must not wait for the pipe's writer.
         fs::remove_file(&path).unwrap();
         rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR).unwrap();
         assert!(matches!(Policy::at(&path, 0), Err(PolicyError::Exposed)));

@@ -78,7 +78,7 @@ impl Host<'_> {
     fn enter_scope(&self) -> bool {
         let clock = Clock::start();
         let until = clock.now() + self.patience;
-        // The scope may outlive this process. The time tells it from the scope of a later process with the same number.
+        // The scope may outlive this process. The time in the name sets it apart from a later process's scope.
         let scope = format!("rove-{}-{}.scope", std::process::id(), clock::unix_seconds());
         for count in (0..=OPTIONAL.len()).rev() {
             let Ok(mut call) = self.call(&scope, &OPTIONAL[..count]) else { return false };

@@ -40,7 +40,7 @@ pub(super) enum TypingError {
     /// The user has this many sessions, and the request names none.
     #[error("{0} sessions of yours run there: name one, as in host:NAME")]
     Many(usize),
-    /// The wanted session may be that of a server that does not answer.
+    /// A server that does not answer may have the wanted session.
     #[error("{0}")]
     Silent(String),
     /// The other session's server refuses, for this reason.

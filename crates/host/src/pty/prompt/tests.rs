@@ -302,7 +302,7 @@ fn a_question_of_a_start_up_file_is_never_taken_for_the_prompt() {
     assert!(shell.home.0.exists());
 }
 
-/// Types code into a program that asks "ASK", and answers when the program sleeps. Returns how the program waited.
+/// Types code that asks "ASK" into a program, and types an answer when the program sleeps. Returns how it waited.
 fn ask_in_program(shell: &mut Shell, prompt: &str, question: &str) -> Option<Wait> {
     let mut wait = None;
     shell.type_text(&format!("{question}\r"));
