@@ -83,6 +83,8 @@ struct Sent {
     at: Instant,
     /// The packet's bytes in flight. They are 0 if the packet was lost, or given up after a silence or path change.
     size: u64,
+    /// Whether the flow was silent, so that the packet was one of its rare probes.
+    is_rare: bool,
     carried: Vec<Carried>,
 }
 
@@ -217,14 +219,14 @@ impl Recovery {
         let Some(number) = self.next else { return };
         self.next = number.next();
         if asks {
-            let size = Bytes::from(size).get();
+            let (size, is_rare) = (Bytes::from(size).get(), self.is_silent());
             self.sent_at = now;
             if !core::mem::take(&mut self.owes_heartbeat) {
                 self.probes = self.probes.saturating_sub(1);
                 self.asked_at = now;
             }
             self.flight.handle_sent(now, size, self.rtt.sampled());
-            self.sent.insert(number.get(), Sent { at: now, size, carried });
+            self.sent.insert(number.get(), Sent { at: now, size, is_rare, carried });
         }
         debug_assert!(self.sent.len() <= SENT_PACKETS_MAX + usize::from(u8::MAX));
     }
@@ -369,7 +371,7 @@ impl Recovery {
                 }
             }
         }
-        self.probe(now)
+        self.probe_again(now)
     }
 
     /// Handles the timers that are due.
@@ -382,7 +384,7 @@ impl Recovery {
             self.detect_losses(now, None, &mut fates);
         } else if self.probe_at().is_some_and(|at| at <= now) {
             self.timeouts = self.timeouts.saturating_add(1);
-            fates = self.probe(now);
+            fates = self.probe_again(now);
             tracing::debug!(timeouts = self.timeouts, "no answer to streams");
         } else if self.heartbeat_at().is_some_and(|at| at <= now) {
             self.owes_heartbeat = true;
@@ -400,6 +402,19 @@ impl Recovery {
             self.flight.poll_timeout(),
         ];
         times.into_iter().flatten().min()
+    }
+
+    /// Makes probes due at once. In a silence, which may last for days, the next probe takes the place of the former.
+    fn probe_again(&mut self, now: Instant) -> Fates {
+        let is_silent = self.is_silent();
+        let former = self.sent.last_entry().filter(|it| is_silent && it.get().is_rare);
+        let former = former.map(|it| it.remove());
+        let mut fates = self.probe(now);
+        if let Some(former) = former {
+            self.flight.give_up(former.size);
+            fates.lost.extend(former.carried);
+        }
+        fates
     }
 
     /// Makes probes due at once, if anything is in flight.

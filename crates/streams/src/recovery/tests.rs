@@ -154,7 +154,9 @@ fn a_flow_probes_at_once_when_its_path_changes_or_its_peer_is_heard_after_a_time
         recovery.handle_timeout(due);
         probe(&mut recovery, due.as_millis());
     }
-    assert_eq!(numbers(&recovery.handle_path_change(at(200_000), true).lost), [0]);
+    // The oldest packet goes again, and so does the part of the former probe, whose place the new one takes.
+    let former = recovery.next_number().unwrap().get() - 1;
+    assert_eq!(numbers(&recovery.handle_path_change(at(200_000), true).lost), [0, former]);
     assert!(probe(&mut recovery, 200_000) == 1 && recovery.is_silent());
     // A datagram of the session lets the flow probe, and send again if no packet of streams follows.
     assert_eq!(numbers(&recovery.handle_heard(at(200_100), false).lost), [0]);
@@ -334,4 +336,27 @@ fn the_window_comes_back_when_all_lost_packets_of_a_window_have_arrived() {
     assert_eq!(window(&mut recovery, 85), 0, "a packet may still be lost");
     ack(&mut recovery, 85, 4, 4);
     assert_eq!(window(&mut recovery, 85), whole / 2);
+}
+
+#[test]
+fn a_silence_of_a_week_remembers_one_probe() {
+    let mut recovery = recovery();
+    (0..3).for_each(|it| assert_eq!(send(&mut recovery, 0), it));
+    let mut now = at(0);
+    let mut most = 0;
+    while now < at(7 * 24 * 3_600_000) {
+        now = recovery.poll_timeout().unwrap();
+        let lost = recovery.handle_timeout(now).lost;
+        assert_eq!(numbers(&lost)[0], 0, "the oldest is sent again");
+        while recovery.owes_probe() {
+            send(&mut recovery, now.as_millis());
+        }
+        most = most.max(recovery.sent.len());
+    }
+    // Three packets, two probes at each of the first two timeouts, and the newest probe.
+    assert_eq!((most, recovery.in_flight()), (3 + 2 * 2 + 1, 8_000));
+    let number = recovery.next_number().unwrap().get() - 1;
+    let fates = ack(&mut recovery, now.as_millis() + 80, number, number);
+    assert_eq!(numbers(&fates.acked), [number], "an answer to the newest probe counts");
+    assert!(!recovery.is_silent());
 }
