@@ -120,14 +120,13 @@ impl Programs {
             match running.exit {
                 None if (input.is_reset() || running.is_unwanted) && !running.is_given_up => {
                     running.splices.iter_mut().for_each(|it| it.cut(mux));
+                    // A program that ignores the signal must not hold up streams that wait for an answer.
+                    reception.give_up(mux, *id);
                     running.child.hang_up();
                     running.is_given_up = true;
                     true
                 }
-                Some(_) if running.is_given_up => {
-                    reception.give_up(mux, *id);
-                    false
-                }
+                Some(_) if running.is_given_up => false,
                 Some(status) if output.is_over() && errors.is_over() => {
                     let exit = match status {
                         ExitStatus::Code(code) => Exit::Code(code),

@@ -395,7 +395,9 @@ mod tests {
 
     use rove_platform::clock::Clock;
     use rove_rig::guard::wait_until;
-    use rove_streams::{Listen, ListenPlace, MessageReader, Mux, Part, Read, STREAMS_MAX};
+    use rove_streams::{
+        CONNECTS_MAX, Listen, ListenPlace, MessageReader, Mux, Part, Read, STREAMS_MAX,
+    };
     use rustix::process::{Pid, Signal, kill_process, test_kill_process};
     use signal_hook::consts::SIGCHLD;
 
@@ -616,6 +618,17 @@ mod tests {
         pair.forwards.handle_child_end();
         pair.exchange();
         assert!(pair.forwards.open() == 1 && test_kill_process(pid).is_ok(), "it ignores that");
+        // The program holds up no other stream that waits for an answer.
+        let asked: Vec<StreamId> =
+            (0..CONNECTS_MAX).map(|_| pair.open(&Target::Foreground)).collect();
+        pair.exchange();
+        pair.forwards.layer.as_mut().unwrap().tell_foreground(|| None);
+        pair.exchange();
+        for id in asked {
+            let answer = MessageReader::default().read(pair.now, &mut pair.client, id);
+            let answer = Answer::decode(&answer.unwrap().expect("it was sent"));
+            assert_eq!(answer, Ok(Answer::Opened { address: String::new() }));
+        }
         kill_process(pid, Signal::KILL).unwrap();
         wait_until("the end of the program", || {
             pair.forwards.handle_child_end();
