@@ -159,9 +159,9 @@ impl AgentLoan {
         mux: &mut Mux,
         refusal: Option<&str>,
     ) -> Option<String> {
-        let State::Relayed(relay) = &self.state else { return None };
+        let State::Relayed(relay) = &mut self.state else { return None };
         match refusal {
-            None => Some(format!("-A: {}", relay.begin(mux))),
+            None => relay.begin(mux).map(|it| format!("-A: {it}")),
             Some(refusal) => {
                 relay.end(mux);
                 let reason = relay.failure(refusal);
@@ -338,10 +338,11 @@ impl AgentLoan {
 mod tests {
     use std::io::Write as _;
     use std::net::Shutdown;
-    use std::os::unix::net::UnixStream;
+    use std::os::unix::net::{UnixListener, UnixStream};
 
     use rove_bootstrap::LentAgent;
-    use rove_streams::{Answer, Side, UNREACHED};
+    use rove_rig::scratch::Scratch;
+    use rove_streams::{Answer, Read, Side, UNREACHED};
 
     use super::*;
     use crate::muxes::{deliver, mux, muxes};
@@ -425,6 +426,24 @@ mod tests {
             told = told.or(news.into_iter().next());
         }
         (loan, told)
+    }
+
+    #[test]
+    fn a_relay_whose_listener_opens_again_is_told_once() {
+        let scratch = Scratch::new();
+        let _agent = UnixListener::bind(scratch.path("agent")).unwrap();
+        let agent = LentAgent::At(scratch.path("agent").to_str().unwrap().to_owned());
+        let (now, (mut client, mut server)) = (Instant::ZERO, muxes());
+        let stream = client.open(now).unwrap();
+        let mut loan = AgentLoan::new(call(AgentUse::Notify));
+        let socket = AgentSocket::open(&agent).unwrap();
+        let relay = Relay::new(stream, socket, ("/path", "name"), "no login".to_owned());
+        loan.state = State::Relayed(Box::new(relay));
+        let said = [(); 2].map(|()| loan.handle_listener(&mut client, None));
+        deliver(now, &mut client, &mut server);
+        let (id, mut line) = (server.accept().expect("it was opened"), [0; 99]);
+        assert_eq!(server.read(now, id, &mut line), Ok(Read::Bytes(b"/path-name\n".len())));
+        assert!(said[0].as_ref().is_some_and(|it| it.ends_with("no login")) && said[1].is_none());
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub(super) struct Relay {
     /// The reason why no ssh forwards the agent.
     reason: String,
     is_wanted: bool,
+    /// Whether the host knows the relay's path. The path stays the same if the listener is opened again.
+    is_told: bool,
 }
 
 impl Relay {
@@ -30,7 +32,14 @@ impl Relay {
         (path, name): (&str, &str),
         reason: String,
     ) -> Self {
-        Self { stream, socket, at: format!("{path}-{name}"), reason, is_wanted: true }
+        Self {
+            stream,
+            socket,
+            at: format!("{path}-{name}"),
+            reason,
+            is_wanted: true,
+            is_told: false,
+        }
     }
 
     /// Returns the listener that the host must open. `None` after the first call.
@@ -41,15 +50,19 @@ impl Relay {
         is_wanted.then_some(RemoteForward { listen, target: Some(Place::Socket(target)) })
     }
 
-    /// Tells the host that the agent is at the relay's path. Returns a sentence for the user.
-    pub(super) fn begin(&self, mux: &mut Mux) -> String {
+    /// Tells the host that the agent is at the relay's path. Returns a sentence for the user. Does nothing if the
+    /// listener was open before.
+    pub(super) fn begin(&mut self, mux: &mut Mux) -> Option<String> {
+        if std::mem::replace(&mut self.is_told, true) {
+            return None;
+        }
         // The path fits into a new stream's credit, so it is written at once.
         let told = mux.write(self.stream, &[self.at.as_bytes(), b"\n"].concat());
         tracing::debug!(?told, "the agent is lent by a relay");
         let reason = &self.reason;
-        format!(
+        Some(format!(
             "by a relay of rove's own, without keys that are limited to hosts (ssh-add -h): {reason}"
-        )
+        ))
     }
 
     /// Returns why neither ssh nor the relay forwards the agent.
