@@ -124,7 +124,7 @@ impl Forwards {
         let silence = missed_since.map(|at| now.saturating_since(at));
         let is_client_there = State::of_silence(silence) == State::Attached;
         if let Some(mux) = &mut mux {
-            self.listeners.handle_presence(mux, is_client_there);
+            self.listeners.handle_presence(now, mux, is_client_there);
         }
         self.agent.turn(now, mux, is_client_there);
     }
@@ -330,7 +330,7 @@ impl Layer {
             Some(Target::Put(put)) => self.drops.begin(mux, reception, id, &put),
             Some(Target::Foreground) => self.asked.push(id),
             Some(Target::Controller(name)) => self.follow(now, id, name),
-            Some(Target::Listen(wanted)) => listeners.begin(mux, reception, id, wanted),
+            Some(Target::Listen(wanted)) => listeners.begin(now, mux, reception, id, wanted),
             // Only a server opens streams for accepted connections, so this client is at fault.
             Some(Target::Accepted(_)) => reception.handle_strange(now, mux, id),
             Some(target) => self.begin(now, id, target, lookups),

@@ -17,6 +17,7 @@ use rove_streams::{
     UNREACHED,
 };
 use rove_units::{Duration, Instant};
+use rustix::io::Errno;
 
 use crate::listeners::Sockets;
 use crate::messages::reason;
@@ -81,6 +82,8 @@ struct Held {
     opened: Listen,
     /// `None` while the client is away.
     sockets: Option<Sockets>,
+    /// How many sockets there are, or were before the client went away.
+    count: usize,
     holder: Holder,
 }
 
@@ -89,7 +92,8 @@ struct Held {
 enum Holder {
     /// The client's stream that asked for the listener is open.
     Stream(StreamId),
-    /// The former client was replaced. The listener waits until this time for the next client to ask for it.
+    /// The former client was replaced, or the port was taken while the client was away. The listener waits until this
+    /// time for the client to ask for it.
     Next(Instant),
 }
 
@@ -97,15 +101,19 @@ impl HostListeners {
     /// Opens a listener for the client, or gives an existing listener to the stream `id`. Answers on that stream.
     pub(super) fn begin(
         &mut self,
+        now: Instant,
         mux: &mut Mux,
         reception: &mut Reception,
         id: StreamId,
         wanted: Listen,
     ) {
-        let kept = self.position(&wanted).map(|at| self.all.remove(at));
-        let opened = match kept {
-            Some(Held { sockets: Some(sockets), .. }) => Ok(sockets),
-            Some(closed) => open(&closed.opened, Policy::find),
+        let mut kept = self.position(&wanted).map(|at| self.all.remove(at));
+        let opened = match &mut kept {
+            Some(held) => match held.reopen() {
+                // Another program may listen at the port that the host had chosen.
+                Err(_) if wanted.at != held.opened.at => open(&wanted, Policy::find),
+                reopened => reopened,
+            },
             None if self.all.len() >= LISTENERS_MAX => Err(Refusal::Many),
             None => open(&wanted, Policy::find),
         };
@@ -118,11 +126,16 @@ impl HostListeners {
                 }
                 let address = chosen.map(|port| port.to_string()).unwrap_or_default();
                 tracing::info!(%address, "listening for the client");
-                let (sockets, holder) = (Some(sockets), Holder::Stream(id));
-                self.all.push(Held { wanted, opened, sockets, holder });
+                let (count, holder) = (sockets.iter().count(), Holder::Stream(id));
+                self.all.push(Held { wanted, opened, sockets: Some(sockets), count, holder });
                 Answer::Opened { address }
             }
-            Err(refusal) => Answer::Refused { code: UNREACHED, text: refusal.to_string() },
+            Err(refusal) => {
+                // The client will ask again.
+                let holder = Holder::Next(now + KEPT);
+                self.all.extend(kept.map(|held| Held { holder, ..held }));
+                Answer::Refused { code: UNREACHED, text: refusal.to_string() }
+            }
         };
         debug_assert!(self.all.len() <= LISTENERS_MAX);
         reception.answer(mux, id, &answer);
@@ -158,21 +171,20 @@ impl HostListeners {
     /// Closes the sockets while the client is away. Connections then fail at once, and another session can take the
     /// ports. Opens the sockets again once the client is there. If a port is taken, resets the listener's stream, which
     /// tells the client.
-    pub(super) fn handle_presence(&mut self, mux: &mut Mux, is_client_there: bool) {
+    pub(super) fn handle_presence(&mut self, now: Instant, mux: &mut Mux, is_client_there: bool) {
         if !is_client_there {
             self.all.iter_mut().filter(|it| it.is_held()).for_each(|it| it.sockets = None);
             self.waiting.keys().for_each(|id| mux.reset_and_stop(*id, UNREACHED));
             self.cut_waiting();
         } else {
-            self.all.retain_mut(|held| {
-                let Holder::Stream(id) = held.holder else { return true };
-                held.sockets =
-                    held.sockets.take().or_else(|| open(&held.opened, Policy::find).ok());
+            for held in &mut self.all {
+                let Holder::Stream(id) = held.holder else { continue };
+                held.sockets = held.reopen().ok();
                 if held.sockets.is_none() {
                     mux.reset_and_stop(id, UNREACHED);
+                    held.holder = Holder::Next(now + KEPT);
                 }
-                held.sockets.is_some()
-            });
+            }
         }
     }
 
@@ -328,6 +340,14 @@ impl Held {
     const fn is_held(&self) -> bool {
         matches!(self.holder, Holder::Stream(_))
     }
+
+    /// Returns the listener's sockets, which it opens again if they are closed. A port that is then taken in one address
+    /// family counts as taken.
+    fn reopen(&mut self) -> Result<Sockets, Refusal> {
+        let sockets = self.sockets.take().map_or_else(|| open(&self.opened, Policy::find), Ok)?;
+        let is_whole = sockets.iter().count() >= self.count;
+        if is_whole { Ok(sockets) } else { Err(io::Error::from(Errno::ADDRINUSE).into()) }
+    }
 }
 
 /// Opens the sockets of a listener, if the host's policy allows its address.
@@ -372,9 +392,10 @@ fn check_host(
 #[cfg(test)]
 mod tests {
     use std::io::Read as _;
-    use std::net::{SocketAddr, TcpStream};
+    use std::net::{SocketAddr, TcpListener, TcpStream};
 
     use rove_rig::guard::within_guard;
+    use rove_rig::ports::free_port;
     use rove_streams::{Event, MessageReader};
 
     use super::*;
@@ -416,7 +437,7 @@ mod tests {
                         Event::Incoming => reception.handle_incoming(server),
                         Event::Readable(id) => match reception.handle_readable(now, server, id) {
                             Some(Target::Listen(wanted)) => {
-                                listeners.begin(server, reception, id, wanted);
+                                listeners.begin(now, server, reception, id, wanted);
                             }
                             _ => listeners.handle_news(now, server, reception, id),
                         },
@@ -554,7 +575,7 @@ mod tests {
         ends.carry();
         assert_eq!(ends.listeners.waiting(), 1);
         let there = |ends: &mut Ends, is_client_there| {
-            ends.listeners.handle_presence(&mut ends.server, is_client_there);
+            ends.listeners.handle_presence(ends.now, &mut ends.server, is_client_there);
         };
         // A child that another test has just forked holds a listener open until the child's exec.
         let wait =
@@ -570,7 +591,7 @@ mod tests {
         there(&mut ends, true);
         ends.carry();
         assert!(ends.client.read(ends.now, id, &mut [0; 1]).is_err(), "the port is taken");
-        assert!(ends.listeners.all.is_empty());
+        assert!(!ends.listeners.all.iter().any(Held::is_held));
         // The client has asked again, and is away and back once more.
         let (id, answer) = ends.ask(&wanted(0));
         let second = port(&answer);
@@ -584,6 +605,60 @@ mod tests {
         wait(second);
         ends.listeners.handle_takeover(ends.now);
         assert_eq!(port(&Ends::new(ends.listeners).ask(&wanted(1)).1), second);
+    }
+
+    /// Returns once a port accepts no connections. A child that another test has just forked holds a listener open until
+    /// the child's exec.
+    fn wait_for_end(port: u16) {
+        within_guard("the end of the listener", move || {
+            while TcpStream::connect(("127.0.0.1", port)).is_ok() {
+                std::thread::yield_now();
+            }
+        });
+    }
+
+    #[test]
+    fn a_port_that_was_taken_in_one_family_while_the_client_was_away_is_refused_until_it_is_free() {
+        let v6 = TcpListener::bind("[::1]:0");
+        if v6.is_err() {
+            return;
+        }
+        let number = free_port();
+        let wanted = Listen { at: ListenPlace::Port { host: None, port: number }, ..wanted(0) };
+        let mut ends = Ends::new(HostListeners::default());
+        let (id, answer) = ends.ask(&wanted);
+        assert_eq!((port(&answer), ends.listeners.interests(0).count()), (number, 2));
+        ends.listeners.handle_presence(ends.now, &mut ends.server, false);
+        wait_for_end(number);
+        let taken = TcpListener::bind(("127.0.0.1", number)).unwrap();
+        ends.listeners.handle_presence(ends.now, &mut ends.server, true);
+        ends.carry();
+        assert!(ends.client.read(ends.now, id, &mut [0; 1]).is_err(), "the port is taken");
+        for _ in 0..4 {
+            let (_, answer) = ends.ask(&wanted);
+            let Answer::Refused { text, .. } = answer else { panic!("{answer:?}") };
+            assert_eq!((&*text, ends.listeners.places().len()), ("Address already in use", 0));
+            // The client asks again every 30 s.
+            ends.now += KEPT / 2;
+            ends.listeners.handle_timeout(ends.now);
+        }
+        drop(taken);
+        wait_for_end(number);
+        assert_eq!(port(&ends.ask(&wanted).1), number);
+        assert_eq!((ends.listeners.interests(0).count(), ends.listeners.all.len()), (2, 1));
+    }
+
+    #[test]
+    fn a_port_that_the_host_chose_and_that_was_taken_meanwhile_is_replaced_by_another() {
+        let mut ends = Ends::new(HostListeners::default());
+        let first = port(&ends.ask(&wanted(0)).1);
+        ends.listeners.handle_presence(ends.now, &mut ends.server, false);
+        wait_for_end(first);
+        ends.listeners.handle_takeover(ends.now);
+        let _taken = TcpListener::bind(("127.0.0.1", first)).unwrap();
+        let mut next = Ends::new(ends.listeners);
+        assert_ne!(port(&next.ask(&wanted(0)).1), first);
+        assert_eq!(next.listeners.places().len(), 1);
     }
 
     #[test]
