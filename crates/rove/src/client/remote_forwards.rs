@@ -109,8 +109,10 @@ impl RemoteForwards {
     }
 
     /// Adds a listener during the session, in place of an equal listener that the host has refused.
-    pub(super) fn add(&mut self, forward: RemoteForward, purpose: Purpose) {
-        self.entries.retain(|_, it| !it.is_refused() || it.forward != forward);
+    pub(super) fn add(&mut self, mux: &mut Mux, forward: RemoteForward, purpose: Purpose) {
+        let is_former = |it: &Entry| it.is_refused() && it.forward == forward;
+        let former = self.entries.extract_if(.., |_, it| is_former(it));
+        former.for_each(|(_, it)| drop(it.close(mux)));
         let former = self.entries.insert(self.next_number, Entry::new(forward, purpose));
         debug_assert!(former.is_none(), "a number is given once");
         self.next_number += 1;
@@ -125,16 +127,7 @@ impl RemoteForwards {
             it.purpose != Purpose::Agent && (it.forward.listen.is_listener(place) || is_chosen)
         };
         let number = self.entries.iter().find(|(_, it)| is_meant(it)).map(|(number, _)| *number)?;
-        let Entry { forward, state, .. } = self.entries.remove(&number)?;
-        let stream = match state {
-            State::New => None,
-            State::Asked(opening) => Some(opening.id()),
-            State::Open { stream, .. } => Some(stream),
-        };
-        if let Some(stream) = stream {
-            mux.reset_and_stop(stream, UNWANTED);
-        }
-        Some(forward.to_string())
+        Some(self.entries.remove(&number)?.close(mux).to_string())
     }
 
     /// Drops all listeners and unfinished connections, because the session carries no streams.
@@ -373,7 +366,7 @@ fn is_own(address: IpAddr) -> bool {
 mod tests {
     use std::net::TcpListener;
 
-    use rove_streams::MessageReader;
+    use rove_streams::{MessageReader, StreamError};
     use rove_units::Duration;
 
     use super::*;
@@ -537,10 +530,8 @@ mod tests {
     #[test]
     fn a_listener_that_the_host_has_refused_is_asked_for_again_until_it_opens() {
         let mut ends = Ends::new(place(9));
-        ends.forwards.add(
-            RemoteForward { listen: Place::Port(None, 4712), target: place(9) },
-            Purpose::Option,
-        );
+        let wanted = RemoteForward { listen: Place::Port(None, 4712), target: place(9) };
+        ends.forwards.add(&mut ends.client, wanted, Purpose::Option);
         ends.news.clear();
         let refused = Answer::Refused { code: UNREACHED, text: "Address already in use".into() };
         let opened = Answer::Opened { address: "4712".into() };
@@ -559,9 +550,74 @@ mod tests {
             ends.now = ends.forwards.poll_timeout().unwrap_or(ends.now);
         }
         let said = |text| format!("-R 4712:127.0.0.1:9: the host {text}");
-        let failed = News::Failed(said("cannot listen: Address already in use"));
-        let news = [failed, News::Opened(Some(said("listens")))];
-        assert_eq!(ends.news, [news.clone(), news].concat());
+        let taken = said("cannot listen: Address already in use");
+        let opened = News::Opened(Some(said("listens")));
+        // ExitOnForwardFailure ends only a session whose listeners were never open.
+        let [first, later] = [News::Failed(taken.clone()), News::Said(taken)];
+        assert_eq!(ends.news, [first, opened.clone(), later, opened]);
+    }
+
+    #[test]
+    fn a_stream_that_ends_without_an_answer_is_a_refusal_unless_it_was_the_first() {
+        for answer in [
+            None,
+            Some(Answer::Refused { code: UNREACHED, text: "busy".into() }),
+            Some(Answer::Opened { address: "4712".into() }),
+        ] {
+            let mut ends = Ends::new(place(9));
+            let wanted = RemoteForward { listen: Place::Port(None, 4712), target: place(9) };
+            ends.forwards.add(&mut ends.client, wanted, Purpose::Option);
+            ends.carry();
+            let asked = ends.server.accept().expect("the client asks");
+            let is_first = answer.is_none();
+            if let Some(answer) = &answer {
+                ends.server.write(asked, &answer.encode()).unwrap();
+                ends.carry();
+            }
+            ends.news.clear();
+            // The port is taken, and the client is away before the answer to its next request arrives.
+            ends.server.reset_and_stop(asked, UNREACHED);
+            ends.now = ends.forwards.poll_timeout().unwrap_or(ends.now);
+            ends.carry();
+            if !is_first {
+                let again = ends.server.accept().expect("the client asks again");
+                ends.server.reset_and_stop(again, UNREACHED);
+                ends.carry();
+            }
+            let is_wanted = ends.forwards.options().any(|it| it == "-R 4712:127.0.0.1:9");
+            assert_eq!(is_wanted, !is_first, "{answer:?}");
+            let opened = matches!(answer, Some(Answer::Opened { .. }));
+            let said = match &ends.news[..] {
+                [News::Failed(said)] if is_first => said,
+                [News::Said(said)] if opened => said,
+                [] if !is_first && !opened => continue,
+                other => panic!("{other:?}"),
+            };
+            assert!(said.contains("has ended the stream"), "{said}");
+            assert_eq!(said.contains("too old"), is_first, "{said}");
+        }
+    }
+
+    #[test]
+    fn a_listener_that_is_typed_again_while_it_is_asked_for_again_is_asked_for_once() {
+        let mut ends = Ends::new(place(9));
+        let wanted = RemoteForward { listen: Place::Port(None, 4712), target: place(9) };
+        ends.forwards.add(&mut ends.client, wanted.clone(), Purpose::Added);
+        ends.carry();
+        let asked = ends.server.accept().expect("the client asks");
+        let refused = Answer::Refused { code: UNREACHED, text: "Address already in use".into() };
+        ends.server.write(asked, &refused.encode()).unwrap();
+        ends.carry();
+        ends.now = ends.forwards.poll_timeout().expect("the client asks later");
+        ends.carry();
+        let former = ends.server.accept().expect("the client asks again");
+        ends.forwards.add(&mut ends.client, wanted, Purpose::Added);
+        ends.carry();
+        let read = |ends: &mut Ends, id| ends.server.read(ends.now, id, &mut [0; 99]);
+        assert_eq!(read(&mut ends, former), Err(StreamError::Reset(UNWANTED)));
+        let newest = ends.server.accept().expect("the client asks for the new line");
+        assert!(matches!(read(&mut ends, newest), Ok(Read::Bytes(_))));
+        assert_eq!(ends.forwards.options().filter(|it| it.contains("4712")).count(), 1);
     }
 
     #[test]

@@ -286,7 +286,9 @@ impl ClientStreams {
             },
             Some(ForwardLine::AddRemote(forward)) => {
                 let said = format!("{forward}: the host is asked to listen");
-                self.remote.add(forward, remote_forwards::Purpose::Added);
+                let layer = self.layer.get_or_insert_with(|| Box::new(Layer::new(now)));
+                let mux = &mut layer.streams.mux;
+                self.remote.add(mux, forward, remote_forwards::Purpose::Added);
                 said
             }
             Some(ForwardLine::Remove(place, is_socks)) => {

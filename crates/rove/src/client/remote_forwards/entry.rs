@@ -5,11 +5,16 @@ use rove_bootstrap::{Place, RemoteForward};
 use rove_streams::{Listen, Mux, Read, StreamId, Target, UNREACHED};
 use rove_units::{Duration, Instant};
 
+use super::UNWANTED;
 use crate::opening::{Answered, Opening};
 
 /// Pause before the client asks again for a listener that the host has refused. Chosen: a host frees the ports of a
 /// killed client after 9 to 33 s of silence, and an idle computer seldom wakes up.
 const REFUSED_PAUSE: Duration = Duration::from_secs(30);
+
+/// The sentence about a host that ends the first stream for a listener without an answer.
+const SILENT_END: &str =
+    "the host has ended the stream: either it was cut off, or its rove is too old to listen";
 
 /// An entry of the client's table of listeners.
 #[derive(Debug)]
@@ -19,6 +24,8 @@ pub(super) struct Entry {
     pub(super) purpose: Purpose,
     /// When to ask the host again for a listener that it has refused. `None` for other listeners.
     asks_again: Option<Instant>,
+    /// Whether the host has ever listened. From then on, a failure does not end the session.
+    was_open: bool,
 }
 
 /// The reason for a listener.
@@ -48,9 +55,10 @@ pub(super) enum State {
 pub(in crate::client) enum News {
     /// The host listens. The sentence, if any, is for the user.
     Opened(Option<String>),
-    /// A connection to a fixed target, or a listener that the user added, has failed. The text is for the user.
+    /// A connection to a fixed target has failed, or a listener that the user added or that was open before. The text is
+    /// for the user.
     Said(String),
-    /// A listener of the user's options is not opened, for this reason.
+    /// A listener of the user's options was never opened, for this reason.
     Failed(String),
     /// Why the host does not listen for the relay of the agent. `None` if the host listens.
     Agent(Option<String>),
@@ -58,7 +66,20 @@ pub(in crate::client) enum News {
 
 impl Entry {
     pub(super) const fn new(forward: RemoteForward, purpose: Purpose) -> Self {
-        Self { forward, state: State::New, purpose, asks_again: None }
+        Self { forward, state: State::New, purpose, asks_again: None, was_open: false }
+    }
+
+    /// Closes the listener, and returns the user's wish for it.
+    pub(super) fn close(self, mux: &mut Mux) -> RemoteForward {
+        let stream = match self.state {
+            State::New => None,
+            State::Asked(opening) => Some(opening.id()),
+            State::Open { stream, .. } => Some(stream),
+        };
+        if let Some(stream) = stream {
+            mux.reset_and_stop(stream, UNWANTED);
+        }
+        self.forward
     }
 
     /// Returns whether the listener still lacks the host's first answer.
@@ -122,6 +143,7 @@ impl Entry {
         Some(match opening.answer(now, mux)? {
             Answered::Opened(port) => {
                 let said = allocated(&self.forward, &port);
+                self.was_open = true;
                 let was_refused = self.asks_again.take().is_some();
                 let is_news = was_refused || self.purpose == Purpose::Added;
                 let usual = || is_news.then(|| format!("{}: the host listens", self.forward));
@@ -133,26 +155,33 @@ impl Entry {
                 }
             }
             Answered::Refused(reason) => {
-                let news = self.failed(&format!("the host cannot listen: {reason}"));
-                if self.purpose == Purpose::Agent {
-                    return Some(news);
-                }
-                self.state = State::New;
-                let former = self.asks_again.replace(now + REFUSED_PAUSE);
-                return former.is_none().then_some(news);
+                return self.refused(now, &format!("the host cannot listen: {reason}"));
+            }
+            // The host has listened or refused before, so its rove is not too old.
+            Answered::Unknown if self.was_open || self.is_refused() => {
+                return self.refused(now, "the host has ended the stream");
             }
             Answered::Cut(reason) => self.failed(&reason),
-            Answered::Unknown | Answered::Exited(_) | Answered::Kept(..) => {
-                self.failed("the host's rove is too old to listen")
-            }
+            Answered::Unknown | Answered::Exited(_) | Answered::Kept(..) => self.failed(SILENT_END),
         })
+    }
+
+    /// Lets the client ask again later, except for the relay of the agent. Returns the news of a first refusal.
+    fn refused(&mut self, now: Instant, reason: &str) -> Option<News> {
+        let news = self.failed(reason);
+        if self.purpose == Purpose::Agent {
+            return Some(news);
+        }
+        self.state = State::New;
+        let former = self.asks_again.replace(now + REFUSED_PAUSE);
+        former.is_none().then_some(news)
     }
 
     fn failed(&self, reason: &str) -> News {
         let said = format!("{}: {reason}", self.forward);
         match self.purpose {
-            Purpose::Option => News::Failed(said),
-            Purpose::Added => News::Said(said),
+            Purpose::Option if !self.was_open => News::Failed(said),
+            Purpose::Option | Purpose::Added => News::Said(said),
             Purpose::Agent => News::Agent(Some(reason.to_owned())),
         }
     }

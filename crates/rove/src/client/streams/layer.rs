@@ -103,7 +103,9 @@ impl Layer {
                 self.open(now, socket, &target, Origin::Listener("-A".to_owned()));
             }
             sentences.extend(agent.turn(now, &mut self.streams.mux));
-            agent.poll_listener().into_iter().for_each(|wanted| remote.add(wanted, Purpose::Agent));
+            if let Some(wanted) = agent.poll_listener() {
+                remote.add(&mut self.streams.mux, wanted, Purpose::Agent);
+            }
         }
         let news = remote.turn(now, &mut self.streams.mux, &mut self.splices);
         for it in &news {
