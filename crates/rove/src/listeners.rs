@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rove_bootstrap::{Forward, Forwards, Place};
 use rove_streams::{PATH_MAX, PrefaceError, Target};
+use rove_units::Instant;
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 use rustix::fs::{FileType, Mode, OFlags, fstat};
 use rustix::io::{Errno, FdFlags, fcntl_setfd, ioctl_fionbio};
@@ -48,6 +49,8 @@ pub(crate) struct Listeners {
     all: Vec<Listener>,
     /// The index of the listener that [`Listeners::accept`] tries first.
     next: Cell<usize>,
+    /// The end of a pause in accepting SOCKS clients.
+    socks_paused_until: Option<Instant>,
 }
 
 /// A listener of one option, such as `-L`.
@@ -155,8 +158,23 @@ impl Listeners {
         self.all.iter().map(|it| it.option.as_str())
     }
 
+    /// Returns the sockets at which connections are accepted.
     pub(crate) fn sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        self.all.iter().flat_map(|it| it.sockets.iter())
+        self.all.iter().filter(|it| !self.is_paused(it)).flat_map(|it| it.sockets.iter())
+    }
+
+    /// Accepts no SOCKS clients until this time, at which the caller calls again.
+    pub(crate) const fn pause_socks(&mut self, until: Option<Instant>) {
+        self.socks_paused_until = until;
+    }
+
+    /// Returns the end of the pause in accepting SOCKS clients.
+    pub(crate) const fn poll_socks(&self) -> Option<Instant> {
+        self.socks_paused_until
+    }
+
+    const fn is_paused(&self, listener: &Listener) -> bool {
+        listener.target.is_none() && self.socks_paused_until.is_some()
     }
 
     /// Accepts a waiting connection, and returns it with its target and the user's option.
@@ -169,6 +187,9 @@ impl Listeners {
         let next = self.next.get();
         for at in (next..next + self.all.len()).map(|at| at % self.all.len()) {
             let listener = &self.all[at];
+            if self.is_paused(listener) {
+                continue;
+            }
             if let Some(accepted) = listener.sockets.accept()? {
                 self.next.set(at + 1);
                 return Ok(Some((accepted, listener.target.as_ref(), &listener.option)));

@@ -2,21 +2,31 @@
 
 use std::os::fd::OwnedFd;
 
+use rove_streams::CONNECTS_MAX;
 use rove_units::Instant;
 use rustix::io::Errno;
 
-use crate::socks::{REQUEST_MAX, Request, Step};
+use crate::socks::{REQUEST_MAX, REQUEST_PATIENCE, REQUEST_TIME, Request, Step};
 
 /// An accepted connection whose SOCKS request is incomplete.
 #[derive(Debug)]
 pub(super) struct Asking {
     pub(super) socket: OwnedFd,
-    pub(super) request: Request,
-    /// The time at which the client closes the connection if its request is still incomplete.
-    pub(super) until: Instant,
+    request: Request,
+    since: Instant,
 }
 
 impl Asking {
+    /// Begins to read the request of a connection that was accepted at `since`.
+    pub(super) fn new(since: Instant, socket: OwnedFd) -> Self {
+        Self { socket, request: Request::default(), since }
+    }
+
+    /// Returns when the client closes the connection if its request is still incomplete.
+    pub(super) fn until(&self) -> Instant {
+        self.since + REQUEST_PATIENCE
+    }
+
     /// Reads the available bytes, sends SOCKS replies, and returns the next step. `None` if the connection ended or
     /// failed.
     pub(super) fn turn(&mut self) -> Option<Step> {
@@ -32,6 +42,12 @@ impl Asking {
             Err(_) => None,
         }
     }
+}
+
+/// Returns when the oldest of these requests, which comes first, makes room for another. `None` if there is room now.
+pub(super) fn room_at(now: Instant, requests: &[Asking]) -> Option<Instant> {
+    let oldest = requests.first().filter(|_| requests.len() >= CONNECTS_MAX)?;
+    Some(oldest.since + REQUEST_TIME).filter(|at| now < *at)
 }
 
 /// Writes a short reply, which fits into a new connection's send buffer. Returns whether all of it was written.

@@ -5,7 +5,7 @@
 //! the place. Such a client reaches addresses of this computer, link-local ones and cloud metadata only if
 //! `PermitRemoteOpen` names the requested host.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::ErrorKind;
 use std::net::{IpAddr, UdpSocket};
 
@@ -20,7 +20,7 @@ use crate::connect::{Connect, settle};
 use crate::errand::Errands;
 use crate::listeners;
 use crate::messages::reason;
-use crate::socks::{REQUEST_MAX, REQUEST_PATIENCE, Request, Step, Version};
+use crate::socks::{REQUEST_MAX, REQUEST_PATIENCE, REQUEST_TIME, Request, Step, Version};
 use crate::splice::Splice;
 
 mod entry;
@@ -56,7 +56,10 @@ pub(super) struct RemoteForwards {
     replaces: bool,
     permitted: Permitted,
     reception: Reception,
+    /// The incomplete requests of SOCKS clients, each with the time of its begin.
     requests: BTreeMap<StreamId, (Request, Instant)>,
+    /// SOCKS clients that are not answered yet, because there are too many incomplete requests.
+    queue: VecDeque<StreamId>,
     connects: BTreeMap<StreamId, Making>,
     lookups: Errands,
 }
@@ -134,6 +137,7 @@ impl RemoteForwards {
     pub(super) fn clear(&mut self) {
         self.entries.clear();
         self.requests.clear();
+        self.queue.clear();
         self.connects.clear();
         debug_assert!(!self.has_wishes() && self.poll_timeout().is_none());
     }
@@ -163,15 +167,8 @@ impl RemoteForwards {
             return self.reception.handle_strange(now, mux, id);
         };
         let Some(place) = &forward.target else {
-            // The oldest connection without a request makes room, so that silent connections keep nobody waiting.
-            if self.requests.len() >= CONNECTS_MAX
-                && let Some((oldest, _)) = self.requests.pop_first()
-            {
-                mux.finish_and_stop(oldest, UNWANTED);
-            }
-            self.requests.insert(id, (Request::default(), now + REQUEST_PATIENCE));
-            let address = String::new();
-            return self.reception.answer(mux, id, &Answer::Opened { address });
+            self.queue.push_back(id);
+            return self.answer_socks(now, mux);
         };
         match Connect::begin(now, &listeners::target(place), &self.lookups) {
             Ok(connect) => drop(self.connects.insert(id, Making { connect, socks: None })),
@@ -181,7 +178,8 @@ impl RemoteForwards {
 
     /// Stops making the connection of this stream, because the host has stopped reading the stream.
     pub(super) fn handle_stopped(&mut self, mux: &mut Mux, id: StreamId) {
-        let was_asking = self.requests.remove(&id).is_some();
+        let queued = self.queue.iter().position(|it| *it == id).map(|at| self.queue.remove(at));
+        let was_asking = self.requests.remove(&id).is_some() || queued.is_some();
         if self.connects.remove(&id).is_some() || was_asking {
             self.reception.give_up(mux, id);
         }
@@ -196,9 +194,10 @@ impl RemoteForwards {
     ) -> Vec<News> {
         let mut news = self.ask(now, mux);
         self.read_requests(now, mux);
+        self.answer_socks(now, mux);
         self.look_at_connects(now, mux, splices, &mut news);
-        debug_assert!(self.requests.len() <= CONNECTS_MAX);
-        // `reception` bounds the connections to fixed targets, and `connect_named` those of SOCKS clients.
+        debug_assert!(self.requests.len() <= CONNECTS_MAX && self.queue.len() <= CONNECTS_MAX);
+        // `reception` bounds the queue and the connections to fixed targets, and `connect_named` those of SOCKS clients.
         debug_assert!(self.connects.len() <= 2 * CONNECTS_MAX);
         news
     }
@@ -216,9 +215,10 @@ impl RemoteForwards {
     /// Returns the time by which to call [`RemoteForwards::turn`] again, if there is a deadline.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let entries = self.entries.values().filter_map(Entry::poll_timeout);
-        let requests = self.requests.values().map(|(_, until)| *until);
+        let oldest = self.oldest_request().map(|(_, since)| since);
+        let patience = if self.queue.is_empty() { REQUEST_PATIENCE } else { REQUEST_TIME };
         let connects = self.connects.values().map(|it| it.connect.poll_timeout());
-        entries.chain(requests).chain(connects).min()
+        entries.chain(oldest.map(|since| since + patience)).chain(connects).min()
     }
 
     /// Returns the descriptors to wait for. When one is ready, call [`RemoteForwards::turn`].
@@ -242,9 +242,32 @@ impl RemoteForwards {
         news
     }
 
+    /// Answers SOCKS clients, so that their requests come. If there are too many, the oldest makes room after a while.
+    fn answer_socks(&mut self, now: Instant, mux: &mut Mux) {
+        while let Some(id) = self.queue.front().copied() {
+            if self.requests.len() >= CONNECTS_MAX {
+                let oldest = self.oldest_request();
+                let Some((oldest, _)) = oldest.filter(|(_, since)| *since + REQUEST_TIME <= now)
+                else {
+                    return;
+                };
+                self.requests.remove(&oldest);
+                mux.finish_and_stop(oldest, UNWANTED);
+            }
+            self.queue.pop_front();
+            self.requests.insert(id, (Request::default(), now));
+            self.reception.answer(mux, id, &Answer::Opened { address: String::new() });
+        }
+    }
+
+    fn oldest_request(&self) -> Option<(StreamId, Instant)> {
+        let begun = self.requests.iter().map(|(id, (_, since))| (*id, *since));
+        begun.min_by_key(|(_, since)| *since)
+    }
+
     /// Reads the requests of SOCKS clients, and begins to connect. Ends malformed and late requests.
     fn read_requests(&mut self, now: Instant, mux: &mut Mux) {
-        for (id, (mut request, until)) in std::mem::take(&mut self.requests) {
+        for (id, (mut request, since)) in std::mem::take(&mut self.requests) {
             let mut buffer = [0; REQUEST_MAX];
             let step = match mux.read(now, id, &mut buffer) {
                 Ok(Read::Bytes(len)) => {
@@ -258,7 +281,9 @@ impl RemoteForwards {
                 Ok(Read::End) | Err(_) => Step::End,
             };
             match step {
-                Step::More if now < until => drop(self.requests.insert(id, (request, until))),
+                Step::More if now < since + REQUEST_PATIENCE => {
+                    self.requests.insert(id, (request, since));
+                }
                 Step::Connect { target, version, rest } => {
                     self.connect_named(now, mux, id, &target, (version, rest));
                 }
@@ -618,6 +643,70 @@ mod tests {
         let newest = ends.server.accept().expect("the client asks for the new line");
         assert!(matches!(read(&mut ends, newest), Ok(Read::Bytes(_))));
         assert_eq!(ends.forwards.options().filter(|it| it.contains("4712")).count(), 1);
+    }
+
+    #[test]
+    fn clients_of_socks_at_the_host_that_say_nothing_hold_up_others_for_two_seconds() {
+        let mut ends = Ends::new(None);
+        let open = |ends: &mut Ends| {
+            let id = ends.server.open(ends.now).unwrap();
+            ends.server.write(id, &Target::Accepted(0).encode()).unwrap();
+            id
+        };
+        let ids: Vec<StreamId> = (0..=CONNECTS_MAX).map(|_| open(&mut ends)).collect();
+        let left = open(&mut ends);
+        ends.carry();
+        // A client that leaves the queue takes no place.
+        ends.server.reset_and_stop(left, UNREACHED);
+        ends.carry();
+        assert_eq!(ends.forwards.queue, [ids[CONNECTS_MAX]]);
+        let is_answered = |ends: &mut Ends, id| ends.answer(id).is_some();
+        assert!(is_answered(&mut ends, ids[0]) && !is_answered(&mut ends, ids[CONNECTS_MAX]));
+        assert_eq!(ends.server.read(ends.now, ids[0], &mut [0; 9]), Ok(Read::Blocked));
+        let due = ends.forwards.poll_timeout().expect("the oldest makes room");
+        assert!(due <= ends.now + REQUEST_TIME);
+        ends.now = due;
+        ends.carry();
+        assert_eq!(ends.server.read(ends.now, ids[0], &mut [0; 9]), Ok(Read::End));
+        assert!(is_answered(&mut ends, ids[CONNECTS_MAX]) && ends.forwards.queue.is_empty());
+        assert_eq!(ends.forwards.requests.len(), CONNECTS_MAX);
+    }
+
+    #[test]
+    fn a_hundred_clients_of_socks_that_come_to_the_host_at_once_are_all_served() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        rustix::net::listen(&listener, 128).unwrap();
+        let [high, low] = listener.local_addr().unwrap().port().to_be_bytes();
+        let mut ends = Ends::new(None);
+        ends.forwards.permitted = Permitted::Only(vec![(Some("127.0.0.1".to_owned()), None)]);
+        let (mut opened, mut unanswered, mut greeted) = (0, Vec::new(), Vec::new());
+        let since = ends.now;
+        while ends.splices.len() < 100 {
+            assert!(ends.now < since + Duration::from_secs(9), "{}", ends.splices.len());
+            // The host opens no more streams while as many wait for an answer.
+            while unanswered.len() < CONNECTS_MAX && opened < 100 {
+                let id = ends.server.open(ends.now).unwrap();
+                ends.server.write(id, &Target::Accepted(0).encode()).unwrap();
+                opened += 1;
+                unanswered.push(id);
+            }
+            ends.carry();
+            for id in std::mem::take(&mut greeted) {
+                let mut reply = [0; 2];
+                assert_eq!(ends.server.read(ends.now, id, &mut reply), Ok(Read::Bytes(2)));
+                ends.server.write(id, &[5, 1, 0, 1, 127, 0, 0, 1, high, low]).unwrap();
+            }
+            for id in std::mem::take(&mut unanswered) {
+                match ends.answer(id) {
+                    None => unanswered.push(id),
+                    Some(Answer::Opened { .. }) => {
+                        ends.server.write(id, &[5, 1, 0]).unwrap();
+                        greeted.push(id);
+                    }
+                    Some(other) => panic!("{other:?}"),
+                }
+            }
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use rove_udp::Refusal;
 use rove_units::{Duration, Instant};
 
 use super::agent::AgentLoan;
-use super::asking::Asking;
+use super::asking::{Asking, room_at};
 use super::controller_choice::ControllerChoice;
 use super::file_sender::FileSender;
 use super::lender::Lender;
@@ -23,7 +23,7 @@ use super::remote_forwards::{self, News, RemoteForwards};
 use super::wire::Wire;
 use crate::listeners::Listeners;
 use crate::share::Gate;
-use crate::socks::{REQUEST_PATIENCE, Request, Step};
+use crate::socks::Step;
 use crate::splice::Splice;
 
 mod layer;
@@ -52,6 +52,7 @@ pub(super) struct ClientStreams {
     failure: Option<String>,
     /// The end of a pause in accepting connections.
     paused_until: Option<Instant>,
+    /// The incomplete requests of SOCKS clients, the oldest first.
     requests: Vec<Asking>,
     /// The user's agent, if the host may use it.
     agent: Option<Box<AgentLoan>>,
@@ -368,6 +369,7 @@ impl ClientStreams {
     /// bounded, because SOCKS clients that send no request take no room away.
     fn accept(&mut self, now: Instant) {
         self.close_expired(now);
+        self.listeners.pause_socks(None);
         if self.paused_until.is_some_and(|until| now < until) {
             return;
         }
@@ -376,6 +378,7 @@ impl ClientStreams {
             if !self.has_room() {
                 return;
             }
+            self.listeners.pause_socks(room_at(now, &self.requests));
             let (socket, target, option) = match self.listeners.accept() {
                 Ok(Some(accepted)) => accepted,
                 Ok(None) => return,
@@ -392,11 +395,9 @@ impl ClientStreams {
                 }
                 None => {
                     if self.requests.len() >= CONNECTS_MAX {
-                        // The oldest connection has already had the longest time to send its request.
                         self.requests.remove(0);
                     }
-                    let until = now + REQUEST_PATIENCE;
-                    self.requests.push(Asking { socket, request: Request::default(), until });
+                    self.requests.push(Asking::new(now, socket));
                 }
             }
         }
@@ -410,7 +411,7 @@ impl ClientStreams {
                 continue;
             }
             match asking.turn() {
-                Some(Step::More) if now < asking.until => self.requests.push(asking),
+                Some(Step::More) if now < asking.until() => self.requests.push(asking),
                 Some(Step::Connect { target, version, rest }) => {
                     let layer = self.layer.get_or_insert_with(|| Box::new(Layer::new(now)));
                     let id = layer.open(now, asking.socket, &target, Origin::Socks(version));
@@ -452,7 +453,8 @@ impl ClientStreams {
     /// Returns the time by which to call [`ClientStreams::turn`] and [`ClientStreams::send`] again, if any.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let packets = self.layer.as_ref().and_then(|layer| layer.poll_timeout());
-        let requests = self.requests.iter().filter(|_| self.has_room()).map(|it| it.until);
+        let requests = self.requests.first().map(Asking::until).into_iter();
+        let requests = requests.chain(self.listeners.poll_socks()).filter(|_| self.has_room());
         let agent = self.agent.as_ref().and_then(|agent| agent.poll_timeout());
         let own = requests.chain(self.remote.poll_timeout()).chain(self.paused_until);
         let lender = self.lender.as_ref().and_then(|lender| lender.poll_timeout());
@@ -496,7 +498,7 @@ impl ClientStreams {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Read as _, Write as _};
+    use std::io::{ErrorKind, Read as _, Write as _};
     use std::net::{Shutdown, TcpStream};
 
     use rove_bootstrap::{Forward, Place};
@@ -532,7 +534,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_of_socks_that_say_nothing_hold_up_no_others() {
+    fn connections_of_socks_that_say_nothing_hold_up_others_for_two_seconds() {
         let (mut forwards, port) = forwards(None);
         let (mut other, plain) =
             super::tests::forwards(Some(Place::Port(Some("h".to_owned()), 80)));
@@ -540,18 +542,24 @@ mod tests {
         let mut silent: Vec<TcpStream> = (0..=CONNECTS_MAX).map(|_| connect(port)).collect();
         forwards.accept(at(1));
         assert!(forwards.requests.len() <= CONNECTS_MAX && forwards.has_room());
-        forwards.accept(at(1));
+        forwards.accept(at(2));
+        assert_eq!((forwards.requests.len(), forwards.poll_timeout()), (CONNECTS_MAX, Some(at(3))));
+        silent[0].set_nonblocking(true).unwrap();
+        assert!(silent[0].read(&mut [0; 1]).is_err(), "its client has had little time");
+        assert_eq!(forwards.listeners.sockets().count(), 0);
+        silent[0].set_nonblocking(false).unwrap();
+        forwards.accept(at(3));
         assert_eq!(forwards.requests.len(), CONNECTS_MAX);
         assert_eq!(silent[0].read(&mut [0; 1]).unwrap(), 0, "the oldest has made room");
         std::mem::swap(&mut forwards.listeners, &mut other.listeners);
         let _plain = connect(plain);
-        forwards.accept(at(1));
+        forwards.accept(at(3));
         assert_eq!(forwards.layer.as_ref().map(|it| it.waiting.len()), Some(1));
         // Complete requests wait for streams, however long that lasts.
         for client in &mut silent[1..] {
             client.write_all(&[4, 1, 0, 80, 192, 0, 2, 1, 0]).unwrap();
         }
-        forwards.ask(at(2));
+        forwards.ask(at(4));
         assert_eq!((forwards.requests.len(), forwards.has_room()), (1, false));
         assert_eq!(forwards.poll_timeout(), forwards.layer.as_ref().unwrap().poll_timeout());
         forwards.ask(at(99));
@@ -559,6 +567,40 @@ mod tests {
         let _ = forwards.layer.as_mut().unwrap().waiting.pop_first();
         forwards.ask(at(99));
         assert_eq!((forwards.requests.len(), forwards.has_room()), (0, false));
+    }
+
+    #[test]
+    fn a_hundred_clients_of_socks_that_come_at_once_are_all_served() {
+        let (mut forwards, port) = forwards(None);
+        let connect = |_| {
+            let mut client = TcpStream::connect(("127.0.0.1", port)).unwrap();
+            client.write_all(&[5, 1, 0]).unwrap();
+            client.set_nonblocking(true).unwrap();
+            client
+        };
+        let mut greeted: Vec<TcpStream> = (0..100).map(connect).collect();
+        let (mut asking, mut connected) = (Vec::new(), Vec::new());
+        for millis in 1_000..1_999 {
+            let now = Instant::from_millis(millis);
+            forwards.ask(now);
+            forwards.accept(now);
+            for mut client in std::mem::take(&mut greeted) {
+                let mut reply = [0; 2];
+                match client.read(&mut reply) {
+                    Ok(2) => {
+                        assert_eq!(reply, [5, 0]);
+                        client.write_all(&[5, 1, 0, 1, 192, 0, 2, 1, 0, 80]).unwrap();
+                        asking.push(client);
+                    }
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => greeted.push(client),
+                    ended => panic!("{ended:?} after {} ms", millis - 1_000),
+                }
+            }
+            // The host makes one connection in a millisecond.
+            let layer = forwards.layer.as_mut();
+            connected.extend(layer.and_then(|it| it.waiting.pop_first()));
+        }
+        assert_eq!((connected.len(), greeted.len(), asking.len()), (100, 0, 100));
     }
 
     #[test]
