@@ -65,6 +65,9 @@ pub(crate) struct Samples {
     pub(crate) times: Vec<u64>,
     /// How many events that have a time, such as answers, never came.
     pub(crate) missing: u64,
+    /// Whether the run cannot be done here: its table, its kernel control or its recorded link is not there.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub(crate) is_absent: bool,
     /// Figures of the whole run, as [`crate::experiment::measure::Measure::figures`] names them; none where nothing came.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) figures: Vec<u64>,
@@ -113,6 +116,11 @@ impl RunFigure {
 impl Samples {
     /// Returns the result of a run that cannot be made on this computer.
     pub(crate) fn absent() -> Self {
+        Self { is_absent: true, ..Self::empty() }
+    }
+
+    /// Returns the result of a run in which nothing came.
+    pub(crate) fn empty() -> Self {
         Self { missing: 1, ..Self::default() }
     }
 
@@ -122,11 +130,11 @@ impl Samples {
         Self { missing: (times.len() - known.len()) as u64, times: known, ..Self::default() }
     }
 
-    /// Returns the result. If the controller's program had a fault, returns an absent result with that fault instead.
+    /// Returns the result as it is, or an empty one with the fault of the controller's program if it has one.
     pub(crate) fn unless_faulty(self, program: Option<&Program>) -> Self {
         match program.and_then(Program::fault) {
             Some(fault) => {
-                Self { fault: Some(fault.to_string()), invalid: self.invalid, ..Self::absent() }
+                Self { fault: Some(fault.to_string()), invalid: self.invalid, ..Self::empty() }
             }
             None => self,
         }

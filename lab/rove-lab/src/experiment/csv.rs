@@ -149,7 +149,7 @@ mod tests {
         let fish = Series { recording: Some("fish".to_owned()), ..series.clone() };
         let fault = Some("it hung".to_owned());
         figure.series = vec![Series { recordings: vec![fish], fault: fault.clone(), ..series }];
-        let samples = Samples { fault, ..Samples::absent() };
+        let samples = Samples { fault, ..Samples::empty() };
         figure.runs = vec![Run { series: 0, recording: "fish".to_owned(), seed: 1, samples }];
         let lines = super::figures(&figure);
         assert!(lines.contains("response-500ms,rove,,,,it hung,median,7,,\n"), "{lines}");

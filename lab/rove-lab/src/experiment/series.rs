@@ -43,7 +43,9 @@ pub(crate) struct Series {
     pub(crate) pairs: Vec<[f64; 2]>,
     /// The slots of the first run.
     pub(crate) course: Vec<Slot>,
-    /// Whether any run has no figures, because nothing came in it.
+    /// Whether runs cannot be done here.
+    pub(crate) is_absent: bool,
+    /// Whether runs have no figures as nothing came in them.
     pub(crate) has_empty_runs: bool,
     /// The fault of a controller that is a program, in any of the runs.
     pub(crate) fault: Option<String>,

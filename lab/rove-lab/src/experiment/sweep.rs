@@ -255,11 +255,13 @@ impl<'a> Plan<'a> {
     /// Returns the series of runs.
     fn series(&self, (system, link, value): &Common, runs: Vec<Done<'_>>) -> Series {
         let (mut times, mut pairs, mut invalid) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut missing, mut fault, mut course, mut has_empty_runs) = (0, None, Vec::new(), false);
+        let (mut missing, mut fault, mut course, mut is_absent) = (0, None, Vec::new(), false);
+        let mut has_empty_runs = false;
         let mut by_seed: BTreeMap<u64, Vec<&Samples>> = BTreeMap::new();
         for (cell, samples) in runs {
             times.extend(samples.millis());
             missing += samples.missing;
+            is_absent |= samples.is_absent;
             has_empty_runs |= samples.missing > 0 && samples.figures.is_empty();
             if course.is_empty() {
                 course.clone_from(&samples.course);
@@ -283,6 +285,7 @@ impl<'a> Plan<'a> {
             by_seed: by_seed.into_iter().filter_map(of_seed).collect(),
             pairs,
             course,
+            is_absent,
             has_empty_runs,
             fault,
             ..Series::default()

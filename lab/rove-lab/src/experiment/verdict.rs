@@ -55,10 +55,10 @@ pub(crate) struct Ours {
     interval: Option<[f64; 2]>,
     /// The number of each recording by itself, if there are several.
     by_recording: BTreeMap<String, Option<f64>>,
-    /// Whether any time was measured. The number may still be missing, such as a median if most answers never came.
+    /// Whether runs that it comes from cannot be done here. Runs in which nothing came are measured: they reach no band.
     #[serde(skip)]
-    is_measured: bool,
-    /// Whether the number comes from invalid runs in real time.
+    is_absent: bool,
+    /// Whether runs in real time that it comes from are invalid.
     #[serde(skip)]
     is_invalid: bool,
     /// Whether the number leaves out answers that never came, or runs. Such a number reproduces nothing.
@@ -138,17 +138,12 @@ fn of_all_links(figure: &Figure, averages: &[Average], system: Option<System>, n
             [system, Some(averages::SPROUT), Some(averages::EWMA)].contains(&series.system);
         is_its && links.contains(&series.link.as_str())
     });
-    Ours {
-        number: mean(&values),
-        interval: interval(&values),
-        is_measured: !values.is_empty(),
-        ..Ours::from(sources, "mean")
-    }
+    Ours { number: mean(&values), interval: interval(&values), ..Ours::from(sources, "mean") }
 }
 
 fn judged(group: &Published, verdict: Verdict, ours: Ours, figure: &Figure) -> Verdict {
     let is_strange = figure.has_drawn_links && group.paper != ROVE;
-    let outcome = if !ours.is_measured || is_strange {
+    let outcome = if ours.is_absent || is_strange {
         Outcome::NotMeasured
     } else if ours.is_invalid {
         Outcome::Invalid
@@ -200,6 +195,7 @@ impl Ours {
     /// Returns the faults of a number, which it has from its series.
     fn from<'a>(sources: impl Iterator<Item = &'a Series>, name: &str) -> Self {
         sources.fold(Self::default(), |all, series| Self {
+            is_absent: all.is_absent || series.is_absent || series.times.count() == 0,
             is_invalid: all.is_invalid || !series.invalid.is_empty(),
             is_of_survivors: all.is_of_survivors || is_of_survivors(series, name),
             ..all
@@ -215,14 +211,13 @@ impl Ours {
             None => series.interval(figure.scenario.body.figures(), name),
         };
         let by_recording = if name == LEAST_AT { BTreeMap::new() } else { by_recording.collect() };
-        let is_measured = !series.times.known().is_empty();
         let number = statistic(figure, series, name);
         let of_link =
             |it: &&Series| it.system == series.system && it.link == series.link && name == LEAST_AT;
         let baseline = figure.baseline_of(series).filter(|_| name.ends_with(RATIO));
         let sources = figure.series.iter().filter(of_link).chain(baseline).chain([series]);
         let faults = Self::from(sources, name);
-        Self { number, interval: over_seeds, by_recording, is_measured, ..faults }
+        Self { number, interval: over_seeds, by_recording, ..faults }
     }
 
     /// Returns the outcome: whether a band holds the number of all recordings together and that of each recording.
@@ -525,16 +520,23 @@ mod tests {
             toml::from_str(&group).expect("a group")
         };
         let scenario = Scenario::built_in().next().expect("a scenario");
-        let outcome = |name: &str, times: Vec<f64>, missing| {
+        let of = |name: &str, times: Vec<f64>, missing, is_absent| {
             let group = group(name);
             let (system, times) = (Some(System::Rove), Times::new(times, missing));
-            let series = vec![Series { system, times, ..Series::default() }];
+            let series = vec![Series { system, times, is_absent, ..Series::default() }];
             let figure = Figure { series, ..Figure::empty(scenario.clone()) };
             of_result(&group, &group.results[0], &figure, &[])[0].outcome
         };
+        let outcome = |name: &str, times: Vec<f64>, missing| of(name, times, missing, false);
+        assert_eq!(
+            of("median", Vec::new(), 1, true),
+            Outcome::NotMeasured,
+            "its table is not there"
+        );
         let (no, yes) = (Outcome::NotReproduced, Outcome::Reproduced);
         assert_eq!(outcome("median", vec![4.0], 9), no, "one answer of ten");
-        assert_eq!(outcome("median", Vec::new(), 9), Outcome::NotMeasured);
+        assert_eq!(outcome("median", Vec::new(), 9), no, "no answer at all");
+        assert_eq!(outcome("median", Vec::new(), 0), Outcome::NotMeasured);
         assert_eq!(outcome("median", vec![5.0; 20], 9), yes);
         assert_eq!(outcome("mean", vec![5.0; 20], 9), no, "a third never came");
         assert_eq!(outcome("mean", vec![5.0; 20], 0), yes);

@@ -144,7 +144,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     let mut net = ends(conditions);
     // In some recordings nothing is written.
     if net.right.writes.is_empty() {
-        return Samples::absent();
+        return Samples::empty();
     }
     net.run_for(BEFORE);
     let before = net.right.transport.path().sent;
@@ -159,7 +159,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     // The time until the first state does not depend on references, and is left out.
     let begun_at = net.left.taken.first().map_or(Instant::FAR_FUTURE, |(at, _)| *at);
     let Some(age) = timeline.age(begun_at.max(Instant::ZERO + BEFORE), net.now()) else {
-        return Samples::absent();
+        return Samples::empty();
     };
     let catch_up =
         [age.catch_up.mean(), age.catch_up.percentile(95)].map(Option::unwrap_or_default);
@@ -239,7 +239,7 @@ mod tests {
             recording: Some(&recording),
             ..Conditions::NONE
         };
-        assert_eq!(run(&conditions), Samples::absent());
+        assert_eq!(run(&conditions), Samples::empty());
     }
 
     fn samples(system: System, path: &str, seed: u64) -> Samples {

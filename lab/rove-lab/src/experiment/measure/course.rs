@@ -105,7 +105,7 @@ fn of_session(conditions: &Conditions<'_>) -> Vec<Slot> {
 }
 
 fn samples(course: Vec<Slot>) -> Samples {
-    let Some(last) = course.last() else { return Samples::absent() };
+    let Some(last) = course.last() else { return Samples::empty() };
     let slots = u64::try_from(course.len()).unwrap_or(u64::MAX);
     let of = |place: usize| course.iter().map(move |slot| slot[place]);
     let mean = |place| of(place).sum::<u64>() / slots;

@@ -82,7 +82,7 @@ pub(in crate::experiment) fn options(conditions: &Conditions<'_>, path: &Path) -
 /// Returns a faulty result for a flow with more arrivals than are kept, and `None` for other flows.
 pub(super) fn cut(report: &FlowReport) -> Option<Samples> {
     let fault = "10 million packets arrived, and no more are counted: give the link fewer seconds";
-    report.is_cut.then(|| Samples { fault: Some(fault.to_owned()), ..Samples::absent() })
+    report.is_cut.then(|| Samples { fault: Some(fault.to_owned()), ..Samples::empty() })
 }
 
 /// Returns the figures of a flow as those of a run.
@@ -93,7 +93,7 @@ pub(in crate::experiment) fn samples(report: &FlowReport) -> Samples {
     // Without a recording of the link, there is no least delay to subtract.
     let delay = report.self_inflicted_ms.or(report.end_to_end_p95_ms);
     let Some((delay, end_to_end)) = delay.zip(report.end_to_end_p95_ms) else {
-        return Samples::absent();
+        return Samples::empty();
     };
     #[expect(clippy::cast_precision_loss, reason = "packets of an hour")]
     let lost = report.lost as f64 / report.sent.max(1) as f64;

@@ -24,7 +24,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
 
 fn of_gaps(gaps: &[Duration]) -> Samples {
     let tail: Vec<Duration> = gaps.iter().copied().filter(|gap| *gap >= TAIL).collect();
-    let Some(longest) = tail.iter().max() else { return Samples::absent() };
+    let Some(longest) = tail.iter().max() else { return Samples::empty() };
     let below = (gaps.len() - tail.len()) as f64 / gaps.len() as f64;
     let figures = vec![whole(below * 1e6), whole(exponent(&tail) * 1e3), nanos(*longest)];
     Samples { times: tail.iter().copied().map(nanos).collect(), figures, ..Samples::default() }
@@ -58,6 +58,6 @@ mod tests {
             assert!((found - law).abs() < 0.05, "{law}: {found}");
             assert_eq!((samples.figures[0], samples.times.len()), (500_000, 20_000));
         }
-        assert_eq!(of_gaps(&[Duration::from_millis(1)]), Samples::absent());
+        assert_eq!(of_gaps(&[Duration::from_millis(1)]), Samples::empty());
     }
 }

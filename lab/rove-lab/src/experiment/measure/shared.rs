@@ -431,7 +431,7 @@ mod tests {
     #[test]
     fn a_table_that_is_not_there_makes_no_samples() {
         let samples = samples(System::RemyDeltaOne, 1, "rtt=100ms,rate=15M");
-        assert_eq!(samples, Samples { missing: 1, ..Samples::default() });
+        assert_eq!(samples, Samples::absent());
     }
 
     #[test]

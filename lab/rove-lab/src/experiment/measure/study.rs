@@ -39,7 +39,7 @@ pub(super) fn run(conditions: &Conditions<'_>, timeout: Option<f64>) -> Samples 
     let mut study = Study::over(netem, LENGTH, share);
     study.timeout = timeout;
     let age = study.run(Seed::new(conditions.seed), Instant::ZERO);
-    let Some(age) = age else { return Samples::absent() };
+    let Some(age) = age else { return Samples::empty() };
     let [median, mean, high] =
         [age.catch_up.percentile(50), age.catch_up.mean(), age.catch_up.percentile(95)]
             .map(|time| nanos(time.unwrap_or_default()));

@@ -47,7 +47,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     let (bulk, call) = (taken.next().unwrap_or_default(), taken.next().unwrap_or_default());
     let deliveries: Vec<Delivery> = call.iter().map(|arrival| arrival.delivery).collect();
     let Some(delay) = packet_delay(&deliveries, 95) else {
-        return Samples::absent();
+        return Samples::empty();
     };
     let seconds = length.saturating_sub(skipped).as_secs_f64().max(1e-9);
     let bits = |arrivals: &[Arrival]| {
