@@ -14,7 +14,6 @@ pub(crate) use here::{Programs, is_interrupt};
 mod here {
     use std::path::{Path, PathBuf};
 
-    use anyhow::Context as _;
     use clap::ValueEnum as _;
     use rove_congestion::Begin;
     use rove_replay::replay::script::Script;
@@ -22,7 +21,7 @@ mod here {
     use rustix::system::uname;
 
     use super::*;
-    use crate::compare::bulk::{BulkOptions, CongestionControl};
+    use crate::compare::bulk::{BulkOptions, CongestionControl, require};
     use crate::compare::burst::Burst;
     use crate::compare::observed_client::{Interrupt, Interrupted, RunOptions};
     use crate::compare::peer::{Peer, rove_beside};
@@ -97,6 +96,11 @@ mod here {
                 Err(reason) => return Ok(Err(reason.clone())),
             };
             let path = conditions.path().clone().of_whole_packets();
+            let system = conditions.system();
+            let control = system.needs_control().then(|| congestion_control(system));
+            if let Err(error) = control.map_or(Ok(()), require) {
+                return Ok(Err(format!("{error:#}")));
+            }
             if measure == Measure::Flow {
                 return told(flow(conditions, &flow_options(conditions, &path), interrupt));
             }
@@ -106,10 +110,9 @@ mod here {
             };
             let count = conditions.downloads;
             let bulk = BulkOptions { count, congestion_control: CongestionControl::default() };
-            let system = conditions.system();
             let options = RunOptions {
                 peer: peer(system),
-                ssh_control: system.needs_control().then(|| congestion_control(system)),
+                ssh_control: control,
                 rove,
                 path: &path,
                 seed: conditions.seed,
@@ -119,20 +122,22 @@ mod here {
                 bulk: (count > 0).then_some(bulk),
                 films: false,
             };
-            let measured = options.peer.require(rove).and_then(|()| match measure {
+            if let Err(error) = options.peer.require(rove) {
+                return Ok(Err(format!("{error:#}")));
+            }
+            told(match measure {
                 Measure::Interrupt => interrupts(options, interrupt),
                 _ => responses(conditions, options, interrupt),
-            });
-            told(measured)
+            })
         }
     }
 
-    /// Returns the samples, or the reason why there are no samples. Returns an error only if the user interrupts.
-    fn told(measured: Result<Samples>) -> Result<Result<Samples, String>> {
+    /// Returns the samples. A run that has failed has its fault in their place; an error is only that of a user who interrupts.
+    pub(super) fn told(measured: Result<Samples>) -> Result<Result<Samples, String>> {
         match measured {
             Ok(samples) => Ok(Ok(samples)),
             Err(error) if is_interrupt(&error) => Err(error),
-            Err(error) => Ok(Err(format!("{error:#}"))),
+            Err(error) => Ok(Ok(Samples { fault: Some(format!("{error:#}")), ..Samples::empty() })),
         }
     }
 
@@ -153,7 +158,7 @@ mod here {
         }
         let limits = Limits::real(options.length);
         let controllers = controllers(conditions, None, (Begin::default(), FULL), limits)?;
-        let Controllers { make, program } = controllers.context("there is no such table")?;
+        let Some(Controllers { make, program }) = controllers else { return Ok(Samples::absent()) };
         let (report, invalid) = controlled::run(make(), options, interrupt)?;
         let samples = Samples { invalid, ..flow_samples(&report) };
         Ok(samples.unless_faulty(program.as_ref()))
@@ -229,5 +234,17 @@ impl Programs {
         _conditions: &Conditions<'_>,
     ) -> Result<Result<Samples, String>> {
         Ok(Err("programs run over emulated links on Linux only".to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_run_that_fails_has_a_fault_in_place_of_a_figure_that_cannot_be_had() {
+        let told = super::here::told(Err(anyhow::anyhow!("rove ended (signal 6)")));
+        let samples = told.expect("nobody interrupts").expect("a run");
+        assert_eq!(samples.fault.as_deref(), Some("rove ended (signal 6)"));
+        assert_eq!((samples.missing, samples.times.len()), (1, 0));
     }
 }
