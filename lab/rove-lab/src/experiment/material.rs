@@ -42,7 +42,7 @@ pub(crate) struct Material {
 }
 
 impl Material {
-    /// Returns the recordings of a scenario, and whether they are the recordings of others that it asks for.
+    /// Returns the recordings of a scenario, and a text on what stands in for those of others that it wants.
     ///
     /// # Errors
     ///
@@ -51,26 +51,25 @@ impl Material {
         &self,
         scenario: &Scenario,
         is_full: bool,
-    ) -> Result<(Vec<Recording>, bool)> {
-        let wanted: Vec<(&String, PathBuf)> = (scenario.body.wanted(is_full).iter())
-            .filter_map(|name| Some((name, self.find("keys", &format!("{name}.jsonl"))?)))
-            .collect();
-        if wanted.is_empty() {
-            let own = scenario
-                .body
-                .recordings
-                .iter()
-                .filter_map(|name| catalogue::recording(name))
-                .collect();
-            return Ok((own, false));
-        }
-        let read = |(name, file): (&String, PathBuf)| {
+    ) -> Result<(Vec<Recording>, Option<String>)> {
+        let (mut found, mut absent) = (Vec::new(), Vec::new());
+        for name in scenario.body.wanted(is_full) {
+            let Some(file) = self.find("keys", &format!("{name}.jsonl")) else {
+                absent.push(name.as_str());
+                continue;
+            };
             let shown = file.display();
             let input = fs::File::open(&file).with_context(|| format!("cannot open {shown}"))?;
             let trace = Trace::read(BufReader::new(input)).with_context(|| format!("{shown}"))?;
-            Ok(Recording { name: name.clone(), trace })
-        };
-        Ok((wanted.into_iter().map(read).collect::<Result<_>>()?, true))
+            found.push(Recording { name: name.clone(), trace });
+        }
+        if found.is_empty() {
+            let own = scenario.body.recordings.iter();
+            let own = own.filter_map(|name| catalogue::recording(name)).collect();
+            return Ok((own, Some("the laboratory's own recordings".to_owned())));
+        }
+        let absent = absent.join(", ");
+        Ok((found, (!absent.is_empty()).then(|| format!("the recordings but {absent}"))))
     }
 
     /// Returns each file of others that a scenario has, with the first digits of its SHA-256.
@@ -234,9 +233,9 @@ mod tests {
                     recordings = [\"fish\"]\nwanted = [\"one\"]\n";
         let names = |text: &str, is_full| {
             let scenario = Scenario::parse("s", "s.toml", text).expect("a scenario");
-            let (recordings, are_wanted) =
+            let (recordings, stand_in) =
                 material.recordings(&scenario, is_full).expect("they are there");
-            assert!(are_wanted);
+            assert_eq!(stand_in, None);
             assert_eq!(material.digests(&scenario, is_full).len(), recordings.len());
             recordings.into_iter().map(|it| it.name).collect::<Vec<_>>()
         };

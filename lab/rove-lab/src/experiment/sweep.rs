@@ -39,8 +39,8 @@ pub(crate) struct Figure {
     pub(crate) scenario: Scenario,
     /// The stand-ins that the figure was made from, as a title names them. Empty without stand-ins.
     pub(crate) made_from: String,
-    /// Whether drawn links stand in for recorded ones.
-    pub(crate) has_drawn_links: bool,
+    /// Whether anything stands in for recordings that it asks for.
+    pub(crate) has_stand_ins: bool,
     /// How much work was done.
     pub(crate) profile: Profile,
     /// Seeds of each series.
@@ -69,7 +69,7 @@ pub(crate) struct Plan<'a> {
     links: Vec<NamedPath>,
     made_from: String,
     digests: Vec<String>,
-    has_drawn_links: bool,
+    has_stand_ins: bool,
     /// The directory of congestion controllers that others have published.
     tables: Option<&'a FilePath>,
 }
@@ -101,7 +101,7 @@ impl Figure {
         Self {
             scenario,
             made_from: String::new(),
-            has_drawn_links: false,
+            has_stand_ins: false,
             profile: Profile { is_full: false, seed: FIRST_SEED },
             seeds: 1,
             series: Vec::new(),
@@ -126,7 +126,7 @@ impl<'a> Plan<'a> {
     ) -> Result<Self> {
         let body = &scenario.body;
         let keys = body.full_keys.filter(|_| profile.is_full).or(body.keys);
-        let (recordings, are_wanted) = material.recordings(scenario, profile.is_full)?;
+        let (recordings, stand_in) = material.recordings(scenario, profile.is_full)?;
         let mut links = Vec::new();
         let mut are_recorded = true;
         for link in &body.links {
@@ -145,7 +145,12 @@ impl<'a> Plan<'a> {
         let tables = material.tables.as_deref();
         let is_there = |it: System| !is_published(it) || table_of(it, tables).is_some();
         let are_published = body.running().all(is_there);
-        let made_from = made_from(scenario, are_wanted, are_recorded, are_published);
+        let stand_in = stand_in.filter(|_| body.measure.needs_recordings());
+        let wants_any = !body.wanted(profile.is_full).is_empty();
+        let has_stand_ins = !are_recorded || wants_any && stand_in.is_some();
+        let drawn = (!are_recorded).then(|| "drawn links".to_owned());
+        let unpublished = (!are_published).then(|| "without the published tables".to_owned());
+        let parts: Vec<String> = [stand_in, drawn, unpublished].into_iter().flatten().collect();
         Ok(Self {
             scenario,
             programs,
@@ -155,9 +160,9 @@ impl<'a> Plan<'a> {
             seeds,
             recordings,
             links,
-            made_from,
+            made_from: parts.join(" and "),
             digests: material.digests(scenario, profile.is_full),
-            has_drawn_links: !are_recorded,
+            has_stand_ins,
             tables,
         })
     }
@@ -230,7 +235,7 @@ impl<'a> Plan<'a> {
         };
         Ok(Figure {
             made_from: self.made_from.clone(),
-            has_drawn_links: self.has_drawn_links,
+            has_stand_ins: self.has_stand_ins,
             series,
             runs: cells.iter().zip(results).map(run).collect(),
             digests: self.digests.clone(),
@@ -461,26 +466,6 @@ fn contents(path: &Path) -> String {
 fn or_none<T>(of: impl Iterator<Item = T>) -> Vec<Option<T>> {
     let all: Vec<Option<T>> = of.map(Some).collect();
     if all.is_empty() { vec![None] } else { all }
-}
-
-/// Returns the stand-ins and the gaps that a figure's title names. Empty if there are none.
-fn made_from(
-    scenario: &Scenario,
-    are_wanted: bool,
-    are_recorded: bool,
-    are_published: bool,
-) -> String {
-    let mut parts = Vec::new();
-    if scenario.body.measure.needs_recordings() && !are_wanted {
-        parts.push("the laboratory's own recordings");
-    }
-    if !are_recorded {
-        parts.push("drawn links");
-    }
-    if !are_published {
-        parts.push("without the published tables");
-    }
-    parts.join(" and ")
 }
 
 /// Does all runs that are not known, on all processors. The results are in the order of the cells.

@@ -437,3 +437,33 @@ fn a_seed_that_changes_nothing_is_refused_where_the_figure_is_asked_for_by_its_n
     assert_eq!(of("host", 7), Ok(()), "among all whose names begin so");
     directory.try_run(7, None).expect("a seed decides what is lost");
 }
+
+#[test]
+fn a_paper_is_judged_only_by_all_of_the_recordings_that_its_figure_wants() {
+    let text = "title = \"t\"\nabout = \"a\"\nmeasure = \"host-response\"\nplot = \"distribution\"\n\
+                recordings = [\"fish\"]\nwanted = [\"one\", \"two\"]\n\
+                published = [{ paper = \"p\", place = \"1\", results = [{ median = { from = 0 } }] },\n\
+                             { paper = \"rove\", place = \"2\", results = [{ median = { from = 0 } }] }]\n";
+    let directory = Directory::with("wanted", text);
+    let lines = include_bytes!("../../traces/fish.jsonl");
+    let traces = directory.0.join("traces");
+    fs::create_dir_all(&traces).expect("a directory");
+    let outcomes = || {
+        let mut options = directory.options(1, None);
+        options.wish.traces = Some(traces.clone());
+        run(&options, io::sink()).expect("made");
+        let json: Value = serde_json::from_str(&directory.read("figures.json")).expect("JSON");
+        [0, 1].map(|row| json["figures"][0]["published"][row].clone())
+    };
+    for (names, is_whole) in [(&[][..], false), (&["one"], false), (&["one", "two"], true)] {
+        for name in names {
+            fs::write(traces.join(format!("{name}.jsonl")), lines).expect("a file");
+        }
+        let [paper, rove] = outcomes();
+        assert_eq!(rove["outcome"], "reproduced", "{names:?}: {rove}");
+        let outcome = if is_whole { "reproduced" } else { "not-measured" };
+        assert_eq!(paper["outcome"], outcome, "{names:?}: {paper}");
+        let reason = paper["reason"].as_str().unwrap_or_default();
+        assert_eq!(reason.contains("--traces"), !is_whole, "{reason}");
+    }
+}

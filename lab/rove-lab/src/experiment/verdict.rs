@@ -142,7 +142,7 @@ fn of_all_links(figure: &Figure, averages: &[Average], system: Option<System>, n
 }
 
 fn judged(group: &Published, verdict: Verdict, ours: Ours, figure: &Figure) -> Verdict {
-    let is_strange = figure.has_drawn_links && group.paper != ROVE;
+    let is_strange = figure.has_stand_ins && group.paper != ROVE;
     let outcome = if ours.is_absent || is_strange {
         Outcome::NotMeasured
     } else if ours.is_invalid {
@@ -158,7 +158,7 @@ fn judged(group: &Published, verdict: Verdict, ours: Ours, figure: &Figure) -> V
     );
     let reason = match outcome {
         Outcome::NotMeasured if is_strange => {
-            Some("drawn links stand in for the recorded ones (--traces)".to_owned())
+            Some("stand-ins take the place of recordings (--traces)".to_owned())
         }
         Outcome::NotReproduced if ours.is_of_survivors => {
             Some("it leaves out what never came".to_owned())
