@@ -126,6 +126,12 @@ impl Band {
         self.from.is_none_or(|from| from <= ours) && self.to.is_none_or(|to| ours <= to)
     }
 
+    /// Returns whether the band holds a part of an interval, but not all of it.
+    pub(crate) fn is_crossed_by(self, [low, high]: [f64; 2]) -> bool {
+        let meets = self.from.is_none_or(|from| from <= high) && self.to.is_none_or(|to| low <= to);
+        meets && !(self.holds(low) && self.holds(high))
+    }
+
     /// Returns the number and its band as text.
     pub(crate) fn to_text(self) -> String {
         let band = match (self.from, self.to) {

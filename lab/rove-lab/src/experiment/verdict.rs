@@ -72,6 +72,8 @@ pub(crate) struct Ours {
 pub(crate) enum Outcome {
     Reproduced,
     NotReproduced,
+    /// The 95 % interval over the seeds lies partly in the band.
+    NotDecided,
     /// The number lies in the band with some of the recordings only.
     DependsOnTheRecording,
     /// The scenario was fitted to the published number.
@@ -154,7 +156,10 @@ fn judged(group: &Published, verdict: Verdict, ours: Ours, figure: &Figure) -> V
     };
     let is_explained = matches!(
         outcome,
-        Outcome::NotReproduced | Outcome::Fitted | Outcome::DependsOnTheRecording
+        Outcome::NotReproduced
+            | Outcome::NotDecided
+            | Outcome::Fitted
+            | Outcome::DependsOnTheRecording
     );
     let reason = match outcome {
         Outcome::NotMeasured if is_strange => {
@@ -231,9 +236,11 @@ impl Ours {
             let parts = self.by_recording.values().copied();
             parts.chain([self.number]).map(holds).collect()
         };
+        let crosses = |ends| !self.is_of_survivors && band.is_crossed_by(ends);
         match (each.contains(&true), each.contains(&false)) {
-            (true, false) => Outcome::Reproduced,
             (true, true) => Outcome::DependsOnTheRecording,
+            _ if self.number.and(self.interval).is_some_and(crosses) => Outcome::NotDecided,
+            (true, false) => Outcome::Reproduced,
             (false, _) => Outcome::NotReproduced,
         }
     }
@@ -277,6 +284,7 @@ impl Outcome {
         match self {
             Self::Reproduced => "reproduced",
             Self::NotReproduced => "not reproduced",
+            Self::NotDecided => "not decided: the interval crosses the band",
             Self::DependsOnTheRecording => "not reproduced: depends on the recording",
             Self::Fitted => "not reproduced: fitted",
             Self::Invalid => "not reproduced: the runs are invalid",
@@ -340,11 +348,16 @@ pub(crate) fn by_paper(verdicts: &[Verdict]) -> Vec<(&str, Vec<&Verdict>)> {
     papers
 }
 
-/// Returns how many of a paper's results are reproduced, as a heading says it.
+/// Returns how many of a paper's results are reproduced and how many are undecided, as a heading says it.
 pub(crate) fn heading(paper: &str, verdicts: &[&Verdict]) -> String {
-    let reproduced = verdicts.iter().filter(|it| it.outcome == Outcome::Reproduced).count();
+    let count = |outcome| verdicts.iter().filter(|it| it.outcome == outcome).count();
     let what = if paper == ROVE { "What rove claims" } else { paper };
-    format!("{what}: {reproduced} of {} results reproduced", verdicts.len())
+    let undecided = match count(Outcome::NotDecided) {
+        0 => String::new(),
+        count => format!(", {count} not decided"),
+    };
+    let reproduced = count(Outcome::Reproduced);
+    format!("{what}: {reproduced} of {} results reproduced{undecided}", verdicts.len())
 }
 
 /// Returns the tables that a report begins with: one for each paper, with the reasons below it.
@@ -402,7 +415,8 @@ fn least_delay(figure: &Figure, link: &str) -> Option<Verdict> {
     };
     let verdict = judged(group, verdict, Ours::of(figure, sprout, "mean"), figure);
     let used = used(sprout);
-    if verdict.outcome == Outcome::Reproduced && used < USE_LEAST {
+    let is_near = matches!(verdict.outcome, Outcome::Reproduced | Outcome::NotDecided);
+    if is_near && used < USE_LEAST {
         let reason =
             format!("Sprout uses {used:.1} % of the link, less than the third asked of all");
         return Some(Verdict { outcome: Outcome::NotReproduced, reason: Some(reason), ..verdict });
@@ -435,6 +449,25 @@ mod tests {
             assert_eq!(ours.outcome(band), outcome, "{ours:?}");
         }
         assert_eq!(Ours::default().outcome(band), Outcome::NotReproduced);
+    }
+
+    #[test]
+    fn an_interval_across_the_edge_of_a_band_decides_nothing() {
+        let band = Band { number: Some(5.0), from: Some(3.0), to: Some(7.0) };
+        let undecided = "not decided: the interval crosses the band";
+        for (number, interval, name) in [
+            (5.0, [4.0, 6.0], "reproduced"),
+            (5.0, [4.0, 8.0], undecided),
+            (8.0, [6.0, 9.0], undecided),
+            (5.0, [2.0, 8.0], undecided),
+            (9.0, [8.0, 10.0], "not reproduced"),
+        ] {
+            let interval = Some(interval);
+            let ours = Ours { number: Some(number), interval, ..Ours::default() };
+            assert_eq!(ours.outcome(band).name(), name, "{ours:?}");
+            let ours = Ours { is_of_survivors: true, ..ours };
+            assert_eq!(ours.outcome(band), Outcome::NotReproduced, "{ours:?}");
+        }
     }
 
     #[test]
