@@ -505,16 +505,20 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_over_a_recorded_link_has_several_starts() {
+    fn a_run_over_a_recorded_link_has_several_starts_and_one_in_real_time_several_seeds() {
         let is_flow = |body: &Body| match body.measure {
-            Measure::Flow | Measure::FlowSetting | Measure::Tunnel => body.clock == Clock::Virtual,
+            Measure::Flow | Measure::FlowSetting | Measure::Tunnel | Measure::Response => true,
             // A recording's rate does not depend on the place where it begins.
             Measure::Course => body.quantity.as_deref() != Some("capacity"),
             _ => false,
         };
-        for Scenario { name, body, .. } in Scenario::built_in().filter(|it| is_flow(&it.body)) {
+        for Scenario { name, body, .. } in Scenario::built_in() {
             let is_recorded = body.links.iter().any(|link| link.cellular.is_some());
-            assert!(!is_recorded || body.seeds > 1, "{name}: one start of a recording decides it");
+            let is_virtual = body.clock == Clock::Virtual;
+            let is_sole = is_recorded && is_virtual && is_flow(&body) && body.seeds < 2;
+            assert!(!is_sole, "{name}: one start of a recording decides it");
+            let full = body.full_seeds.unwrap_or(body.seeds);
+            assert!(is_virtual || full > 1, "{name}: one seed decides it even with --full");
         }
     }
 
