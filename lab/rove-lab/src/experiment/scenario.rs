@@ -523,6 +523,21 @@ mod tests {
     }
 
     #[test]
+    fn a_number_that_may_be_too_small_may_be_too_large_too() {
+        for Scenario { name, body, .. } in Scenario::built_in() {
+            let results = body.published.iter().flat_map(|group| &group.results);
+            for (statistic, number) in results.flat_map(|result| &result.numbers) {
+                let is_open = matches!(
+                    number,
+                    Number::Band(Band { number: Some(_), from: Some(_), to: None })
+                );
+                let is_share = statistic.ends_with("(%)");
+                assert!(!is_open || is_share, "{name}: {statistic}: any number is enough");
+            }
+        }
+    }
+
+    #[test]
     fn a_comparison_with_another_program_is_a_ratio_within_the_same_runs() {
         for Scenario { name, body, .. } in Scenario::built_in() {
             let ours = body.published.iter().filter(|group| group.paper == ROVE);
