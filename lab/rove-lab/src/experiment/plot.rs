@@ -364,6 +364,17 @@ mod tests {
     }
 
     #[test]
+    fn every_system_with_a_published_number_is_drawn() {
+        for Scenario { name, body, .. } in Scenario::built_in() {
+            let results = body.published.iter().flat_map(|group| &group.results);
+            let left_out = results
+                .filter_map(|result| result.system)
+                .find(|system| !body.drawn.is_empty() && !body.drawn.contains(system));
+            assert_eq!(left_out, None, "{name}: no curve that its hollow marks lie beside");
+        }
+    }
+
+    #[test]
     fn a_box_lies_between_the_quartiles() {
         let times: Vec<f64> = (1..=100).map(f64::from).collect();
         let outline = outline(&series(&times, 0), 50.0, 10.0);
