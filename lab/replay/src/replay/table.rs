@@ -23,7 +23,7 @@ pub(super) const LAYOUT: &str = "trace<22=trace keys>6=keys judged>6=all.keys | 
     char>6=classes.character.instant_percent:1%?classes.character.keys \
     bksp>6=classes.backspace.instant_percent:1%?classes.backspace.keys \
     arrow>6=classes.arrow.instant_percent:1%?classes.arrow.keys other>6=classes.other.instant_percent:1%?classes.other.keys | \
-    p50>7=all.latency_ms.p50:0 p90>7=all.latency_ms.p90:0 p99>7=all.latency_ms.p99:0 | \
+    p50>7=all.latency_ms.p50:0?all.keys p90>7=all.latency_ms.p90:0?all.keys p99>7=all.latency_ms.p99:0?all.keys | \
     wrong>6=wrong.percent:2% any>6=wrong_any.percent:2% color>6=wrong_color.percent:2% revealed>8=revealed_wrong.percent:2% | \
     corrected>13=corrected_ms.p50+corrected_ms.p100:0?mistakes late>4=mistakes_gone_late | \
     flicker>16=flicker.own+flicker.all+flicker.local blinks>13=cursor_blinks.own+cursor_blinks.all+cursor_blinks.local | \
@@ -44,4 +44,17 @@ pub(super) fn text(named: &Named<'_>) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replay::figures::Figures;
+
+    #[test]
+    fn without_keys_no_answer_has_never_come() {
+        let row = Figures::default().row();
+        let text = text(&Named { trace: Some("t"), link: None, seed: None, row });
+        assert!(!text.contains("never"), "{text}");
+    }
 }
