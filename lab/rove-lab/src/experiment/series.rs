@@ -56,6 +56,8 @@ pub(crate) struct Series {
 pub(crate) struct SeedMeans {
     /// The times of these runs.
     pub(crate) times: Times,
+    /// The throughputs of senders that share a path, in kbit/s.
+    pub(crate) rates: Times,
     /// The mean of the times that came. `None` if none came.
     pub(crate) time: Option<f64>,
     /// The means of the runs' other figures, in the order of the measurement's.
@@ -69,6 +71,8 @@ impl SeedMeans {
         let times = runs.iter().flat_map(|samples| samples.millis()).collect();
         let times = Times::new(times, runs.iter().map(|samples| samples.missing).sum());
         let time = times.mean();
+        let rates = runs.iter().flat_map(|it| &it.pairs).map(|[_, rate]| to_float(*rate) * 1e-3);
+        let rates = Times::new(rates.collect(), 0);
         let figure = |number: usize| {
             let of_run = |samples: &&Samples| run_figures(figures, samples).nth(number).flatten();
             let weight = |samples: &Samples| match figures[number].is_share() {
@@ -82,7 +86,7 @@ impl SeedMeans {
             (weights > 0.0).then(|| sum / weights)
         };
         (times.count() > 0).then_some(())?;
-        Some(Self { times, time, figures: (0..figures.len()).map(figure).collect() })
+        Some(Self { times, rates, time, figures: (0..figures.len()).map(figure).collect() })
     }
 
     /// Returns a figure's mean. `None` if the runs do not have it.
@@ -115,6 +119,11 @@ fn of_times(name: &str) -> Option<fn(&Times) -> Option<f64>> {
     })
 }
 
+/// Returns the median of rates: of an even number the mean of the middle two.
+fn middle(rates: &Times) -> Option<f64> {
+    (rates.count() > 0).then(|| median(rates.known()))
+}
+
 fn place(figures: &[RunFigure], name: &str) -> Option<usize> {
     figures.iter().position(|figure| figure.name == name)
 }
@@ -141,19 +150,19 @@ impl Series {
 
     /// Returns the 95 % interval of a statistic over the seeds, if it has one.
     pub(crate) fn interval(&self, figures: &[RunFigure], name: &str) -> Option<[f64; 2]> {
-        match of_times(name) {
-            Some(statistic) => {
-                let runs: Vec<&Times> = self.by_seed.values().map(|means| &means.times).collect();
-                pooled_interval(&runs, statistic)
-            }
-            None => interval(&self.figure(place(figures, name)?)),
+        let of = |times: fn(&SeedMeans) -> &Times| -> Vec<&Times> {
+            self.by_seed.values().map(times).collect()
+        };
+        match (name, of_times(name)) {
+            (_, Some(statistic)) => pooled_interval(&of(|means| &means.times), statistic),
+            (THROUGHPUT, _) => pooled_interval(&of(|means| &means.rates), middle),
+            _ => interval(&self.figure(place(figures, name)?)),
         }
     }
 
     /// Returns the median of the throughputs of senders that share a path, in kbit/s.
     pub(crate) fn median_throughput(&self) -> Option<f64> {
-        let rates: Vec<f64> = self.pairs.iter().map(|pair| pair[1]).collect();
-        (!rates.is_empty()).then(|| median(&rates))
+        middle(&Times::new(self.pairs.iter().map(|pair| pair[1]).collect(), 0))
     }
 
     /// Returns the values of a figure by its number, one for each seed that has it.
@@ -184,6 +193,21 @@ mod tests {
             assert!(low <= number && number <= high && low < high, "{name}: {low} {number} {high}");
         }
         assert_eq!(series.interval(&[], "speed"), None);
+    }
+
+    #[test]
+    fn the_throughput_of_senders_has_an_interval_over_the_seeds() {
+        let mut series = Series::default();
+        for (seed, rates) in (1..).zip([[900, 1_000, 1_100], [700, 800, 900], [950, 1_050, 1_150]])
+        {
+            let pairs = rates.map(|rate| [2_000_000, rate * 1_000]).to_vec();
+            let run = Samples { times: vec![2_000_000], pairs, ..Samples::default() };
+            series.pairs.extend(rates.map(|rate| [2.0, to_float(rate)]));
+            series.by_seed.extend(SeedMeans::of(&[], &[&run]).map(|means| (seed, means)));
+        }
+        let number = series.statistic(&[], THROUGHPUT).expect("senders");
+        let [low, high] = series.interval(&[], THROUGHPUT).expect("three seeds");
+        assert!(low <= number && number <= high && low < high, "{low} {number} {high}");
     }
 
     #[test]

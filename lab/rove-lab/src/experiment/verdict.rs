@@ -509,6 +509,7 @@ mod tests {
         let series = |system, used, delays: [f64; 2]| {
             let means = |delay| SeedMeans {
                 times: Times::new(vec![delay], 0),
+                rates: Times::default(),
                 time: Some(delay),
                 figures: vec![Some(300.0), Some(used), Some(delay), Some(0.0)],
             };
