@@ -18,6 +18,7 @@ use std::{process, thread};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::{Args, ValueHint};
+use rove_flows::flow::program::end_all;
 use rove_platform::clock::Clock as Stopwatch;
 use rove_runs::files::{directory, named};
 use rove_runs::parallel::Engine;
@@ -163,6 +164,7 @@ pub(crate) fn run(options: &FiguresOptions, mut output: impl Write) -> Result<()
         return shown::written(output.write_all(papers::text().as_bytes()));
     }
     if options.is_worker {
+        Interruption::listen()?;
         return spread::work(io::stdin().lock(), output);
     }
     if options.engine == Engine::Ray {
@@ -172,6 +174,7 @@ pub(crate) fn run(options: &FiguresOptions, mut output: impl Write) -> Result<()
         spread::on_ray(options, &options.out.join(RUNS))?;
     }
     if let Some(shard) = options.shard {
+        Interruption::listen()?;
         return run_shard(options, shard, output);
     }
     let page = options.out.join(PAGE);
@@ -199,6 +202,7 @@ impl Interruption {
             for signal in &mut signals {
                 if !ends_itself.load(Ordering::Relaxed) {
                     let _ = writeln!(shown::stderr(), "rove-lab figures: {INTERRUPTED}");
+                    end_all();
                     process::exit(128 + signal);
                 }
             }

@@ -1,10 +1,11 @@
 //! Congestion controllers in files, as a scenario names them: tables, and programs over a pipe.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
 
 mod folder;
@@ -207,6 +208,41 @@ fn a_user_who_interrupts_hears_how_to_go_on() {
     assert_eq!(output.status.code(), Some(130));
     let said = String::from_utf8(output.stderr).expect("text");
     assert!(said.contains("the same command goes on with the runs that have not ended"), "{said}");
+}
+
+#[test]
+fn an_interrupt_ends_the_programs_that_hang() {
+    let folder = Folder::new("controller-ends");
+    let text = scenario("\"hang.sh\"", "");
+    fs::write(folder.0.join("flow.toml"), text).expect("a file");
+    let script = folder.0.join("hang.sh");
+    fs::write(&script, "#!/bin/sh\necho $$ >> pids\nexec sleep 1000\n").expect("a file");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("a program");
+    for (number, more) in [&[][..], &["--shard", "1/1"]].into_iter().enumerate() {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rove-lab"));
+        command.args(["figures", "flow.toml"]).args(more).current_dir(&folder.0);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let mut child = child.expect("rove-lab runs");
+        let program = || -> Option<i32> {
+            let text = fs::read_to_string(folder.0.join("pids")).ok()?;
+            text.split_inclusive('\n').nth(number)?.strip_suffix('\n')?.parse().ok()
+        };
+        let program = loop {
+            if let Some(program) = program() {
+                break program;
+            }
+            std::thread::yield_now();
+        };
+        let pid = Pid::from_raw(i32::try_from(child.id()).expect("a number")).expect("a process");
+        kill_process(pid, Signal::TERM).expect("it runs");
+        assert!(!child.wait().expect("it ends").success());
+        let program = Pid::from_raw(program).expect("a process");
+        let is_there = test_kill_process(program).is_ok();
+        if is_there {
+            let _ = kill_process(program, Signal::KILL);
+        }
+        assert!(!is_there, "{more:?}: the program goes on");
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@
 use core::fmt::Write as _;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use rove_congestion::{Ack, Controller, Loss};
 use rove_platform::clock::Clock;
@@ -18,6 +18,7 @@ use rove_units::{Bytes, Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::AsFd;
 use rustix::io::{Errno, ioctl_fionbio};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 /// Longest answer of a controller program, in bytes. Chosen: two numbers, ten times over.
 const ANSWER_BYTES_MAX: usize = 512;
@@ -27,6 +28,9 @@ const ANSWER_MAX: [f64; 2] = [1e6, 60_000.0];
 
 /// How often a program that closed its output is checked for its end, once each hundredth of a second.
 const LOOKS: u32 = 100;
+
+/// The processes of all programs. No value is dropped when a signal ends this process.
+static RUNNING: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
 
 /// How much real time a program may take.
 #[derive(Clone, Copy, Debug)]
@@ -135,6 +139,21 @@ struct Driven {
     spacing: Duration,
 }
 
+/// Ends the processes of all programs, before this process ends. No further one starts.
+pub fn end_all() {
+    let running = running();
+    for pid in running.iter() {
+        // Both can fail only if the program has ended.
+        let _ = kill_process(*pid, Signal::KILL);
+        let _ = waitpid(Some(*pid), WaitOptions::empty());
+    }
+    core::mem::forget(running);
+}
+
+fn running() -> MutexGuard<'static, Vec<Pid>> {
+    RUNNING.lock().expect("no thread panics while it holds this")
+}
+
 impl Program {
     /// Creates a program from a path and arguments. No process runs yet.
     pub fn new(words: Vec<String>, limits: Limits) -> Self {
@@ -160,7 +179,10 @@ impl Process {
         let (path, arguments) = words.split_first().expect("a program has a path");
         let mut command = Command::new(path);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut running = running();
         let mut child = command.spawn().map_err(Fault::NotRun)?;
+        running.push(Pid::from_child(&child));
+        drop(running);
         let pipes = child.stdin.take().zip(child.stdout.take());
         let (input, output) = pipes.expect("both were asked for");
         ioctl_fionbio(&input, true).map_err(|error| Fault::NotRun(error.into()))?;
@@ -266,9 +288,11 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        let mut running = running();
         // Kill and wait can fail only if the program has ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
+        running.retain(|pid| *pid != Pid::from_child(&self.child));
     }
 }
 
