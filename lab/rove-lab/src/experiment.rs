@@ -5,7 +5,8 @@
 //! [`shard`] of them, that the [`store`] of finished runs lacks; [`spread`] lets other computers make runs. A run is a
 //! [`mod@measure`] of a [`system`], maybe a [`system_file`], under [`conditions`]; [`traffic`] describes senders that
 //! share a path. [`programs`] measures in real time. A [`series`] has the results of runs. [`table`], [`plot`] with its
-//! [`marks`], [`page`] and [`csv`] show them, and [`verdict`] compares them with [`published`] numbers. [`papers`]
+//! [`marks`], [`page`] and [`csv`] show them, and [`verdict`] compares them with [`published`] numbers, such as those of a
+//! [`frontier`]. [`papers`]
 //! lists what each paper has, [`results`] writes the files, and an [`artifact`] has all that a paper's evaluators need.
 
 use core::fmt;
@@ -44,6 +45,7 @@ mod catalogue;
 mod conditions;
 mod csv;
 mod film;
+mod frontier;
 mod link;
 mod marks;
 mod material;

@@ -172,9 +172,9 @@ pub fn paired_ratio(of: &[f64], to: &[f64]) -> Option<(f64, Option<[f64; 2]>)> {
     Some((ratio, range.filter(|ends| ends.iter().all(|end| end.is_finite()))))
 }
 
-/// Returns the interval that holds 95 % of a figure's values. Each value is computed from `runs` random draws among all
-/// runs. `None` for fewer than two runs.
-fn resampled(runs: usize, figure: impl Fn(&[usize]) -> f64) -> Option<[f64; 2]> {
+/// Returns the interval that holds 95 % of a figure's values, each computed from as many runs, drawn at random from
+/// all. `None` for fewer than two runs.
+pub fn resampled(runs: usize, figure: impl Fn(&[usize]) -> f64) -> Option<[f64; 2]> {
     if runs < 2 {
         return None;
     }

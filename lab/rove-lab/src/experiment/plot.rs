@@ -204,9 +204,7 @@ fn distribution(series: &Series) -> Vec<(f64, f64)> {
 
 /// Returns the series that the picture shows.
 fn drawn(figure: &Figure) -> impl Iterator<Item = &Series> {
-    let drawn = &figure.scenario.body.drawn;
-    let is_drawn = |system| drawn.is_empty() || drawn.contains(&system);
-    figure.series.iter().filter(move |series| series.system.is_none_or(is_drawn))
+    figure.series.iter().filter(|series| figure.draws(series))
 }
 
 /// Returns the point of a series: the varied value, and the shown statistic with its interval over the seeds.

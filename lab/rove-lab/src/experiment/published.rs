@@ -23,6 +23,9 @@ pub(crate) const OF_TIMES: [&str; 7] =
 /// The median throughput of senders that share a path, in kbit/s.
 pub(crate) const THROUGHPUT: &str = "throughput";
 
+/// How many of the paper's three RemyCCs no drawn system beats in both medians.
+pub(crate) const ON_FRONTIER: &str = "RemyCCs on the frontier";
+
 /// The value at which the mean is the least.
 pub(crate) const LEAST_AT: &str = "least-at";
 

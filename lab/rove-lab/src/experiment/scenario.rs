@@ -11,7 +11,8 @@ use crate::experiment::link::{Direction, Link};
 use crate::experiment::measure::{Measure, quantity, shared};
 use crate::experiment::mistake::{advised, line};
 use crate::experiment::published::{
-    ALL_LINKS, Band, LEAST_AT, Number, OF_AVERAGES, OF_TIMES, Published, RATIO, THROUGHPUT,
+    ALL_LINKS, Band, LEAST_AT, Number, OF_AVERAGES, OF_TIMES, ON_FRONTIER, Published, RATIO,
+    THROUGHPUT,
 };
 use crate::experiment::system::{Clock, System};
 use crate::experiment::traffic::{Traffic, VALUE};
@@ -383,7 +384,8 @@ impl Scenario {
 
     /// Returns a sentence if the scenario cannot have these results.
     fn misplaced(&self, published: &Published) -> Option<String> {
-        let (body, of_series) = (&self.body, self.statistics());
+        let (body, mut of_series) = (&self.body, self.statistics());
+        of_series.extend((body.measure == Measure::Shared).then_some(ON_FRONTIER));
         published.results.iter().find_map(|result| {
             let is_average = result.link.as_deref() == Some(ALL_LINKS);
             let is_link = |name: &String| body.links.iter().any(|link| link.name == *name);

@@ -120,7 +120,7 @@ fn of_times(name: &str) -> Option<fn(&Times) -> Option<f64>> {
 }
 
 /// Returns the median of rates: of an even number the mean of the middle two.
-fn middle(rates: &Times) -> Option<f64> {
+pub(crate) fn middle(rates: &Times) -> Option<f64> {
     (rates.count() > 0).then(|| median(rates.known()))
 }
 

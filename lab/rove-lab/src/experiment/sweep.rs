@@ -110,6 +110,12 @@ impl Figure {
             missing: None,
         }
     }
+
+    /// Returns whether the picture shows a series.
+    pub(crate) fn draws(&self, series: &Series) -> bool {
+        let drawn = &self.scenario.body.drawn;
+        series.system.is_none_or(|system| drawn.is_empty() || drawn.contains(&system))
+    }
 }
 
 impl<'a> Plan<'a> {

@@ -12,10 +12,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::experiment::averages::{self, Average};
+use crate::experiment::frontier;
 use crate::experiment::measure::UTILISATION;
 use crate::experiment::published::{
-    ALL_LINKS, Band, LEAST_AT, OF_TIMES, Published, PublishedResult, RATIO, ROVE, THROUGHPUT,
-    range, written,
+    ALL_LINKS, Band, LEAST_AT, OF_TIMES, ON_FRONTIER, Published, PublishedResult, RATIO, ROVE,
+    THROUGHPUT, range, written,
 };
 use crate::experiment::series::Series;
 use crate::experiment::sweep::Figure;
@@ -114,6 +115,22 @@ fn of_result(
         } else if result.link.as_deref() == Some(ALL_LINKS) {
             let ours = of_all_links(figure, averages, result.system, name);
             verdicts.push(judged(group, verdict, ours, figure));
+        } else if name == ON_FRONTIER {
+            let links = figure.scenario.body.links.iter().map(|link| &link.name);
+            let is_its = |link: &&String| result.link.as_ref().is_none_or(|it| it == *link);
+            for link in links.filter(is_its) {
+                let series = frontier::drawn(figure, link);
+                let (number, interval) = frontier::count(&series);
+                let faults = Ours::from(series.into_iter(), name);
+                let ours = Ours { number: Some(number), interval, ..faults };
+                let (system, link) = (String::new(), link.clone());
+                verdicts.push(judged(
+                    group,
+                    Verdict { system, link, ..verdict.clone() },
+                    ours,
+                    figure,
+                ));
+            }
         } else {
             for series in figure.series.iter().filter(|series| is_of(result, figure, series, name))
             {
