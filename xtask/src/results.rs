@@ -7,9 +7,8 @@ use std::thread::available_parallelism;
 
 use anyhow::{Context, Result, ensure};
 
-/// The placeholder for the folder of recordings in a command line, and the variable that names this folder.
+/// Stands for the directory of recordings in a command line: the variable that names the directory.
 const TRACES: &str = "$ROVE_TRACES";
-const TRACES_VARIABLE: &str = "ROVE_TRACES";
 
 /// The folder of the tables.
 const FOLDER: &str = concat!("docs", "/results");
@@ -89,16 +88,19 @@ pub(crate) fn write(root: &Path, names: &[String]) -> Result<()> {
     }
     let is_wanted = |(name, ..): &&Table| names.is_empty() || names.iter().any(|it| it == name);
     let wanted: Vec<&Table> = TABLES.iter().filter(is_wanted).collect();
-    let traces = std::env::var(TRACES_VARIABLE).unwrap_or_default();
+    let traces = std::env::var(&TRACES[1..]).unwrap_or_default();
     require_traces(&wanted, &traces)?;
     for table in wanted {
+        let file = format!("{FOLDER}/{}.md", table.0);
+        if table.1.starts_with("rove-lab figures ") {
+            run(root, &format!("{} --markdown {file}", table.1))?;
+            continue;
+        }
         let mut page = format!("# {}\n\n{}\n", table.0, head(root)?);
         for line in lines(table) {
-            let output = run(root, &line)?;
-            page += &format!("\n```\n$ {line}\n{}\n```\n", output.trim_end());
+            page += &format!("\n```\n$ {line}\n{}\n```\n", run(root, &line)?.trim_end());
         }
-        let file = root.join(FOLDER).join(table.0).with_extension("md");
-        fs::write(file, page).context("cannot write a table")?;
+        fs::write(root.join(file), page).context("cannot write a table")?;
     }
     Ok(())
 }
@@ -106,9 +108,8 @@ pub(crate) fn write(root: &Path, names: &[String]) -> Result<()> {
 /// Fails if a table needs recordings without a directory. A full run would find this out only after an hour.
 fn require_traces(tables: &[&Table], traces: &str) -> Result<()> {
     let lacks = |(_, command, _): &&&Table| traces.is_empty() && command.contains(TRACES);
-    let names: Vec<&str> = tables.iter().filter(lacks).map(|(name, ..)| *name).collect();
-    let names = names.join(", ");
-    ensure!(names.is_empty(), "name the directory of recordings in {TRACES_VARIABLE} for: {names}");
+    let names = tables.iter().filter(lacks).map(|it| it.0).collect::<Vec<_>>().join(", ");
+    ensure!(names.is_empty(), "name the directory of recordings in {} for: {names}", &TRACES[1..]);
     Ok(())
 }
 
@@ -133,11 +134,10 @@ fn head(root: &Path) -> Result<String> {
 /// Runs a command line, and returns its output. `rove-lab` is the release build, `$ROVE_TRACES` the variable's value.
 fn run(root: &Path, line: &str) -> Result<String> {
     eprintln!("xtask: {line}");
-    let traces = std::env::var(TRACES_VARIABLE).unwrap_or_default();
-    let mut words = words(line, &traces).into_iter();
-    let program = words.next().context("a command line is empty")?;
-    let mut command = Command::new(&program);
-    command.args(words).current_dir(root).stderr(Stdio::inherit());
+    let words = words(line, &std::env::var(&TRACES[1..]).unwrap_or_default());
+    let (program, args) = words.split_first().context("a command line is empty")?;
+    let mut command = Command::new(program);
+    command.args(args).current_dir(root).stderr(Stdio::inherit());
     let output = command.output().with_context(|| format!("{program} did not start"))?;
     ensure!(output.status.success(), "{line}: {}", output.status);
     String::from_utf8(output.stdout).context("a table is not text")

@@ -7,7 +7,7 @@
 //! share a path. [`programs`] measures in real time. A [`series`] has the results of runs. [`table`], [`plot`] with its
 //! [`marks`], [`page`] and [`csv`] show them, and [`verdict`] compares them with [`published`] numbers, such as those of a
 //! [`frontier`]. [`papers`]
-//! lists what each paper has, [`results`] writes the files, and an [`artifact`] has all that a paper's evaluators need.
+//! lists what each paper has, [`results`] writes the files, [`markdown`] a page of the text, and an [`artifact`] has all that a paper's evaluators need.
 
 use core::fmt;
 use std::fs;
@@ -15,13 +15,13 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::{process, thread};
+use std::{env, process, thread};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::{Args, ValueHint};
 use rove_flows::flow::program::end_all;
 use rove_platform::clock::Clock as Stopwatch;
-use rove_runs::files::{directory, named};
+use rove_runs::files::{check_writable, directory, named};
 use rove_runs::parallel::Engine;
 use rove_runs::{FIRST_SEED_MAX, report, shown};
 use rove_units::Instant;
@@ -47,6 +47,7 @@ mod csv;
 mod film;
 mod frontier;
 mod link;
+mod markdown;
 mod marks;
 mod material;
 mod measure;
@@ -124,6 +125,10 @@ pub(crate) struct FiguresOptions {
     /// Does the parts of runs that standard input brings, for an engine
     #[arg(long = "worker")]
     pub(crate) is_worker: bool,
+    /// Writes the tables to this file, too, with commit, machine, seed, profile and command before them (Markdown)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["json", "shard"])]
+    #[serde(skip)]
+    pub(crate) markdown: Option<PathBuf>,
     /// Writes JSON in place of tables
     #[arg(long)]
     pub(crate) json: bool,
@@ -184,7 +189,14 @@ pub(crate) fn run(options: &FiguresOptions, mut output: impl Write) -> Result<()
         let made = make(options, io::sink())?;
         shown::written(output.write_all(report::json(&made.all).as_bytes()))
     } else {
-        make(options, &mut output)?;
+        options.markdown.iter().try_for_each(|file| check_writable(file))?;
+        let mut text = Vec::new();
+        make(options, &mut text)?;
+        shown::written(output.write_all(&text))?;
+        if let Some(file) = &options.markdown {
+            let (text, (_, profile)) = (String::from_utf8_lossy(&text), options.material());
+            markdown::write(file, profile, env::args(), &text)?;
+        }
         shown::written(writeln!(output, "All of them with pictures: {}", page.display()))
     }
 }

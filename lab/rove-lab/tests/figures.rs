@@ -45,6 +45,28 @@ fn folder_of(name: &str) -> Folder {
     folder
 }
 
+#[test]
+fn a_page_of_results_names_commit_machine_seed_profile_and_command_before_the_tables() {
+    let folder = folder_of("markdown");
+    let args = ["small.toml", "--seed", "7", "--out", "my figures"];
+    let plain = folder.figures(&args);
+    let args = [&args[..], &["--markdown", "page.md"]].concat();
+    let output = folder.figures(&args);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let page = folder.read("page.md");
+    let (head, rest) = page.split_once("\n\n```\n").expect("a head and a block");
+    let head: Vec<&str> = head.lines().collect();
+    assert_eq!((head[0], head.len()), ("# page", 3), "{page}");
+    let words = ["rove-lab ", " processors, ", "quick profile, seed 7."];
+    assert!(words.iter().all(|word| head[2].contains(word)), "{page}");
+    let command = "$ rove-lab figures small.toml --seed 7 --out 'my figures'\n";
+    let tables = rest.strip_prefix(command).expect("the command without the page's own option");
+    let text = String::from_utf8_lossy(&plain.stdout);
+    assert!(text.starts_with(tables.strip_suffix("```\n").expect("the block ends").trim_end()));
+    let said = stderr(&folder.figures(&["small.toml", "--markdown", "no/such/page.md"]));
+    assert!(said.contains("cannot write no/such/page.md"), "{said}");
+}
+
 fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }

@@ -16,6 +16,7 @@ use rove_runs::shown;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
+use crate::experiment::markdown::quoted;
 use crate::experiment::measure::shared::is_published;
 use crate::experiment::page::filled;
 use crate::experiment::results::machine;
@@ -252,16 +253,6 @@ fn readme(
         rows => verdict_rows(made),
     };
     filled("artifact.md", README_TEXT, values)
-}
-
-/// Returns a word, quoted for a shell if necessary.
-fn quoted(word: &str) -> String {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || "./_-".contains(it);
-    if word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }
 
 /// Returns how many files an artifact has, and a line for each that is missing, damaged, or not of it.
