@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
+use rove_runs::statistics::whole;
 use rove_units::Seed;
 use serde::Deserialize;
 
@@ -284,12 +285,8 @@ impl Prior {
         &self,
         [rate, rtt_ms, senders, mean_on_ms, mean_off_ms, buffer, loss]: [f64; 7],
     ) -> TrainingNetwork {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "checked: small and not negative"
-        )]
-        let [senders, buffer] = [senders, buffer].map(|number| number.round() as usize);
+        let count = |number| usize::try_from(whole(number)).unwrap_or(usize::MAX);
+        let [senders, buffer] = [senders, buffer].map(count);
         TrainingNetwork {
             packets_per_ms: rate,
             rtt_ms,

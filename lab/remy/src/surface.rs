@@ -7,6 +7,7 @@
 use anyhow::{Result, anyhow};
 use plotters::prelude::*;
 use rove_congestion::remy::{Action, Memory, Table};
+use rove_runs::statistics::whole;
 
 /// The picture's size, in pixels.
 const SIZE: (u32, u32) = (1_100, 400);
@@ -81,13 +82,7 @@ fn paint(table: &Table, svg: &mut String) -> Result<(), Box<dyn core::error::Err
 /// Returns a colour between a light colour and a dark one.
 fn shade(share: f64) -> RGBColor {
     let mix = |light: f64, dark: f64| {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "`as` saturates"
-        )]
-        let part = (light + (dark - light) * share).round() as u8;
-        part
+        u8::try_from(whole(light + (dark - light) * share)).unwrap_or(u8::MAX)
     };
     RGBColor(mix(235.0, 0.0), mix(243.0, 60.0), mix(250.0, 110.0))
 }

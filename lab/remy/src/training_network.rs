@@ -1,5 +1,6 @@
 //! Training network: a network on which a controller is tried. The output of commands calls it a specimen.
 
+use rove_runs::statistics::whole;
 use serde::{Deserialize, Serialize};
 
 /// A network in which several senders share a queue and a link. In the publications, packets have 1250 bytes, so that 1
@@ -49,9 +50,7 @@ impl TrainingNetwork {
 
 /// Converts ms into ns.
 pub(crate) fn nanos(millis: f64) -> u64 {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates")]
-    let nanos = (millis * 1e6).round() as u64;
-    nanos
+    whole(millis * 1e6)
 }
 
 /// Converts ns into ms.

@@ -7,6 +7,7 @@ use std::io::{self, BufRead, Read, Write};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use rove_runs::statistics::whole;
 use rove_terminal::Size;
 use rove_units::Instant;
 use serde::{Deserialize, Serialize};
@@ -187,14 +188,9 @@ fn record(text: &[u8]) -> Result<Option<Record>, String> {
     Ok(Some(Record { at: instant(line.t), event }))
 }
 
-/// Returns the instant `seconds` after the start, rounded to a microsecond as traces are.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a year has fewer microseconds than the type counts, and the caller allows no more"
-)]
+/// Returns the instant `seconds` after the start, to the microsecond that traces are written in.
 fn instant(seconds: f64) -> Instant {
-    Instant::from_nanos((seconds * 1e6).round() as u64 * 1_000)
+    Instant::from_nanos(whole(seconds * 1e6) * 1_000)
 }
 
 /// Returns the seconds of `instant`, to the microsecond.

@@ -15,7 +15,7 @@ use rove_replay::replay::ReplayOptions;
 use rove_replay::screen::ScreenOptions;
 use rove_runs::shown;
 
-use crate::cli::program::LABORATORY;
+use crate::cli::program::{LABORATORY, exits};
 #[cfg(unix)]
 use crate::cli::sprout::SproutArgs;
 use crate::cli::trace::TraceArgs;
@@ -67,23 +67,15 @@ static MANUAL: Manual = Manual {
     },
     words: Words::OurCommands,
     examples: &[
-        (
-            "rove-lab screen --size 80x24 < recording",
-            "what the emulator makes of a program's output",
-        ),
+        ("rove-lab screen --size 80x24 < recording", "what the emulator makes of an output"),
         ("rove-lab record -o session.jsonl -- bash", "write down a session"),
         ("rove-lab replay session.jsonl", "type its keys over a long path, and judge the answers"),
         ("rove-lab emulate --rtt 300ms -- ssh 100.64.0.1", "run a program behind a bad network"),
         ("rove-lab compare session.jsonl --link rtt=500ms", "ssh, Mosh and rove, side by side"),
     ],
-    exit_status: &[
-        ("0", "It was done."),
-        (
-            "1",
-            "Something could not be read, run or written: one sentence on standard error says why.",
-        ),
-        ("2", "The command line is wrong."),
-    ],
+    exit_status: &exits(
+        "Something could not be read, run or written: one sentence on standard error says why.",
+    ),
     ..Manual::of(&LABORATORY)
 };
 

@@ -252,14 +252,9 @@ pub(crate) fn run(options: &CompareOptions, mut output: impl Write) -> Result<()
         Work::Recordings => reports(&options, &done),
         Work::Flood(_) | Work::Interrupt(_) => reports(&options, &bursts),
     };
-    match (&options.output.json, json_file) {
-        (Some(_), Some(file)) => {
-            write_whole(file, &json)?;
-            shown::written(output.write_all(text.as_bytes()))?;
-        }
-        (Some(_), None) => shown::written(output.write_all(json.as_bytes()))?,
-        (None, _) => shown::written(output.write_all(text.as_bytes()))?,
-    }
+    json_file.map_or(Ok(()), |file| write_whole(file, &json))?;
+    let is_text = options.output.json.is_none() || json_file.is_some();
+    shown::written(output.write_all(if is_text { text } else { json }.as_bytes()))?;
     ended?;
     let failed = done.iter().filter(|it| it.result.is_err()).count()
         + bursts.iter().filter(|it| it.result.is_err()).count();

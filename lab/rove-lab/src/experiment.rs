@@ -9,7 +9,6 @@
 //! [`frontier`]. [`papers`]
 //! lists what each paper has, [`results`] writes the files, [`markdown`] a page of the text, and an [`artifact`] has all that a paper's evaluators need.
 
-use core::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -228,23 +227,8 @@ impl Interruption {
 /// Figures that were made.
 struct Made {
     all: All,
-    /// The time that each figure took.
-    times: Vec<Time>,
-}
-
-/// The time that a figure took, and how many of its runs the store already had.
-struct Time {
-    seconds: u64,
-    kept: usize,
-}
-
-impl fmt::Display for Time {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kept {
-            0 => write!(f, "{} s", self.seconds),
-            kept => write!(f, "{} s without {kept} runs that were there", self.seconds),
-        }
-    }
+    /// The time that each took, and how many of its runs the store already had.
+    times: Vec<String>,
 }
 
 /// Makes figures on this computer. Writes a table of each to `tables`, and the files of all to the directory.
@@ -281,7 +265,10 @@ fn make(options: &FiguresOptions, mut tables: impl Write) -> Result<Made> {
         verdicts.extend(of_figure);
         figures.push(json);
         let seconds = clock.now().saturating_since(Instant::ZERO).as_secs().max(1);
-        times.push(Time { seconds, kept: store.take_hits() });
+        times.push(match store.take_hits() {
+            0 => format!("{seconds} s"),
+            kept => format!("{seconds} s without {kept} runs that were there"),
+        });
     }
     shown::written(write!(tables, "{}{text}", verdict::to_text(&verdicts)))?;
     Ok(Made { all: All::of(figures), times })

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 use rove_flows::metrics::omniscient_delay;
 use rove_link::{OPPORTUNITY, Trace};
 use rove_runs::report::number;
-use rove_runs::statistics::Times;
+use rove_runs::statistics::{Times, to_float, whole};
 use rove_units::Duration;
 use serde::Serialize;
 
@@ -122,13 +122,10 @@ pub(crate) fn scaled(trace: &Trace, factor: f64) -> Result<Trace> {
     let [low, high] = SCALES;
     ensure!((low..=high).contains(&factor), "a rate is scaled by {low} to {high}");
     let count = trace.times().len();
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "at most a thousand times four million"
-    )]
-    let up_to = |place: usize| ((count - place) as f64 * factor).ceil() as usize;
+    let up_to = |place: usize| {
+        let copies = whole((to_float((count - place) as u64) * factor).ceil());
+        usize::try_from(copies).unwrap_or(usize::MAX)
+    };
     let copies = |(place, time)| core::iter::repeat_n(time, up_to(place) - up_to(place + 1));
     let most = trace.times().len().max(1 << 22);
     ensure!(up_to(0) <= most, "the trace would have {} opportunities: cut it first", up_to(0));

@@ -204,6 +204,12 @@ pub fn percent(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }
 }
 
+/// Returns a count, or a time in nanoseconds, as a number.
+#[expect(clippy::cast_precision_loss, reason = "times below a hundred days, and counts")]
+pub fn to_float(value: u64) -> f64 {
+    value as f64
+}
+
 /// Returns a number rounded to the nearest whole one; 0 for a negative one and for NaN.
 #[expect(
     clippy::cast_possible_truncation,

@@ -12,6 +12,7 @@ use rove_congestion::sprout_ack::SproutAck;
 use rove_congestion::vegas::Vegas;
 use rove_congestion::{Begin, Controller};
 use rove_link::{CoDelConfig, Discipline, FairConfig};
+use rove_runs::statistics::whole;
 use rove_units::{Bytes, Duration};
 
 use crate::flow::controlled::Controlled;
@@ -147,13 +148,8 @@ impl Contender {
             Self::CubicTunnel => flow::run_tunnelled(Box::new(Cubic::new(TUNNELLED)), options),
             _ => {
                 let packets = setting.unwrap_or(WINDOW).clamp(1.0, 1e6);
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "held within 1 and a million just above"
-                )]
-                let window = Bytes::new(packets as u64 * FULL.get());
-                // There is no controller, so that the flow never probes beyond the window after a silence.
+                let window = Bytes::new(whole(packets.floor()) * FULL.get());
+                // A fixed window is no controller, with which a flow would probe beyond the window after a silence.
                 flow::run(Bulk::new(window), options).0
             }
         }

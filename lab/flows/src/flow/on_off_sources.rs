@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use rove_congestion::{Ack, Controller, Loss};
 use rove_link::net::End;
+use rove_runs::statistics::whole;
 use rove_units::{Bytes, Duration, Instant, Stream};
 
 use crate::flow::ends::{MARK, NUMBER_BITS, word};
@@ -58,14 +59,8 @@ impl FlowSize {
                 16_384.0 + tail
             }
         };
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "`as` saturates"
-        )]
-        let packets =
-            (bytes.min(self.largest.get() as f64) / self.packet.get() as f64).ceil() as u64;
-        packets.max(1)
+        let bytes = bytes.min(self.largest.get() as f64);
+        whole((bytes / self.packet.get() as f64).ceil()).max(1)
     }
 }
 

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use rove_congestion::{Ack, Controller, Loss};
 use rove_platform::clock::Clock;
+use rove_runs::statistics::whole;
 use rove_units::{Bytes, Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::AsFd;
@@ -213,8 +214,7 @@ impl Process {
             return Err(Fault::Nonsense(answer));
         }
         self.answers += 1;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "held above")]
-        let window = Bytes::new((window * packet.get() as f64) as u64);
+        let window = Bytes::new(whole((window * packet.get() as f64).floor()));
         Ok((window, Duration::from_secs_f64(spacing_ms * 1e-3)))
     }
 

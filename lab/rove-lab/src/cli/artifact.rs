@@ -31,10 +31,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ("DIR/SHA256SUMS", "The checksums of all other files, as sha256sum reads them."),
         ("DIR/figures, DIR/scenarios", "The figures, and the scenarios that they are of."),
         ("DIR/expected.csv", "The numbers that a first run has."),
-        (
-            "DIR/Cargo.lock, DIR/sources.tar.gz",
-            "The versions of all crates; the program with all of them.",
-        ),
+        ("DIR/Cargo.lock, DIR/sources.tar.gz", "The crates' versions; the program with them."),
     ],
     exit_status: &[
         ("0", "Everything was made, is as it was made, or has the expected numbers."),

@@ -3,7 +3,7 @@
 use clap::{Args, Command};
 use rove_cli_docs::Manual;
 
-use crate::cli::program::LABORATORY;
+use crate::cli::program::{LABORATORY, exits};
 use crate::compare::CompareOptions;
 
 /// The manual of `rove-lab compare`.
@@ -27,25 +27,14 @@ pub(crate) static MANUAL: Manual = Manual {
         "It needs what rove-lab emulate needs: root, or user namespaces.",
     ],
     examples: &[
-        (
-            "rove-lab compare session.jsonl --link rtt=500ms",
-            "ssh, stock Mosh and rove over half a second",
-        ),
+        ("rove-lab compare session.jsonl --link rtt=500ms", "all systems over half a second"),
         ("rove-lab compare --flood 50M --link rtt=20ms", "50 MB of output"),
-        (
-            "rove-lab compare --interrupt --link rtt=100ms,rate=1Mbit,queue=1M",
-            "Ctrl-C under a flood",
-        ),
+        ("rove-lab compare --interrupt --link rtt=100ms,rate=1Mbit,queue=1M", "Ctrl-C in a flood"),
     ],
     environment: &[("ROVE", "The rove that is compared, where --rove names none.")],
-    exit_status: &[
-        ("0", "Everything was compared."),
-        (
-            "1",
-            "A program, a recording or a right was missing, a run failed, or the user interrupted; finished runs are \
+    exit_status: &exits(
+        "A program, a recording or a right was missing, a run failed, or the user interrupted; finished runs are \
              printed.",
-        ),
-        ("2", "The command line is wrong."),
-    ],
+    ),
     ..Manual::of(&LABORATORY)
 };

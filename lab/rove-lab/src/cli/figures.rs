@@ -25,10 +25,7 @@ pub(crate) static MANUAL: Manual = Manual {
     ],
     examples: &[
         ("rove-lab figures", "every figure, in the quick profile"),
-        (
-            "rove-lab figures response-500ms --traces DIR --full",
-            "one, with recordings of others, at length",
-        ),
+        ("rove-lab figures response-500ms --traces DIR --full", "one at length, from recordings"),
         ("rove-lab figures sprout --traces DIR", "those about Sprout and other controllers"),
         ("rove-lab figures ./mine.toml --json | jq '.figures[0].series'", "a scenario of your own"),
     ],
@@ -40,10 +37,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ("DIR/figures.html", "Everything on one page, with what it was made from."),
         ("DIR/NAME.svg", "Each figure's picture."),
         ("DIR/figures.json", "Each figure's statistics."),
-        (
-            "DIR/figures.csv, DIR/runs.csv",
-            "A number in each line: of each figure, and of each run.",
-        ),
+        ("DIR/figures.csv, DIR/runs.csv", "A number in each line: of figures, and of runs."),
         ("DIR/runs.jsonl", "The runs that have ended."),
         ("DIR/figures.log", "How many runs were done, and when."),
     ],

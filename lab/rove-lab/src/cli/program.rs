@@ -10,3 +10,8 @@ pub(super) static LABORATORY: Program = Program {
     version: env!("CARGO_PKG_VERSION"),
     see_also: &["rove"],
 };
+
+/// Returns the exit codes of a command, given what may have failed.
+pub(super) const fn exits(failed: &str) -> [(&str, &str); 3] {
+    [("0", "It was done."), ("1", failed), ("2", "The command line is wrong.")]
+}

@@ -52,10 +52,7 @@ pub(crate) static MANUAL: Manual = Manual {
             "rove-lab record -o session.jsonl --script typing.txt --seed 7 -- vim notes",
             "an editor, typed at by a script",
         ),
-        (
-            "printf 'ls\\rexit\\r' | rove-lab record -o session.jsonl -- sh",
-            "a shell, fed by a pipe",
-        ),
+        ("printf 'ls\\rexit\\r' | rove-lab record -o session.jsonl -- sh", "a shell at a pipe"),
     ],
     environment: &[(
         "TERM",

@@ -4,7 +4,7 @@ use clap::{Args, Command};
 use rove_cli_docs::{Manual, Words};
 use rove_remy::RemyOptions;
 
-use crate::cli::program::LABORATORY;
+use crate::cli::program::{LABORATORY, exits};
 
 /// The manual of `rove-lab remy`.
 pub(crate) static MANUAL: Manual = Manual {
@@ -25,20 +25,15 @@ pub(crate) static MANUAL: Manual = Manual {
     ],
     examples: &[
         ("rove-lab remy describe table.dna --out table.svg", "rules, and a picture of them"),
-        (
-            "rove-lab remy describe table.dna --prior two-senders.toml",
-            "and the rules that are used",
-        ),
+        ("rove-lab remy describe table.dna --prior two-senders.toml", "and the used rules"),
         ("rove-lab remy convert table.dna --out table.toml", "the readable form"),
         ("rove-lab remy evaluate table.toml --prior two-senders.toml", "its score"),
         ("rove-lab remy train --prior two-senders.toml --out table.toml", "search a table"),
     ],
     files: &[("NAME.search.json", "The checkpoint of a search for the table NAME.toml.")],
-    exit_status: &[
-        ("0", "It was done."),
-        ("1", "A table, a prior or a checkpoint could not be used, or a result not be written."),
-        ("2", "The command line is wrong."),
-    ],
+    exit_status: &exits(
+        "A table, a prior or a checkpoint could not be used, or a result not be written.",
+    ),
     ..Manual::of(&LABORATORY)
 };
 

@@ -4,7 +4,7 @@ use clap::{Args, Command};
 use rove_cli_docs::Manual;
 use rove_replay::replay::ReplayOptions;
 
-use crate::cli::program::LABORATORY;
+use crate::cli::program::{LABORATORY, exits};
 
 /// The help and manual page of `rove-lab replay`.
 pub(crate) static MANUAL: Manual = Manual {
@@ -34,10 +34,7 @@ pub(crate) static MANUAL: Manual = Manual {
             "rove-lab replay --traces DIR --json | jq '.pooled[].all.instant_percent'",
             "a directory of them, and one figure of the result",
         ),
-        (
-            "rove-lab replay --traces DIR vim-edit --explain=17",
-            "why key 17 was shown before its answer or was not",
-        ),
+        ("rove-lab replay --traces DIR vim-edit --explain=17", "why key 17 was shown or was not"),
         (
             "rove-lab replay --traces DIR --ablate",
             "what each mechanism is worth: points of instant keys, and keys with something wrong",
@@ -47,10 +44,6 @@ pub(crate) static MANUAL: Manual = Manual {
             "twenty runs of each over two paths, pooled for each path",
         ),
     ],
-    exit_status: &[
-        ("0", "Everything was replayed."),
-        ("1", "A recording could not be read or replayed, or the output not written."),
-        ("2", "The command line is wrong."),
-    ],
+    exit_status: &exits("A recording could not be read or replayed, or the output not written."),
     ..Manual::of(&LABORATORY)
 };

@@ -10,7 +10,7 @@ use rove_flows::sprout::wire::{self, Task};
 use rove_ssp::Key;
 use rove_units::{Duration, parse_duration};
 
-use crate::cli::program::LABORATORY;
+use crate::cli::program::{LABORATORY, exits};
 
 /// The environment variable with the key.
 const KEY: &str = "ROVE_SPROUT_KEY";
@@ -32,24 +32,16 @@ pub(crate) static MANUAL: Manual = Manual {
     ],
     examples: &[
         ("rove-lab sprout serve", "a server for bulk data, which prints its key"),
-        (
-            "rove-lab sprout send 192.0.2.1:61013 --for 60s",
-            "a minute of it, with that key in ROVE_SPROUT_KEY",
-        ),
+        ("rove-lab sprout send 192.0.2.1:61013 --for 60s", "a minute of it, with that key"),
         (
             "rove-lab sprout send 192.0.2.1:61013 --enter 127.0.0.1:5000",
             "a tunnel; `serve --target 127.0.0.1:53` is its other end",
         ),
     ],
     environment: &[("ROVE_SPROUT_KEY", "The key of `send`.")],
-    exit_status: &[
-        ("0", "It was done."),
-        (
-            "1",
-            "A socket could not be had, a result not be written, or nothing came from the server.",
-        ),
-        ("2", "The command line is wrong."),
-    ],
+    exit_status: &exits(
+        "A socket could not be had, a result not be written, or nothing came from the server.",
+    ),
     ..Manual::of(&LABORATORY)
 };
 

@@ -16,7 +16,7 @@ use rove_runs::shown;
 use rove_units::{Duration, parse_duration};
 use serde::Serialize;
 
-use crate::cli::program::LABORATORY;
+use crate::cli::program::{LABORATORY, exits};
 use crate::link_trace::{self, Statistics};
 
 /// The port of the end that waits for a call. Chosen: the one after that of `rove-lab sprout`.
@@ -42,16 +42,9 @@ pub(crate) static MANUAL: Manual = Manual {
         ),
         ("rove-lab trace lte.down --draw lte.svg", "its rate over time as a picture"),
         ("rove-lab trace --saturate --for 60s", "on a server: a minute for the end that calls"),
-        (
-            "rove-lab trace --receive --call 192.0.2.1:61014 --out new.down",
-            "on a laptop behind the link: its downlink, recorded",
-        ),
+        ("rove-lab trace --receive --call 192.0.2.1:61014 --out new.down", "the end that calls"),
     ],
-    exit_status: &[
-        ("0", "It was done."),
-        ("1", "A file could not be read or written, or nothing came."),
-        ("2", "The command line is wrong."),
-    ],
+    exit_status: &exits("A file could not be read or written, or nothing came."),
     ..Manual::of(&LABORATORY)
 };
 

@@ -12,8 +12,9 @@ use rove_replay::replay::judge::{Cause, Judge};
 use rove_replay::replay::pace::{PATIENCE, Pacer};
 use rove_replay::replay::script::Script;
 use rove_replay::replay::{CLEAR, Run, SETTLING, TAIL};
+use rove_runs::statistics::to_float;
 use rove_terminal::Screen;
-use rove_units::{Bytes, Duration, Instant, Seed};
+use rove_units::{Duration, Instant, Seed};
 
 use crate::compare::bulk::Bulk;
 use crate::compare::cost::{self, Cost};
@@ -375,9 +376,8 @@ fn shows(screen: &Screen, text: &[u8]) -> bool {
     is_right && screen.row_text(0).as_bytes() == text
 }
 
-#[expect(clippy::cast_precision_loss, reason = "fewer bytes than 2^52")]
 fn rate(bytes: u64, time: Duration) -> f64 {
-    Bytes::new(bytes).get() as f64 * 8.0 / time.as_secs_f64().max(1e-3)
+    to_float(bytes) * 8.0 / time.as_secs_f64().max(1e-3)
 }
 
 /// Refuses a recording with Ctrl-^, which a client would take for the start of its own commands.

@@ -23,7 +23,7 @@ use crate::experiment::results::machine;
 use crate::experiment::scenario::Scenario;
 use crate::experiment::system::{Clock, System};
 use crate::experiment::verdict::{HEADINGS, Verdict};
-use crate::experiment::{FiguresOptions, Made, Time, Wish, make, scenarios};
+use crate::experiment::{FiguresOptions, Made, Wish, make, scenarios};
 
 mod first_run;
 mod sources;
@@ -228,10 +228,10 @@ fn readme(
     commit: Option<&str>,
 ) -> Result<String> {
     let (material, _) = options.figures().material();
-    let figure = |(scenario, time): (&Scenario, &Time)| FigureRow {
+    let figure = |(scenario, time): (&Scenario, &String)| FigureRow {
         name: scenario.name.clone(),
         command: command(options, core::slice::from_ref(scenario)),
-        time: time.to_string(),
+        time: time.clone(),
         tolerance: match scenario.body.clock {
             Clock::Virtual => "the same bytes",
             Clock::Real => "the 95 % interval",

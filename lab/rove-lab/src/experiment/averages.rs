@@ -97,16 +97,7 @@ pub(crate) fn to_text(averages: &[Average]) -> String {
     if averages.is_empty() {
         return String::new();
     }
-    let headings = [
-        "all links",
-        "use (%)",
-        "delay (ms)",
-        "Sprout's speed-up",
-        "delay ratio",
-        "score",
-        "EWMA's speed-up",
-        "delay ratio to EWMA",
-    ];
+    let headings = core::iter::once("all links").chain(OF_AVERAGES);
     let row = |average: &Average| {
         let columns = OF_AVERAGES.map(|name| {
             let values = average.values(name);

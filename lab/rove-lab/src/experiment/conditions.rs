@@ -8,6 +8,7 @@ use rove_flows::flow::program::Program;
 use rove_flows::path::Path;
 use rove_replay::replay::Pace;
 use rove_replay::trace::Trace;
+use rove_runs::statistics::to_float;
 use rove_units::Duration;
 use serde::{Deserialize, Serialize};
 
@@ -141,29 +142,12 @@ impl Samples {
     }
 
     /// Returns the times in ms.
-    #[expect(clippy::cast_precision_loss, reason = "times below a hundred days")]
     pub(crate) fn millis(&self) -> impl Iterator<Item = f64> + '_ {
-        self.times.iter().map(|nanos| *nanos as f64 / 1e6)
+        self.times.iter().map(|nanos| to_float(*nanos) / 1e6)
     }
 }
 
 impl Conditions<'_> {
-    /// No condition at all, for tests to begin with.
-    #[cfg(test)]
-    pub(crate) const NONE: Conditions<'static> = Conditions {
-        system: None,
-        path: None,
-        recording: None,
-        pace: Pace::Open,
-        value: None,
-        seed: 1,
-        keys: None,
-        downloads: 0,
-        traffic: None,
-        tables: None,
-        length: None,
-    };
-
     pub(crate) fn system(&self) -> System {
         self.system.expect("a checked scenario has systems")
     }
@@ -183,4 +167,26 @@ impl Conditions<'_> {
 
 pub(crate) fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Conditions<'_> {
+        /// No condition at all, for tests to begin with.
+        pub(crate) const NONE: Conditions<'static> = Conditions {
+            system: None,
+            path: None,
+            recording: None,
+            pace: Pace::Open,
+            value: None,
+            seed: 1,
+            keys: None,
+            downloads: 0,
+            traffic: None,
+            tables: None,
+            length: None,
+        };
+    }
 }

@@ -4,7 +4,7 @@ use core::iter;
 
 use crate::experiment::conditions::Samples;
 use crate::experiment::published::OF_TIMES;
-use crate::experiment::series::{Run, Series, run_figures};
+use crate::experiment::series::{Run, Series, of_times, run_figures};
 use crate::experiment::sweep::Figure;
 use rove_flows::course::{QUANTITIES, Slot, quantity};
 use rove_runs::statistics::Times;
@@ -20,9 +20,6 @@ pub(crate) fn course_heading() -> String {
     line(&[&["figure", "system", "link", "value", "seed"][..], &names].concat())
 }
 
-/// Percentiles of times that stand in a line of their own.
-const PERCENTILES: [(&str, u64); 3] = [("median", 50), ("p90", 90), ("p99", 99)];
-
 /// Returns a line. A field with a comma, a quotation mark or a line break stands in quotation marks (RFC 4180).
 pub(crate) fn line(fields: &[&str]) -> String {
     let field = |field: &&str| {
@@ -30,12 +27,6 @@ pub(crate) fn line(fields: &[&str]) -> String {
         if is_plain { (*field).to_owned() } else { format!("\"{}\"", field.replace('"', "\"\"")) }
     };
     fields.iter().map(field).collect::<Vec<_>>().join(",") + "\n"
-}
-
-/// Returns the statistics of times by name, in ms.
-fn of_times(times: &Times) -> Vec<(&'static str, Option<f64>)> {
-    let percentile = |(name, percent): (_, u64)| (name, times.quantile(percent));
-    iter::once(("mean", times.mean())).chain(PERCENTILES.map(percentile)).collect()
 }
 
 fn text(number: Option<f64>) -> String {
@@ -55,7 +46,8 @@ pub(crate) fn runs(figure: &Figure) -> String {
         let series = &figure.series[run.series];
         let mut numbers =
             vec![("samples", Some(times.len() as f64)), ("never", Some(*missing as f64))];
-        numbers.extend(of_times(&Times::new(run.samples.millis().collect(), *missing)));
+        let all = Times::new(run.samples.millis().collect(), *missing);
+        numbers.extend(OF_TIMES.map(|name| (name, of_times(name).and_then(|of| of(&all)))));
         numbers.extend(names.iter().map(|it| it.name).zip(run_figures(names, &run.samples)));
         let known = numbers.into_iter().filter(|(_, number)| number.is_some());
         let lines = known.map(|(metric, number)| {

@@ -9,9 +9,9 @@ use crate::experiment::system::System;
 /// The RemyCCs of the paper, by the weight of delay in their objectives.
 const REMYCCS: [System; 3] = [System::RemyDeltaTenth, System::RemyDeltaOne, System::RemyDeltaTen];
 
-/// Returns the drawn series over a link.
-pub(crate) fn drawn<'a>(figure: &'a Figure, link: &str) -> Vec<&'a Series> {
-    let is_of = |series: &&Series| series.link == link && figure.draws(series);
+/// Returns the drawn series over a link, or over the only one.
+pub(crate) fn drawn<'a>(figure: &'a Figure, link: Option<&str>) -> Vec<&'a Series> {
+    let is_of = |it: &&Series| figure.draws(it) && link.is_none_or(|link| it.link == link);
     figure.series.iter().filter(is_of).collect()
 }
 

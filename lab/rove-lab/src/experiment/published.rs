@@ -151,13 +151,8 @@ impl Band {
 pub(crate) fn written(statistic: &str, number: Option<f64>) -> String {
     let (whole, digits) = match statistic {
         "Jain's index" => (1.0, 3),
-        "exponent"
-        | "speed-up"
-        | "delay ratio"
-        | "score"
-        | "utility lost (bits)"
-        | "speed-up of EWMA"
-        | "delay ratio to EWMA" => (f64::INFINITY, 2),
+        "exponent" | "utility lost (bits)" => (f64::INFINITY, 2),
+        name if OF_AVERAGES[2..].contains(&name) => (f64::INFINITY, 2),
         "instant" => (100.0, 1),
         name if name.ends_with(RATIO) => (f64::INFINITY, 3),
         name if name.ends_with("(%)") => (100.0, 1),

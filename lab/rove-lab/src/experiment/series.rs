@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rove_flows::course::{ABSENT, Slot};
-use rove_runs::statistics::{INSTANT, Times, interval, median, pooled_interval};
+use rove_runs::statistics::{INSTANT, Times, interval, median, pooled_interval, to_float};
 
 use crate::experiment::conditions::{RunFigure, Samples};
 use crate::experiment::published::THROUGHPUT;
@@ -106,7 +106,7 @@ pub(crate) fn run_figures(
 }
 
 /// Returns a statistic of times by its name.
-fn of_times(name: &str) -> Option<fn(&Times) -> Option<f64>> {
+pub(crate) fn of_times(name: &str) -> Option<fn(&Times) -> Option<f64>> {
     Some(match name {
         "median" => |times| times.quantile(50),
         "mean" => Times::mean,
@@ -126,11 +126,6 @@ pub(crate) fn middle(rates: &Times) -> Option<f64> {
 
 fn place(figures: &[RunFigure], name: &str) -> Option<usize> {
     figures.iter().position(|figure| figure.name == name)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "times below a hundred days, and counts")]
-pub(crate) fn to_float(value: u64) -> f64 {
-    value as f64
 }
 
 impl Series {

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use rove_flows::path::Path;
 use rove_link::Steps;
 use rove_runs::parallel;
-use rove_runs::statistics::Times;
+use rove_runs::statistics::{Times, to_float};
 use rove_units::{Duration, Instant, Seed};
 
 use crate::experiment::conditions::{Conditions, Recording, Samples};
@@ -15,7 +15,7 @@ use crate::experiment::material::Material;
 use crate::experiment::measure::shared::{is_published, table_of};
 use crate::experiment::programs::Programs;
 use crate::experiment::scenario::Scenario;
-use crate::experiment::series::{Run, SeedMeans, Series, to_float};
+use crate::experiment::series::{Run, SeedMeans, Series};
 use crate::experiment::shard::Shard;
 use crate::experiment::store::Store;
 use crate::experiment::system::{Clock, System};
@@ -61,15 +61,12 @@ pub(crate) struct Plan<'a> {
     scenario: &'a Scenario,
     programs: &'a Programs,
     keys: Option<usize>,
-    profile: Profile,
+    /// The figure without results.
+    empty: Figure,
     /// Whether the user asked for the scenario by its own name, and not for a group of them.
     is_named: bool,
-    seeds: u64,
     recordings: Vec<Recording>,
     links: Vec<NamedPath>,
-    made_from: String,
-    digests: Vec<String>,
-    has_stand_ins: bool,
     /// The directory of congestion controllers that others have published.
     tables: Option<&'a FilePath>,
 }
@@ -157,20 +154,15 @@ impl<'a> Plan<'a> {
         let drawn = (!are_recorded).then(|| "drawn links".to_owned());
         let unpublished = (!are_published).then(|| "without the published tables".to_owned());
         let parts: Vec<String> = [stand_in, drawn, unpublished].into_iter().flatten().collect();
-        Ok(Self {
-            scenario,
-            programs,
-            keys,
-            profile,
-            is_named: false,
-            seeds,
-            recordings,
-            links,
+        let empty = Figure {
             made_from: parts.join(" and "),
-            digests: material.digests(scenario, profile.is_full),
             has_stand_ins,
-            tables,
-        })
+            profile,
+            seeds,
+            digests: material.digests(scenario, profile.is_full),
+            ..Figure::empty(scenario.clone())
+        };
+        Ok(Self { scenario, programs, keys, empty, is_named: false, recordings, links, tables })
     }
 
     /// Notes whether `names` has this very scenario. If so, a first seed that changes no result is refused.
@@ -221,7 +213,9 @@ impl<'a> Plan<'a> {
                 let measure = |conditions: &Conditions<'_>| self.programs.measure(of, conditions);
                 match self.run_really(&cells, store, measure)? {
                     Ok(results) => results,
-                    Err(reason) => return Ok(Figure { missing: Some(reason), ..self.empty() }),
+                    Err(reason) => {
+                        return Ok(Figure { missing: Some(reason), ..self.empty.clone() });
+                    }
                 }
             }
         };
@@ -239,14 +233,8 @@ impl<'a> Plan<'a> {
             let (recording, seed) = (recording.unwrap_or_default(), cell.conditions.seed);
             Run { series: cell.series, recording, seed, samples }
         };
-        Ok(Figure {
-            made_from: self.made_from.clone(),
-            has_stand_ins: self.has_stand_ins,
-            series,
-            runs: cells.iter().zip(results).map(run).collect(),
-            digests: self.digests.clone(),
-            ..self.empty()
-        })
+        let runs = cells.iter().zip(results).map(run).collect();
+        Ok(Figure { series, runs, ..self.empty.clone() })
     }
 
     /// Returns the series of runs with several recordings, which contains a series of each recording.
@@ -307,7 +295,7 @@ impl<'a> Plan<'a> {
     /// Refuses a `--seed` without effect for a scenario that the user named. Runs without samples do not count.
     fn refuse_seeds_without_effect(&self, runs: &[Done<'_>]) -> Result<()> {
         // The seeds of the same conditions are neighbours.
-        let seeds = usize::try_from(self.seeds).unwrap_or(usize::MAX);
+        let seeds = usize::try_from(self.empty.seeds).unwrap_or(usize::MAX);
         let tells = |(_, samples): &&Done<'_>| samples.fault.is_none() && !samples.times.is_empty();
         let mut are_compared = false;
         let are_same = runs.chunks(seeds).all(|of| {
@@ -324,7 +312,7 @@ impl<'a> Plan<'a> {
                 !(are_compared && are_same),
                 "{name}: {nothing} {seeds} seeds give the same result: use seeds = 1"
             );
-        } else if self.is_named && self.profile.seed != FIRST_SEED {
+        } else if self.is_named && self.empty.profile.seed != FIRST_SEED {
             let mut changes = !runs.iter().any(|it| tells(&it));
             for (cell, samples) in runs.iter().filter(tells) {
                 let conditions = Conditions { seed: FIRST_SEED, ..cell.conditions };
@@ -333,7 +321,7 @@ impl<'a> Plan<'a> {
                     break;
                 }
             }
-            let seed = self.profile.seed;
+            let seed = self.empty.profile.seed;
             ensure!(changes, "{name}: {nothing} --seed {seed} changes no result: leave it out");
         }
         Ok(())
@@ -342,12 +330,6 @@ impl<'a> Plan<'a> {
     /// Returns the recordings that runs play.
     fn played(&self) -> &[Recording] {
         if self.scenario.body.measure.needs_recordings() { &self.recordings } else { &[] }
-    }
-
-    /// Returns the figure without results.
-    fn empty(&self) -> Figure {
-        let (profile, seeds) = (self.profile, self.seeds);
-        Figure { profile, seeds, ..Figure::empty(self.scenario.clone()) }
     }
 
     /// Does all runs in real time that are not known, one after another; or returns why that is not possible here.
@@ -396,8 +378,8 @@ impl<'a> Plan<'a> {
         let links: Vec<Option<&NamedPath>> = or_none(self.links.iter());
         let values: Vec<Option<f64>> = or_none(body.values.iter().copied());
         let played = or_none(self.played().iter());
-        let first = self.profile.seed;
-        let seeds = first..first.saturating_add(self.seeds);
+        let first = self.empty.profile.seed;
+        let seeds = first..first.saturating_add(self.empty.seeds);
         let (mut cells, mut common) = (Vec::new(), Vec::new());
         for system in &systems {
             for link in &links {

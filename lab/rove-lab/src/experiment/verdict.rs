@@ -94,17 +94,11 @@ fn of_result(
 ) -> Vec<Verdict> {
     let reason = result.reason.as_ref().or(group.fitted.as_ref()).or(group.reason.as_ref());
     let blank = Verdict {
-        paper: group.paper.clone(),
-        place: group.place.clone(),
-        figure: figure.scenario.name.clone(),
         system: result.name().to_owned(),
         link: result.link.clone().unwrap_or_default(),
         value: result.value,
-        statistic: String::new(),
-        published: Band::default(),
-        ours: Ours::default(),
-        outcome: Outcome::NotMeasured,
         reason: figure.missing.as_ref().or(reason).cloned(),
+        ..Verdict::blank(group, figure)
     };
     let mut verdicts = Vec::new();
     for (name, number) in &result.numbers {
@@ -116,21 +110,8 @@ fn of_result(
             let ours = of_all_links(figure, averages, result.system, name);
             verdicts.push(judged(group, verdict, ours, figure));
         } else if name == ON_FRONTIER {
-            let links = figure.scenario.body.links.iter().map(|link| &link.name);
-            let is_its = |link: &&String| result.link.as_ref().is_none_or(|it| it == *link);
-            for link in links.filter(is_its) {
-                let series = frontier::drawn(figure, link);
-                let (number, interval) = frontier::count(&series);
-                let faults = Ours::from(series.into_iter(), name);
-                let ours = Ours { number: Some(number), interval, ..faults };
-                let (system, link) = (String::new(), link.clone());
-                verdicts.push(judged(
-                    group,
-                    Verdict { system, link, ..verdict.clone() },
-                    ours,
-                    figure,
-                ));
-            }
+            let (system, ours) = (String::new(), on_frontier(figure, result.link.as_deref()));
+            verdicts.push(judged(group, Verdict { system, ..verdict }, ours, figure));
         } else {
             for series in figure.series.iter().filter(|series| is_of(result, figure, series, name))
             {
@@ -160,6 +141,13 @@ fn of_all_links(figure: &Figure, averages: &[Average], system: Option<System>, n
     Ours { number: mean(&values), interval: interval(&values), ..Ours::from(sources, "mean") }
 }
 
+/// Returns how many RemyCCs are on the frontier of a link.
+fn on_frontier(figure: &Figure, link: Option<&str>) -> Ours {
+    let series = frontier::drawn(figure, link);
+    let (number, interval) = frontier::count(&series);
+    Ours { number: Some(number), interval, ..Ours::from(series.into_iter(), ON_FRONTIER) }
+}
+
 fn judged(group: &Published, verdict: Verdict, ours: Ours, figure: &Figure) -> Verdict {
     let is_strange = figure.has_stand_ins && group.paper != ROVE;
     let outcome = if ours.is_absent || is_strange {
@@ -171,13 +159,8 @@ fn judged(group: &Published, verdict: Verdict, ours: Ours, figure: &Figure) -> V
     } else {
         ours.outcome(verdict.published)
     };
-    let is_explained = matches!(
-        outcome,
-        Outcome::NotReproduced
-            | Outcome::NotDecided
-            | Outcome::Fitted
-            | Outcome::DependsOnTheRecording
-    );
+    let is_explained =
+        !matches!(outcome, Outcome::Reproduced | Outcome::Invalid | Outcome::NotMeasured);
     let reason = match outcome {
         Outcome::NotMeasured if is_strange => {
             Some("stand-ins take the place of recordings (--traces)".to_owned())
@@ -311,6 +294,23 @@ impl Outcome {
 }
 
 impl Verdict {
+    /// Returns the comparison of nothing yet with a number of a paper.
+    fn blank(group: &Published, figure: &Figure) -> Self {
+        Self {
+            paper: group.paper.clone(),
+            place: group.place.clone(),
+            figure: figure.scenario.name.clone(),
+            system: String::new(),
+            link: String::new(),
+            value: None,
+            statistic: String::new(),
+            published: Band::default(),
+            ours: Ours::default(),
+            outcome: Outcome::NotMeasured,
+            reason: None,
+        }
+    }
+
     /// Reads the verdicts in a figure's JSON; none if an older program wrote it in another form.
     pub(crate) fn read(figure: &Value) -> Vec<Self> {
         Vec::deserialize(&figure["published"]).unwrap_or_default()
@@ -418,17 +418,12 @@ fn least_delay(figure: &Figure, link: &str) -> Option<Verdict> {
     let delay = |series: &Series| Some((series.times.mean()?, series.system?.name()));
     let (least, name) = others.filter_map(delay).min_by(|one, other| one.0.total_cmp(&other.0))?;
     let verdict = Verdict {
-        paper: group.paper.clone(),
         place: format!("{NEAR_LEAST} times the least of others, {least:.0} ms of {name}"),
-        figure: figure.scenario.name.clone(),
         system: averages::SPROUT.name().to_owned(),
         link: link.to_owned(),
-        value: None,
         statistic: "mean".to_owned(),
         published: Band { to: Some(NEAR_LEAST * least), ..Band::default() },
-        ours: Ours::default(),
-        outcome: Outcome::NotMeasured,
-        reason: None,
+        ..Verdict::blank(group, figure)
     };
     let verdict = judged(group, verdict, Ours::of(figure, sprout, "mean"), figure);
     let used = used(sprout);

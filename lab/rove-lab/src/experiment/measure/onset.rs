@@ -1,6 +1,7 @@
 //! The onset of loss: how long the echoes of the first keys take after a path begins to lose datagrams.
 
 use rove_headless::Echo;
+use rove_runs::statistics::whole;
 use rove_units::{Duration, Seed};
 
 use crate::experiment::conditions::{Conditions, Samples, nanos};
@@ -45,9 +46,8 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
 }
 
 /// Returns how many keys are measured.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some hundred keys")]
 fn keys(conditions: &Conditions<'_>) -> u64 {
-    conditions.value() as u64
+    whole(conditions.value().floor())
 }
 
 #[cfg(test)]

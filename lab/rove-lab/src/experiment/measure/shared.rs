@@ -239,14 +239,8 @@ fn samples(
     lost: impl Fn(&[[u64; 2]]) -> u64,
 ) -> Samples {
     let rate = |packets: u64, time: Duration| {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "`as` saturates"
-        )]
-        let rate =
-            (packets as f64 * packet.get() as f64 * 8.0 / time.as_secs_f64().max(1e-9)) as u64;
-        rate
+        let bits = packets as f64 * packet.get() as f64 * 8.0;
+        whole((bits / time.as_secs_f64().max(1e-9)).floor())
     };
     debug_assert_eq!(kinds.last().map(|senders| senders.end), Some(figures.len()));
     let all = rate(figures.iter().map(|sender| sender.packets).sum(), length);

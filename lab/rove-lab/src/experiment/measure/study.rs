@@ -53,7 +53,7 @@ mod tests {
 
     use super::*;
     use crate::experiment::scenario::Scenario;
-    use crate::experiment::series::to_float;
+    use rove_runs::statistics::to_float;
 
     #[test]
     fn the_seeds_of_the_study_tell_a_closed_form_from_one_that_is_two_percent_off() {

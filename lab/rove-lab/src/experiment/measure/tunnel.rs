@@ -9,12 +9,11 @@ use rove_flows::flow::shared::{self, Shared, TUNNELLED};
 use rove_flows::flow::source::Keystrokes;
 use rove_flows::metrics::{Delivery, packet_delay};
 use rove_link::net::{End, LEFT_ADDRESS, Net, RIGHT_ADDRESS};
-use rove_runs::statistics::whole;
+use rove_runs::statistics::{to_float, whole};
 use rove_units::{Bytes, Duration, Instant, Seed};
 
 use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
 use crate::experiment::measure::flow;
-use crate::experiment::series::to_float;
 
 /// A call: a packet of a kilobyte each 20 ms in the mean, 400 kbit/s. Chosen: a video call of the paper's time takes as much.
 const CALL: (Duration, Bytes) = (Duration::from_millis(20), Bytes::new(1_000));
