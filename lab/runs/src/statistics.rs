@@ -153,11 +153,17 @@ pub fn pooled_interval(
     runs: &[&Times],
     statistic: impl Fn(&Times) -> Option<f64>,
 ) -> Option<[f64; 2]> {
+    // Few runs are drawn alike again and again, and their order does not matter.
+    let mut known_draws: BTreeMap<Vec<usize>, f64> = BTreeMap::new();
     let of = |drawn: &[usize]| {
-        let known = drawn.iter().flat_map(|run| runs[*run].known().iter().copied()).collect();
-        let missing = drawn.iter().map(|run| runs[*run].missing()).sum();
-        // A time that never came is the greatest of all.
-        statistic(&Times::new(known, missing)).unwrap_or(f64::INFINITY)
+        let mut drawn = drawn.to_vec();
+        drawn.sort_unstable();
+        *known_draws.entry(drawn).or_insert_with_key(|drawn| {
+            let known = drawn.iter().flat_map(|run| runs[*run].known().iter().copied()).collect();
+            let missing = drawn.iter().map(|run| runs[*run].missing()).sum();
+            // A time that never came is the greatest of all.
+            statistic(&Times::new(known, missing)).unwrap_or(f64::INFINITY)
+        })
     };
     resampled(runs.len(), of).filter(|[_, high]| high.is_finite())
 }
@@ -174,7 +180,7 @@ pub fn paired_ratio(of: &[f64], to: &[f64]) -> Option<(f64, Option<[f64; 2]>)> {
 
 /// Returns the interval that holds 95 % of a figure's values, each computed from as many runs, drawn at random from
 /// all. `None` for fewer than two runs.
-pub fn resampled(runs: usize, figure: impl Fn(&[usize]) -> f64) -> Option<[f64; 2]> {
+pub fn resampled(runs: usize, mut figure: impl FnMut(&[usize]) -> f64) -> Option<[f64; 2]> {
     if runs < 2 {
         return None;
     }
