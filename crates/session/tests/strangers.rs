@@ -19,7 +19,7 @@ use rove_units::{Draw, Instant, Seed, Stream};
 /// takes well under a second, with debug assertions.
 const STRANGERS: u64 = 50_000;
 
-/// The bit in a datagram's first byte that marks a packet of streams. Source: docs/wire.md.
+/// The bit in a datagram's first byte that marks a stream packet. Source: docs/wire.md.
 const STREAM_BIT: u8 = 0x40;
 
 /// Longest datagram of a stranger, in bytes: more than any end accepts.
@@ -105,7 +105,7 @@ impl Session {
         }
     }
 
-    /// Returns the client's next datagram: those of the session first, then packets of streams.
+    /// Returns the client's next datagram: those of the session first, then stream packets.
     fn client_transmit(&mut self) -> Option<Transmit> {
         let (now, [streams, _]) = (self.now, &mut self.streams);
         if let Some(transmit) = self.client.poll_transmit(now) {

@@ -1,4 +1,4 @@
-//! Two people, two notes: each end writes its own and reads the other's, over UDP.
+//! An example: each of two users writes a note and reads the other user's note, over UDP.
 //!
 //! ```text
 //! cargo run -p rove-ssp --example note -- listen 127.0.0.1:0
@@ -26,12 +26,12 @@ const NOTE_LEN_MAX: usize = 1 << 20;
 /// Longest wait for a datagram before the program checks the keyboard.
 const KEYBOARD_WAIT: Duration = Duration::from_millis(50);
 
-/// A text of which one end is the author.
+/// A text that one end writes and the other end receives.
 #[derive(Clone, Debug, Default)]
 struct Note(String);
 
 impl Object for Note {
-    /// Returns a first byte and a text: after `+` the text that was appended, after `=` the whole text.
+    /// Returns a byte and a text: `+` and the appended text, or `=` and the whole text.
     fn diff_from(&self, base: &Self, _peer: Capabilities) -> Vec<u8> {
         match self.0.strip_prefix(base.0.as_str()) {
             Some("") => Vec::new(),
@@ -93,7 +93,7 @@ fn join(address: &str, key: &str) -> Outcome {
     run(open_port(server)?, Role::Client { server }, &key, Config::client())
 }
 
-/// The loop of either end: it publishes typed lines, sends what is due, shows events, and waits for a datagram.
+/// Runs one end in a loop: publishes typed lines, sends due datagrams, shows events, and waits for a datagram.
 fn run(mut socket: UdpSocket, role: Role, key: &Key, config: Config) -> Outcome {
     let clock = Clock::start();
     let chaff = Seed::new(u64::from_ne_bytes(random()?)).stream("chaff");
@@ -111,7 +111,7 @@ fn run(mut socket: UdpSocket, role: Role, key: &Key, config: Config) -> Outcome 
         }
         transport.handle_timeout(now);
         while let Some(Transmit { destination, payload, .. }) = transport.poll_transmit(now) {
-            // A datagram that cannot be sent counts as lost, so the protocol repairs it.
+            // A datagram that cannot be sent counts as lost, so the protocol sends its contents again.
             let _ = socket.send_to(&payload, destination);
         }
         while let Some(event) = transport.poll_event() {
@@ -147,12 +147,12 @@ fn run(mut socket: UdpSocket, role: Role, key: &Key, config: Config) -> Outcome 
     }
 }
 
-/// Opens a port of the same family as `like`.
+/// Opens a UDP socket on a free port, for the address family (IPv4 or IPv6) of `like`.
 fn open_port(like: SocketAddr) -> std::io::Result<UdpSocket> {
     UdpSocket::bind(if like.is_ipv6() { "[::]:0" } else { "0.0.0.0:0" })
 }
 
-/// Reads lines in a thread of its own: a socket and a keyboard cannot be waited for at once in std.
+/// Reads lines in a thread of its own, because std cannot wait for a socket and a keyboard at the same time.
 fn keyboard() -> Receiver<String> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
@@ -172,7 +172,7 @@ fn random<const LEN: usize>() -> std::io::Result<[u8; LEN]> {
     Ok(bytes)
 }
 
-/// The only part that reads a clock: times are passed to the transport as arguments.
+/// Reads the system's clock. All other code of this example gets the time as an argument.
 struct Clock(std::time::Instant);
 
 impl Clock {

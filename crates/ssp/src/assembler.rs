@@ -14,7 +14,7 @@ use crate::fragment::{FRAGMENTS_MAX, Fragment};
 /// bytes in at most [`FRAGMENTS_MAX`] pieces, and allocates memory only for fragments that have arrived.
 #[derive(Debug, Default)]
 pub struct Assembler {
-    /// The id of the instruction whose fragments are held, or else of the last one. `None` before the first fragment.
+    /// The id of the instruction whose fragments are held or were held last. `None` before the first fragment.
     id: Option<u64>,
     /// Contents of the fragments that arrived, by fragment number.
     slices: BTreeMap<u16, Box<[u8]>>,
@@ -75,7 +75,7 @@ impl Assembler {
         !self.slices.is_empty() && self.id > Some(id)
     }
 
-    /// Refuses a fragment whose number is above the last fragment's, and a last fragment below a held one.
+    /// Refuses a fragment numbered above the last fragment, and a last fragment numbered below a held one.
     fn check_place(&self, fragment: &Fragment) -> Result<(), ReceiveError> {
         let number = fragment.number;
         if let Some(last) = self.last

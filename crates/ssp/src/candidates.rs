@@ -14,8 +14,8 @@ use rove_units::{Duration, Instant};
 
 use crate::config::PathConfig;
 
-/// Most addresses of its server that a client keeps; further addresses are left out. Chosen: more than the IPv4 and
-/// IPv6 addresses of a host with several interfaces.
+/// Maximum number of addresses of its server that a client keeps; further addresses are left out. Chosen: more than the
+/// IPv4 and IPv6 addresses of a host with several interfaces.
 const CANDIDATES_MAX: usize = 8;
 
 /// Time without an answer after which a client that has heard its server probes other addresses. Chosen: an idle server
@@ -59,12 +59,12 @@ pub struct Candidates {
     /// The index at which the search for the next address to probe starts.
     next: usize,
     heard_at: Option<Instant>,
-    /// When the newest answered datagram was sent. `None` before the first answer.
+    /// When the client sent the newest datagram that the server has answered. `None` before the first answer.
     answered_at: Option<Instant>,
     sent_at: Option<Instant>,
-    /// When the first datagram was sent after the last arrival, suspension, or switch of the side path, if any was.
+    /// When the client first sent after the last arrival, suspension or side path switch. `None` if it has not sent.
     unanswered_since: Option<Instant>,
-    /// Whether others are probed at once, because the current address has no route or, for long, no round trip.
+    /// Whether to probe other addresses at once, because the current address has no route or has long given no answer.
     is_unreachable: bool,
     round: Option<Round>,
 }
@@ -170,7 +170,7 @@ impl Candidates {
         }
     }
 
-    /// Records that this computer's network has changed, and ends the wait for the next round of probes.
+    /// Records that this computer's network has changed, and starts a new round of probes if none is under way.
     pub(crate) fn handle_change(&mut self) {
         self.round = self.round.filter(|round| round.left > 0);
     }
@@ -267,7 +267,7 @@ impl Candidates {
         self.addresses.iter_mut().for_each(|candidate| candidate.probed_at = None);
     }
 
-    /// Returns when the first datagram after the last arrival was sent. `None` if no datagram is unanswered.
+    /// Returns when this end first sent a datagram after the last arrival. `None` if no datagram is unanswered.
     pub(crate) const fn unanswered_since(&self) -> Option<Instant> {
         self.unanswered_since
     }

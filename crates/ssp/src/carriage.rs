@@ -1,7 +1,7 @@
-//! Seals and opens packets of streams (docs/wire.md, section 9), which have a key and numbers of their own.
+//! Seals and opens stream packets (docs/wire.md, section 9), which have their own key and their own packet numbers.
 //!
-//! Bit 62 of a datagram's number marks a packet of streams. The numbers of the session's own datagrams stay far below.
-//! This module does not interpret a packet's contents.
+//! Bit 62 of a datagram's number marks a stream packet. The numbers of the session's own datagrams stay far below. This
+//! module does not interpret a packet's contents.
 
 use core::net::SocketAddr;
 use core::ops::Range;
@@ -20,20 +20,20 @@ use crate::num::SeqNum;
 use crate::ocb::TAG_LEN;
 use crate::window::Window;
 
-/// The bit of a datagram's number that marks a packet of streams. Source: docs/wire.md.
+/// The bit of a datagram's number that marks a stream packet. Source: docs/wire.md.
 const PACKET_CLASS: u64 = 1 << 62;
 
-/// [`PACKET_CLASS`] in the first byte of a datagram.
+/// The bit of [`PACKET_CLASS`] within a datagram's first byte.
 const PACKET_CLASS_BYTE: u8 = 0x40;
 
-/// How many numbers of packets there are. Source: docs/wire.md.
+/// Number of possible packet numbers, which are below 2^60. Source: docs/wire.md.
 const PACKET_NUMBERS: u64 = 1 << 60;
 
-/// Most opened packets of streams that wait for [`Carriage::poll_packet`]. Further ones are dropped, as if lost.
+/// Maximum number of opened stream packets that wait for [`Carriage::poll_packet`]. Further packets count as lost.
 /// Chosen: as many as a driver receives in one turn, which ends after four full batches of the system.
 const OPENED_MAX: usize = 256;
 
-/// An authentic packet of streams, which arrived for the first time.
+/// An authentic stream packet, which arrived for the first time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CarriedPacket {
     /// The packet's number, below 2^60.
@@ -42,7 +42,7 @@ pub struct CarriedPacket {
     pub payload: Vec<u8>,
 }
 
-/// Seals and opens packets of streams.
+/// Seals and opens stream packets.
 #[derive(Debug)]
 pub(crate) struct PacketSeal {
     cipher: Cipher,
@@ -51,13 +51,13 @@ pub(crate) struct PacketSeal {
 }
 
 impl PacketSeal {
-    /// Derives the packets' key from the session's.
+    /// Derives the stream packets' key from the session's key.
     fn new(key: &Key) -> Self {
         let cipher = Cipher::new(&key.for_streams());
         Self { cipher, window: Window::new(), opened: VecDeque::new() }
     }
 
-    /// Creates the seal of an end that offers these extensions. `None` if they do not include streams.
+    /// Creates the seal if `capabilities`, which this end offers, include streams. Otherwise returns `None`.
     pub(crate) fn offered(capabilities: Option<Capabilities>, key: &Key) -> Option<Box<Self>> {
         let offers = capabilities?.contains(Capabilities::STREAMS);
         offers.then(|| Box::new(Self::new(key)))
@@ -68,12 +68,12 @@ impl PacketSeal {
         self.cipher.memory()
     }
 
-    /// Returns how many packets the peer has sent, as the highest number that arrived shows.
+    /// Returns how many stream packets the peer has sent, judged by the highest number that arrived.
     pub(crate) const fn peer_packets(&self) -> u64 {
         self.window.sent()
     }
 
-    /// Returns whether a datagram claims to be a packet of streams.
+    /// Returns whether a datagram claims to be a stream packet.
     pub(crate) fn is_claimed_by(datagram: &[u8]) -> bool {
         datagram.first().is_some_and(|first| first & PACKET_CLASS_BYTE != 0)
     }
@@ -116,7 +116,7 @@ impl PacketSeal {
     }
 }
 
-/// Access to a session's connection for packets of streams.
+/// Access to a session's connection for stream packets.
 #[derive(Debug)]
 pub struct Carriage<'a> {
     seal: &'a mut PacketSeal,
@@ -140,17 +140,17 @@ impl<'a> Carriage<'a> {
         self.typed_at
     }
 
-    /// Returns the next packet that has arrived.
+    /// Returns the next stream packet that has arrived. `None` if all were returned.
     pub fn poll_packet(&mut self) -> Option<CarriedPacket> {
         self.seal.opened.pop_front()
     }
 
-    /// Returns whether packets have arrived.
+    /// Returns whether arrived stream packets wait for [`Carriage::poll_packet`].
     pub fn has_packets(&self) -> bool {
         !self.seal.opened.is_empty()
     }
 
-    /// Returns how many bytes the contents of a packet may have at present.
+    /// Returns the maximum number of bytes that the contents of a stream packet may have on the present path.
     pub fn payload_max(&mut self) -> usize {
         self.connection.size().get() - NONCE_LEN - TAG_LEN
     }

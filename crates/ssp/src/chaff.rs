@@ -5,15 +5,15 @@ use rove_units::Stream;
 use crate::compress::Codec;
 use crate::instruction::Instruction;
 
-/// Most bytes of padding in a usual instruction, to hide its exact length from an eavesdropper. Source: Mosh 1.4.0 as
-/// observed, docs/wire.md.
+/// Maximum number of padding bytes in an instruction other than a probe, to hide its exact length. Source: Mosh 1.4.0
+/// as observed, docs/wire.md.
 const BLUR_MAX: u64 = 16;
 
-/// Most corrections of the padding until a compressed instruction has the wanted length. Compression makes random bytes
-/// longer, by an amount that depends on their number. Chosen: twice the most that any length has needed.
+/// Maximum number of corrections of the padding until a compressed instruction has the wanted length. Compression makes
+/// random bytes longer, by an amount that depends on their number. Chosen: twice the most that any length has needed.
 const CORRECTIONS_MAX: u32 = 6;
 
-/// Returns 0 to [`BLUR_MAX`] random bytes, the padding of a usual instruction.
+/// Returns 0 to [`BLUR_MAX`] random bytes, the padding of an instruction that is no path size probe.
 pub(crate) fn blur(draws: Stream) -> Vec<u8> {
     let len = usize::try_from(draws.at(0).below(BLUR_MAX + 1)).expect("at most 16");
     noise(&draws, len)

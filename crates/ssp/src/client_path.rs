@@ -43,8 +43,8 @@ impl ClientPath {
         }
     }
 
-    /// Called when a datagram is sent (`is_answer`: it only answers a heartbeat). Its payload is kept for probes if it
-    /// fits into a datagram of `size_max` bytes. Another path may not carry more.
+    /// Called when a datagram is sent (`is_answer`: it only answers a heartbeat). Keeps its payload for probes if it
+    /// fits into a datagram of `size_max` bytes, because another path may not carry a longer one.
     pub(crate) fn handle_sent(
         &mut self,
         now: Instant,
@@ -63,7 +63,7 @@ impl ClientPath {
         self.accompany(now, self.destination());
     }
 
-    /// Sends the newest packet of streams along with a datagram to this address if nothing has answered for
+    /// Sends the newest stream packet along with a datagram to this address if the server has not answered for
     /// [`DOUBTED_AFTER`]. After an unanswered network change, the packet also goes along with probes of other paths.
     fn accompany(&mut self, now: Instant, to: SocketAddr) {
         let since = match self.side.is_used() {
@@ -118,8 +118,8 @@ impl ClientPath {
             self.side.cease(now, false);
             self.candidates.handle_return(now, source);
             self.own = ProbeRounds::begin(now);
-            // A recall (a copy sent over the side path) may have made the server answer there again. A further datagram
-            // over the network makes it answer over the network.
+            // A round of probes ends with a copy over the side path (a recall), to which the server may answer. A
+            // further datagram over the network makes the server answer over the network.
             self.revalidation.handle_change(now);
         }
         moves
@@ -134,7 +134,7 @@ impl ClientPath {
         }
         self.side.handle_detour(now);
         if was_on_detour {
-            // A recall (a copy by the detour) may have made the server answer there. A further datagram undoes that.
+            // A copy over the detour (a recall) may have drawn the server's answers. A further datagram undoes that.
             self.revalidation.handle_change(now);
         } else {
             self.own = ProbeRounds::begin(now);
@@ -142,8 +142,8 @@ impl ClientPath {
         moves
     }
 
-    /// Removes an address of a forwarder. If it was in use, the client repeats a datagram to another address, and the
-    /// server then answers there. Returns whether the destination changes.
+    /// Removes a forwarder's address. If the client was using it, the client repeats a datagram to its new destination,
+    /// so that the server answers over that path. Returns whether the destination changes.
     pub(crate) fn remove_candidate(&mut self, now: Instant, address: SocketAddr) -> bool {
         let before = self.destination();
         self.candidates.remove(now, address);
@@ -155,8 +155,8 @@ impl ClientPath {
         moves
     }
 
-    /// Records that this computer's network has changed. Returns whether the newest datagram is to be repeated at once.
-    /// Only then do new rounds of probes begin.
+    /// Records that this computer's network has changed. Returns true if the newest datagram is to be repeated at once.
+    /// New rounds of probes then begin, too.
     pub(crate) fn handle_network_change(&mut self, now: Instant) -> bool {
         self.revalidation.handle_change(now);
         let is_tried = self.revalidation.due().is_some_and(|due| due <= now);

@@ -1,4 +1,4 @@
-//! The client's newest small packet of streams, sent again with each datagram of the session while nothing answers.
+//! The client's newest small stream packet, sent again with each datagram of the session while nothing answers.
 //!
 //! After a silence neither end knows which of its packets have arrived. The client's newest packet acknowledges all
 //! that the client has received. Only a client knows several addresses of its peer. So the client sends this packet to
@@ -8,11 +8,11 @@ use core::net::SocketAddr;
 
 use crate::side_path::SIDE_PATH;
 
-/// Most bytes of a packet of streams that a client repeats with its datagrams while its server is silent. Chosen: the
-/// largest acknowledgment fits, and a key waits less than 60 ms for it at 64 kbit/s.
+/// Maximum length in bytes of a stream packet that a client sends again with its datagrams while its server is silent.
+/// Chosen: the largest acknowledgment fits, and delays a key by less than 60 ms at 64 kbit/s.
 const COMPANION_MAX: usize = 400;
 
-/// The newest small packet since the peer's last answer, and the address to which the client sends it next.
+/// The newest small stream packet sent since the peer's last answer, and the address to which the client sends it next.
 #[derive(Debug, Default)]
 pub(crate) struct Companion {
     packet: Vec<u8>,
@@ -20,19 +20,19 @@ pub(crate) struct Companion {
 }
 
 impl Companion {
-    /// Keeps a sealed packet if it is small, like one with only an acknowledgment.
+    /// Keeps a sealed stream packet for repetition if it has at most [`COMPANION_MAX`] bytes.
     pub(crate) fn handle_packet(&mut self, packet: &Vec<u8>) {
         if packet.len() <= COMPANION_MAX {
             self.packet.clone_from(packet);
         }
     }
 
-    /// Handles the arrival of a packet of the peer.
+    /// Forgets the kept packet, because a packet of the peer has arrived.
     pub(crate) fn handle_answer(&mut self) {
         (self.packet, self.to) = (Vec::new(), None);
     }
 
-    /// Sends the packet after a datagram to this silent address, except on the side path, which loses nothing.
+    /// Plans to send the kept packet after a datagram to this address; not on the side path, which loses nothing.
     pub(crate) fn handle_sent(&mut self, to: SocketAddr) {
         self.to = Some(to).filter(|to| *to != SIDE_PATH && !self.packet.is_empty());
     }

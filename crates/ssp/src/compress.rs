@@ -22,7 +22,7 @@ const INFLATE_ROOM: usize = 4096;
 /// header, the trailer and one block's overhead. If that is too little, the buffer grows by as much again.
 const DEFLATE_ROOM: usize = 64;
 
-/// The zlib states of one end, which compress and inflate its instructions.
+/// Compresses and inflates the instructions of one end, with the same zlib states for all of them.
 pub struct Codec {
     deflate: Compress,
     inflate: Decompress,
@@ -74,7 +74,7 @@ impl Codec {
         self.inflate_within(compressed, None)
     }
 
-    /// Works as [`Codec::inflate`] does, with `max` bytes as the limit in place of 4 MiB, if given.
+    /// Inflates as [`Codec::inflate`] does, but to at most `max` bytes if `max` is given.
     pub(crate) fn inflate_within(
         &mut self,
         compressed: &[u8],

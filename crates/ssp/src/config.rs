@@ -11,7 +11,7 @@ use crate::hello::Capabilities;
 pub(crate) use parts::SUSPECT_MIN;
 pub use parts::{AckConfig, FrameConfig, HeartbeatConfig, PathConfig, RepetitionConfig, RttConfig};
 
-/// Most entries of a sender's list of sent states; a longer list drops an entry from its middle.
+/// Maximum number of entries in a sender's list of sent states; a longer list drops an entry from its middle.
 pub(crate) const SENT_MAX: usize = 32;
 
 /// Position of the dropped entry in a list over [`SENT_MAX`], counted from the newest entry. So the list keeps its 17
@@ -19,29 +19,29 @@ pub(crate) const SENT_MAX: usize = 32;
 pub(crate) const SENT_CULLED_FROM_END: usize = 16;
 const _: () = assert!(SENT_CULLED_FROM_END < SENT_MAX);
 
-/// Most memory of a sender's list of sent states; contents that states share count once. Chosen: about 32 screens of
+/// Memory limit of a sender's list of sent states; contents that states share count once. Chosen: about 32 screens of
 /// 2000 columns by 60 rows with nothing in common.
 pub(crate) const SENT_BYTES_MAX: Bytes = Bytes::mib(64);
 
 /// Number of entries above which a list of received states accepts one state in each [`Config::quench_interval`].
 pub(crate) const RECEIVED_MAX: usize = 1024;
 
-/// Most memory of the list of received states, for an object without a bound of its own
+/// Memory limit of the list of received states, for an object without a bound of its own
 /// ([`Object::received_bytes_max`]); new states are refused above it. Chosen: equal to [`SENT_BYTES_MAX`]. Without a
 /// bound, a peer could choose how much memory this end uses.
 ///
 /// [`Object::received_bytes_max`]: crate::Object::received_bytes_max
 pub(crate) const RECEIVED_BYTES_MAX: Bytes = Bytes::mib(64);
 
-/// Most refused instructions (the newest) that a receiver remembers, so that it does not apply them again. Chosen: a
-/// peer repeats only the handful of instructions that are on their way.
+/// Maximum number of refused instructions (the newest) that a receiver remembers, so that it does not apply them again.
+/// Chosen: a peer repeats only the handful of instructions that are on their way.
 pub(crate) const REFUSED_MAX: usize = 16;
 
-/// Most work that a client does for received states before it returns to its driver, in the object's units. Chosen:
-/// work on four million cells of a screen takes some 4 ms. A datagram of plain text changes a few thousand.
+/// Work for received states, in the object's units, after which a client returns to its driver. Chosen: work on four
+/// million cells of a screen takes some 4 ms. A datagram of plain text changes a few thousand.
 const WORK_PER_TURN: u64 = 4_000_000;
 
-/// Most local ports that a client keeps open after changes of its port.
+/// Maximum number of local ports that a client keeps open after changes of its port.
 pub(crate) const OPEN_PORTS_MAX: usize = 10;
 
 /// The rule by which an end chooses the sent state from which a diff starts. A receiver cannot tell the policies apart.
@@ -69,7 +69,7 @@ pub enum ReferencePolicy {
 }
 
 impl ReferencePolicy {
-    /// Returns whether a large change may be sent as a chain of unacknowledged states, each a diff from the last.
+    /// Returns whether several parts of a large change may be unacknowledged at once, each a diff from the part before.
     pub(crate) const fn allows_chains(self) -> bool {
         !matches!(self, Self::Known | Self::Mixture { known_percent: 100.. })
     }
@@ -103,7 +103,7 @@ pub struct Config {
     /// Shortest time between two states that a list of received states with more than 1024 entries accepts.
     pub quench_interval: Duration,
     /// Longest inflated instruction that this end accepts, in bytes. `None` for the protocol's limit of 4 MiB. A
-    /// datagram can inflate to a thousand times its length, and one call does all of that work.
+    /// datagram can inflate to a thousand times its length, and all of it is inflated before the call returns.
     pub instruction_len_max: Option<usize>,
     /// Most work for received states in one call ([`Object::apply_part`]), in the object's units. Calls of
     /// [`Transport::work`] do the rest.

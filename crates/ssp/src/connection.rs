@@ -34,7 +34,7 @@ use crate::window::Window;
 
 const _: () = assert!(DATAGRAM_OVERHEAD + FRAGMENT_HEADER_LEN < SIZE_MIN);
 
-/// Most events kept until the driver polls them; the oldest are dropped. Chosen: a turn of the driver makes a handful.
+/// Maximum number of events kept until the driver polls them; older ones are dropped. Chosen: a turn makes a handful.
 const EVENTS_MAX: usize = 64;
 
 /// Whether an end is the client or the server.
@@ -179,7 +179,7 @@ impl Connection {
         Ok((datagram.payload, arrival))
     }
 
-    /// Handles an authentic packet of streams of `bytes` bytes. If it is the newest, a server then sends to its source.
+    /// Handles an authentic stream packet of `bytes` bytes. If it is the newest, a server then sends to its source.
     pub(crate) fn handle_packet(
         &mut self,
         now: Instant,
@@ -196,7 +196,7 @@ impl Connection {
         }
     }
 
-    /// Addresses a sealed packet of streams to the peer. `None` while no peer is known.
+    /// Addresses a sealed stream packet to the peer. `None` while no peer is known.
     pub(crate) fn address(&mut self, payload: Vec<u8>) -> Option<Transmit> {
         let destination = self.to_peer.address?;
         self.client.iter_mut().for_each(|client| client.companion.handle_packet(&payload));
@@ -204,7 +204,7 @@ impl Connection {
         Some(Transmit { destination, payload, tries_size: false })
     }
 
-    /// Seals a payload for the peer. `None` while no peer is known. The peer does not reply if the payload `is_answer`.
+    /// Seals a payload for the peer. `None` while no peer is known. The peer does not reply to an answer (`is_answer`).
     pub(crate) fn seal(
         &mut self,
         now: Instant,
@@ -225,8 +225,8 @@ impl Connection {
         Some(sealed)
     }
 
-    /// Returns the packet of streams that goes along with the newest datagram. If there is none, seals a client's
-    /// newest payload once more as a probe of one of its server's addresses. `None` if neither is due.
+    /// Returns the stream packet that is due with the newest datagram. Without one, seals a client's newest payload
+    /// once more if a probe of a server's address is due. Otherwise returns `None`.
     pub(crate) fn poll_probe(
         &mut self,
         now: Instant,
@@ -287,7 +287,7 @@ impl Connection {
         self.client.as_ref()
     }
 
-    /// Returns the addresses at which a client's server may be reached, for changes; `None` at a server.
+    /// Returns the addresses at which a client's server may be reached, for the caller to change; `None` at a server.
     pub(crate) fn candidates_mut(&mut self) -> Option<&mut Candidates> {
         self.client.as_mut().map(|client| &mut client.candidates)
     }
@@ -349,7 +349,7 @@ impl Connection {
         contents_of(self.to_peer.size.get())
     }
 
-    /// Returns the size of datagrams on the path to the peer, for changes.
+    /// Returns the datagram size on the path to the peer, for the caller to change.
     pub(crate) const fn size(&mut self) -> &mut PathSize {
         &mut self.to_peer.size
     }

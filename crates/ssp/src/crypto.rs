@@ -10,8 +10,8 @@ use crate::num::SeqNum;
 use crate::ocb::{BLOCK_LEN, Ocb, TAG_LEN};
 use crate::wiping::{wiping, wiping_message};
 
-/// Most blocks that one end may seal with a key. Both ends share the key, so that together they stay below 2^48, the
-/// bound of RFC 7253, section 5. Source: Mosh 1.4.0, docs/wire.md.
+/// Maximum number of blocks that one end may seal with a key. Both ends share the key, so that together they stay below
+/// 2^48, the bound of RFC 7253, section 5. Source: Mosh 1.4.0, docs/wire.md.
 const SEALED_BLOCKS_MAX: u64 = 1 << 47;
 
 /// Seals and opens messages with one key, and counts the blocks that it seals.

@@ -61,7 +61,7 @@ pub enum ReceiveError {
     /// The diff starts from a state that this end does not hold, or has dropped.
     #[error("the diff starts from state {old_num}, which is not held")]
     StaleReference { old_num: StateNum },
-    /// The instruction asks the receiver to drop the very state from which its diff starts.
+    /// The instruction asks the receiver to drop the state from which the instruction's diff starts.
     #[error("throwaway number {throwaway_num} is beyond the reference {old_num}")]
     ThrowawayBeyondReference { throwaway_num: StateNum, old_num: StateNum },
     /// The list of received states is full.

@@ -5,7 +5,7 @@ use crate::error::ReceiveError;
 /// Bytes of a fragment's header. Source: Mosh 1.4.0 as observed, docs/wire.md.
 pub const FRAGMENT_HEADER_LEN: usize = 10;
 
-/// Most fragments of one instruction, because their numbers have 15 bits. Source: Mosh 1.4.0, docs/wire.md.
+/// Maximum number of fragments of one instruction: a fragment's number has 15 bits. Source: Mosh 1.4.0, docs/wire.md.
 pub const FRAGMENTS_MAX: u16 = 1 << 15;
 
 /// The bit in the field of the fragment number that marks the last fragment.

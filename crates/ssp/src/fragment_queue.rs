@@ -5,8 +5,8 @@ use crate::fragment::Fragment;
 use crate::num::StateNum;
 use crate::path_size::Cut;
 
-/// The share of all fragments by which the starting fragment moves from one repetition to the next. Chosen: near the
-/// golden section, so that the starts of a few repetitions are spread over the whole instruction.
+/// Numerator of the share of all fragments by which a repetition starts later than the one before. Chosen: a share near
+/// the golden section, so that the starts of a few repetitions are spread over the whole instruction.
 const STEP_NUMERATOR: usize = 5;
 const STEP_DENOMINATOR: usize = 8;
 
@@ -22,7 +22,7 @@ pub(crate) struct FragmentQueue {
     pub(crate) ack_num: StateNum,
     /// The number of the state whose diff the fragments carry. `None` if the diff is empty.
     pub(crate) contents_num: Option<StateNum>,
-    /// Whether the instruction is only an answer to a heartbeat.
+    /// Whether the instruction only answers a heartbeat.
     pub(crate) is_answer: bool,
     /// Whether the instruction is a probe of the path's datagram size.
     pub(crate) is_try: bool,

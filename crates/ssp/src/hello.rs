@@ -31,7 +31,7 @@ bitflags! {
         /// for them expects that. Changes that are not urgent to the client
         /// ([`Object::is_urgent_to`](crate::Object::is_urgent_to)) wait for the next instruction.
         const LATE_ACK = 1 << 7;
-        /// Packets of streams may be exchanged beside the session's datagrams.
+        /// Stream packets may be exchanged beside the session's datagrams.
         const STREAMS = 1 << 8;
         /// Columns may be counted by grapheme clusters, as the user's terminal does.
         const CLUSTERS = 1 << 9;

@@ -34,11 +34,11 @@ const LOSS_REPORT: u32 = 101;
 /// Field number of the longest time until a server's next heartbeat, in milliseconds. Chosen: next to [`HELLO`].
 const NEXT_HEARTBEAT: u32 = 102;
 
-/// Most bytes of an instruction's seven fields of Mosh 1.4.0, without the contents of diff and chaff.
+/// Maximum length in bytes of an instruction's seven fields of Mosh 1.4.0, without the contents of diff and chaff.
 const FIELDS_LEN_MAX: usize = 6 + 4 * 11 + 2 * 6;
 
-/// Most fields of one instruction; one with more is refused. Chosen: each known field several times, and as many fields
-/// of later versions. Without a limit, 4 MiB of fields would keep a processor busy.
+/// Maximum number of fields of one instruction; one with more is refused. Chosen: each known field several times, and
+/// as many fields of later versions. Without a limit, 4 MiB of fields would keep a processor busy.
 const FIELDS_MAX: usize = 64;
 
 /// A message from one end to the other: diff, acknowledgment, and the states that may be dropped. The default is empty.

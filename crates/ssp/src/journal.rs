@@ -2,8 +2,8 @@
 
 use crate::num::StateNum;
 
-/// Most bytes of received diffs that wait until the owner writes them. Above this, all are dropped, and the owner has
-/// to write whole states. Chosen: many times as much as a driver receives in one turn.
+/// Maximum number of bytes of received diffs that wait for the owner to write them. Above it, all are dropped, and the
+/// owner writes whole states. Chosen: many times as much as a driver receives in one turn.
 const BYTES_MAX: usize = 1024 * 1024;
 
 /// A received state, as the diff that arrived.
@@ -34,7 +34,7 @@ impl Journal {
         *self = Self { diffs: keeps.then(Vec::new), ..Self::default() };
     }
 
-    /// Keeps a diff, if the owner has asked for diffs.
+    /// Keeps a diff if the owner has called [`Journal::keep`].
     pub(crate) fn push(&mut self, received: ReceivedDiff) {
         let Some(diffs) = &mut self.diffs else { return };
         self.bytes += received.diff.len() + size_of::<ReceivedDiff>();

@@ -94,7 +94,7 @@ impl Key {
         u64::from_be_bytes(*tag.first_chunk().expect("a tag has 16 bytes"))
     }
 
-    /// Derives the key that seals the packets of streams (RFC 5869, without a salt).
+    /// Derives the key that seals the stream packets (RFC 5869, without a salt).
     pub(crate) fn for_streams(&self) -> Self {
         let mut key = Self(Box::new([0; KEY_LEN]));
         let derived = wiping(|| {

@@ -21,7 +21,7 @@
 //! - `fragment` cuts an instruction into datagrams. `assembler` puts it together again.
 //! - `compress` is zlib. `protobuf` reads and writes fields. `instruction` is the message with a diff, and with the
 //!   `hello` and `loss_report` of two roves. `chaff` pads it.
-//! - `num` has the numbers of states and datagrams, and `error` the faults of all layers. `wire` opens these layers to
+//! - `num` has the numbers of states and datagrams, and `error` the errors of all layers. `wire` opens these layers to
 //!   tests and fuzzers.
 //!
 //! The path:
@@ -33,23 +33,23 @@
 //!   path outside the network, such as ssh. `probe_rounds` schedules probes of better paths than the one in use.
 //! - `path_size` finds the largest datagram that arrives (`search`), and notices a black hole (`unanswered`).
 //! - `peer_path` has the peer's address and the size of datagrams to it. `path` has measurements for users.
-//! - `connection` combines these modules: it sends and receives datagrams. `carriage` seals the packets of streams,
-//!   which take the same path.
+//! - `connection` combines these modules: it sends and receives datagrams. `carriage` seals the stream packets, which
+//!   take the same path.
 //!
 //! States:
 //!
 //! - `object` is the trait that a caller implements.
 //! - `sender` decides about the states to be sent. `sent_states` lists them as they were sent. `reference` decides
 //!   where a diff starts, or `delivery_estimate` if Bayesian. `timers` decides when to send, by the `send_timing`, the
-//!   waiting `changes`, the `acks` that are owed and the `answers` that the peer waits for. `repetition` copies small
-//!   contents, `steady` paces output that answers no input, and both spend from a `budget`. `first_contact` and
-//!   `shutdown` are the start and the end of a session. `large` keeps the fragments of large contents, and `chunk` cuts
-//!   up still larger ones. `backoff` slows down when large instructions find no answer.
+//!   waiting `changes`, the `acks` that are owed and the `answers` that the peer waits for. `repetition` sends small
+//!   contents several times, `steady` paces output that answers no input, each on a `budget`. `first_contact` and
+//!   `shutdown` are the start and the end of a session. `large` keeps the fragments of large contents, and `chunk`
+//!   divides still larger ones into several states. `backoff` slows down unacknowledged large instructions.
 //! - `receiver` keeps the states that were received, and a `journal` of their diffs for an owner that writes them down.
 //! - `fragment_queue` holds the fragments of the newest instruction while they are sent.
 //! - `heartbeat` decides how rarely idle ends send: a server by `backoff`, a client by the pause `announced` to it.
 //! - `closing` ends a session, and lets a server linger.
-//! - `companion` sends a packet of streams along with datagrams that nothing answers.
+//! - `companion` sends a stream packet along with datagrams that nothing answers.
 //! - `config` has each policy and timer as a value. `mechanism` names the rules that an experiment can switch off.
 //! - `transport` is one end: connection, sender and receiver, with its `view` for the driver. Its `resumption`
 //!   continues from an end whose process is gone.

@@ -8,7 +8,7 @@
 //! to lose datagrams does not.
 
 /// Number of newest datagrams that the estimate remembers one by one. Chosen: the bits of a word. At 29 % loss, the
-/// lost share of so many has a standard deviation of six points. That changes the number of copies by at most one.
+/// lost share of so many has a standard deviation of six points. That changes the number of sends by at most one.
 pub(crate) const TOLD_APART: usize = 64;
 
 /// Number of lost datagrams, besides [`ARRIVED_BEFORE`] arrived ones, that the estimate assumes before the first
@@ -56,7 +56,7 @@ impl LossEstimate {
     /// Records whether the next datagram arrived or was lost.
     pub(crate) fn handle_datagram(&mut self, is_lost: bool) {
         if !is_lost && self.lost == 0 {
-            // The last entry (no recent change) has all of the probability, and keeps it.
+            // The last entry (no recent change) has probability 1, and keeps it.
             debug_assert!(self.changed_before[TOLD_APART] == 1.0, "no loss, no change");
             self.remembered = self.remembered.saturating_sub(1);
             return;

@@ -23,7 +23,7 @@ pub(crate) struct LossReports {
     estimate: LossEstimate,
 }
 
-/// The datagrams that were lost with a path that this end has given up. The peer counts them as missing.
+/// The datagrams that were lost on a path that this end has given up, and that the peer counts as missing.
 #[derive(Clone, Copy, Debug, Default)]
 struct Dropped {
     /// How many dropped datagrams the peer counts as missing in every further report.
@@ -78,8 +78,8 @@ impl LossReports {
         }
     }
 
-    /// Called when this end has given up a path, with which up to `count` of the `sent` datagrams may have been lost.
-    /// They do not count as losses of the path now in use.
+    /// Called when this end has given up a path on which up to `count` of the `sent` datagrams may have been lost.
+    /// These datagrams do not count as losses of the path now in use.
     pub(crate) fn forgive(&mut self, count: u64, sent: u64) {
         if count == 0 {
             return;

@@ -3,7 +3,7 @@
 
 use crate::config::Config;
 
-/// A part of an end that can be switched off by itself.
+/// A mechanism of an end that can be switched off individually.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mechanism {
     /// Small contents are sent several times on a path that loses datagrams.
@@ -14,7 +14,7 @@ pub enum Mechanism {
     LateAck,
     /// First contents are soon sent again while the peer has acknowledged nothing.
     FirstContact,
-    /// The frame interval delays new contents less.
+    /// The frame interval delays new contents less than in Mosh 1.4.0.
     News,
     /// The frames of steady output follow each other sooner on a path that loses datagrams.
     Steady,

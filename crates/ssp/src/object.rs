@@ -81,7 +81,7 @@ pub trait Object: Clone {
     /// Returns whether the two states have the same contents.
     fn same_as(&self, other: &Self) -> bool;
 
-    /// Returns whether a person sees no difference between the two states, so that no user waits for the newer one.
+    /// Returns whether a person sees no difference between the two states, so no user waits for the newer state.
     fn shows_same(&self, other: &Self) -> bool {
         self.same_as(other)
     }
@@ -110,7 +110,7 @@ pub trait Object: Clone {
     }
 
     /// Returns the memory that this copy needs beyond what it shares with `neighbour`, the entry before it in a state
-    /// list (`None`: all of its memory). The limits of lists use this estimate, which is never too low.
+    /// list (`None`: all of its memory). The limits of lists use this estimate, which must never be too low.
     fn bytes_beyond(&self, neighbour: Option<&Self>) -> Bytes;
 
     /// Returns how much memory a receiver's list of states may need before the receiver refuses new ones.

@@ -152,7 +152,7 @@ impl Pass {
         Self { index: 0, offset, checksum: 0 }
     }
 
-    /// Runs up to [`WIDE`] whole blocks through `cipher`, each combined with its offset before and after.
+    /// Runs up to [`WIDE`] whole blocks through `cipher`, each XORed with its offset before and after.
     fn group(
         &mut self,
         ocb: &Ocb,

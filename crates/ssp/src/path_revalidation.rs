@@ -18,8 +18,8 @@ const WAIT_MAX: Duration = Duration::from_secs(2);
 /// removes virtual interfaces all day sends at most one datagram a second because of them.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Time by which first tries may run ahead of one in each [`INTERVAL`]. Chosen: an interface that comes up makes
-/// several changes in a row, as it gets an address of each family and a route.
+/// Time by which first tries may run ahead of the mean rate of one try in each [`INTERVAL`]. Chosen: an interface that
+/// comes up makes several changes in a row, as it gets an address of each family and a route.
 const BURST: Duration = Duration::from_secs(4);
 
 /// The tries to reach the server since the newest network change.

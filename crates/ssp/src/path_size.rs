@@ -3,8 +3,8 @@
 //! A path starts with a size that nearly all paths carry. Once an end has sent enough in several datagrams at a time to
 //! gain from a larger size, it probes larger sizes ([`Search`]). The loss of a probe delays nothing. If contents
 //! (diffs) stay unanswered more often than chance explains ([`Unanswered`]), the end sends them in smaller datagrams.
-//! It does the same if large packets of streams do not arrive. A later probe of the former size finds out whether the
-//! size was to blame. On another path, the search starts again.
+//! It does the same if large stream packets do not arrive. A later probe of the former size finds out whether the size
+//! was to blame. On another path, the search starts again.
 //!
 //! RFC 8899 expects a separate acknowledgment for each probe. Here, the peer acknowledges an empty state that only the
 //! probe has carried. A Mosh 1.4.0 peer (stock) does so, too.
@@ -29,9 +29,9 @@ pub(crate) const SIZE_MIN: usize = 500;
 /// (BASE_PLPMTU).
 pub(crate) const SIZE_BASE: usize = 1_200;
 
-/// Most successive falls of the size of datagrams after which the former size is probed again at once. Each fall is
-/// within [`FALLS_APART`] of the last. Chosen: an end thus adapts at once to a path that changes. If a path carries the
-/// probes but not the contents, the size falls a bounded number of times.
+/// Maximum number of falls of the datagram size, each within [`FALLS_APART`] of the last, after which the former size
+/// is probed again at once. Chosen: an end thus adapts at once to a path that changes. If a path carries the probes but
+/// not the contents, the size falls a bounded number of times.
 const FALLS_MAX: u32 = 4;
 const FALLS_APART: Duration = Duration::from_secs(60);
 
@@ -40,7 +40,7 @@ const FALLS_APART: Duration = Duration::from_secs(60);
 /// path that drops large datagrams. On such a path large contents stay unanswered after the outage, too.
 const ACQUITTAL: Duration = Duration::from_secs(3);
 
-/// Most doublings of the time ([`ACQUITTAL`]) for which missing answers are not blamed on the size of datagrams.
+/// Maximum number of doublings of the time ([`ACQUITTAL`]) for which missing answers are not blamed on datagram size.
 /// Chosen: times of up to 48 s, because a peer that accepts nothing may do so for hours.
 const ACQUITTALS_MAX: u32 = 4;
 
@@ -177,7 +177,7 @@ impl PathSize {
         }
     }
 
-    /// Plans a probe of the former size once smaller datagrams get through. After too many falls, refuses that size.
+    /// Plans a probe of the former size once smaller datagrams arrive. After too many falls, excludes that size.
     fn settle(&mut self, now: Instant) {
         let (Some(search), Some(from)) = (&mut self.search, self.fallen_from.take()) else {
             return;
@@ -268,8 +268,8 @@ impl PathSize {
 /// changes the number of failures by a third.
 const CHANCE: f64 = 1e-3;
 
-/// Returns how many failures in a row are too many for chance, if each has the probability `failure`. Chance causes so
-/// many less than once in a thousand times.
+/// Returns how many failures in a row are too many for chance, if each has the probability `failure`. Chance alone
+/// causes such a row less than once in a thousand times.
 fn beyond_chance(failure: f64) -> f64 {
     CHANCE.ln() / failure.clamp(0.01, 0.99).ln()
 }

@@ -6,8 +6,8 @@ use prost::encoding::{
 
 use crate::object::ApplyError;
 
-/// Most fields of a protobuf message inside an instruction's diff. Chosen: more than any message has. A message of
-/// millions of fields would be read several times before an error is found.
+/// Maximum number of fields of a protobuf message inside an instruction's diff. Chosen: more than any message has. A
+/// message of millions of fields would be read several times before an error is found.
 const FIELDS_MAX: usize = 1024;
 
 /// The value of one protobuf field.

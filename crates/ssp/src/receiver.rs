@@ -55,9 +55,9 @@ impl Refused {
 pub(crate) enum Received {
     /// The instruction added a state newer than all before.
     Newest,
-    /// The state was not accepted, because this end holds contents off ([`Receiver::hold`]). The peer sends it again.
+    /// The state was not accepted, because this end refuses contents ([`Receiver::hold`]). The peer sends it again.
     LeftWithPeer,
-    /// The instruction carried the diff of the newest state once more.
+    /// The instruction carried the diff of the newest state again, so the acknowledgment may be lost.
     NewestAgain,
     /// The instruction's state is an older one, or one held already.
     Nothing,

@@ -10,7 +10,7 @@ use crate::wiping::{wiping, wiping_message};
 pub struct RecordCipher(Box<Ocb>);
 
 impl RecordCipher {
-    /// Most bytes of a piece.
+    /// Maximum length in bytes of a piece of a record, before it is sealed.
     pub const PIECE_LEN_MAX: usize = MESSAGE_LEN_MAX;
 
     /// Number of bytes that sealing adds to a piece.

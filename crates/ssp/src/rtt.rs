@@ -14,7 +14,7 @@ const RTTVAR_INITIAL: Duration = Duration::from_millis(500);
 /// datagrams that a suspended host finds when it wakes up come at once. A fresh sample follows within a round trip.
 const SUSPECT_FOR: Duration = Duration::from_secs(1);
 
-/// If SRTT is above the upper bound of RTO, RTO may exceed SRTT by SRTT divided by this. Chosen: a quarter. RTTVAR
+/// If SRTT is above the upper bound of RTO, RTO exceeds SRTT by at most SRTT divided by this. Chosen: a quarter. RTTVAR
 /// starts at half of the first sample. Without this bound, an early lost key would be repeated after three round trips.
 const RTO_BEYOND_SRTT_DIVISOR: u32 = 4;
 
@@ -24,7 +24,7 @@ pub(crate) struct RttEstimator {
     srtt: Duration,
     rttvar: Duration,
     sampled: bool,
-    /// When the present row of suspect samples began. `None` if the last sample was not suspect.
+    /// When the first of the present run of suspect samples came. `None` if the last sample was not suspect.
     suspect_since: Option<Instant>,
 }
 

@@ -50,7 +50,7 @@ pub(crate) struct PathView {
     pub(crate) loss_out: f64,
     /// The estimated share of the peer's datagrams that do not reach this end, from 0 to 1.
     pub(crate) loss_in: f64,
-    /// Most bytes of a compressed instruction that one datagram carries.
+    /// Maximum number of bytes of a compressed instruction that one datagram carries.
     pub(crate) contents_max: usize,
 }
 

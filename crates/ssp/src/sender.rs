@@ -1,4 +1,4 @@
-//! The states sent to the peer: what to send next, when, and the state that its diff starts from.
+//! Decides which state to send to the peer next, when to send it, and from which state its diff starts.
 //!
 //! The first entry of the list of sent states is the known receiver state: the newest that the peer has acknowledged.
 //! The assumed receiver state is the newest before the first that is presumed lost. Contents are an instruction's diff.
@@ -7,7 +7,7 @@
 //!
 //! - An instruction that would be sent again with the same contents is repeated byte for byte, so that fragments of
 //!   several tries add up.
-//! - A diff over [`Object::DIFF_MAX`] travels as a chain of states (module `chunk`).
+//! - A diff over [`Object::DIFF_MAX`] travels in parts, each a state of its own (module `chunk`).
 
 mod acks;
 mod answers;
@@ -42,7 +42,7 @@ use sending::{Due, Occasion, Sending};
 use sent_states::{SentState, SentStates};
 pub(crate) use shutdown::PATIENCE as ANNOUNCED_FOR;
 
-/// Most loss on the way to the peer, as a share from 0 to 1, at which a path size probe may follow unacknowledged
+/// Highest loss on the way to the peer, as a share from 0 to 1, at which a path size probe may follow unacknowledged
 /// contents. Chosen: the probe is a new instruction, which makes the fragments of an incomplete one useless.
 const PROBED_LOSS: f64 = 0.02;
 
@@ -138,7 +138,7 @@ impl<L: Object> Sender<L> {
             timing.config.repetition.says_again_at_first && !self.first_contact.is_made();
         let answered_within = if is_first { first_contact::UNHEARD_AFTER } else { timing.rto };
         if timing.config.acks.acknowledges_again && self.sent.last_at + answered_within <= now {
-            // The acknowledgment counts as wanted since the lost one was sent, so it is due soon.
+            // The acknowledgment's delay counts from the sending of the lost acknowledgment, so it is due soon.
             self.acks.want(self.sent.last_at);
         }
     }

@@ -35,7 +35,7 @@ pub struct SidePath {
     is_used: bool,
     /// When the client last switched between the network, a detour and the side path. `None` if it never did.
     changed_at: Option<Instant>,
-    /// Whether the side path ended while it was used, and the network has not answered since.
+    /// Whether the side path was used when it ended, and the network has not answered since.
     is_missed: bool,
     rounds: ProbeRounds,
     /// When the first datagram was sent over the side path since the last arrival there. `None` if none was sent.
@@ -94,7 +94,7 @@ impl SidePath {
     }
 
     /// Starts to send over the side path. If the client has never switched paths, it probes the network at once,
-    /// because the network may work as well.
+    /// because the network may also work.
     pub(crate) fn begin(&mut self, now: Instant) {
         let rounds = match self.changed_at {
             None => ProbeRounds::begin(now),
@@ -145,12 +145,12 @@ impl SidePath {
         if self.is_used { 0 } else { core::mem::take(&mut self.unheard) }
     }
 
-    /// Handles the repetition of a datagram over the side path. The server answers such a datagram.
+    /// Records that a probe was sent over the side path. The server answers the probe.
     pub(crate) fn handle_tried(&mut self, now: Instant) {
         self.unheard_since.get_or_insert(now);
     }
 
-    /// Handles a change of the computer's network, which may now carry datagrams: probes start at once.
+    /// Handles a change of the computer's network, by probing it at once, because it may now carry datagrams.
     pub(crate) fn handle_change(&mut self, now: Instant) {
         self.rounds.handle_change(now);
     }
@@ -263,7 +263,7 @@ mod tests {
         assert!(polled(&mut side, 0, 600_000, 1).len() > 700);
         let found = polled(&mut side, 602_000, 900_000, 1);
         assert!(found.len() <= 2 * 31, "{}", found.len());
-        // Right after a rare round, the next round is far away. Input brings it forward.
+        // Right after one of the rare rounds, the next is 10 s away. Input starts a round at once.
         let last = found.last().expect("there are some").0;
         side.handle_sent(at(last + 5_000), false, false);
         assert_eq!(side.probe_at(), Some(at(last + 5_000)));

@@ -5,7 +5,7 @@ use rove_units::Bytes;
 use crate::hello::Capabilities;
 use crate::object::{ApplyError, Object};
 
-/// A text, which each diff replaces as a whole, and the memory that this object claims to need.
+/// A text and the memory that this object claims to need. Each diff replaces the whole text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Blob {
     pub(crate) text: String,

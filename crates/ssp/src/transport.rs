@@ -32,13 +32,13 @@ use crate::sender::{Sender, Step};
 
 pub use self::resumption::Resumed;
 
-/// Number of the fork of the caller's randomness that a reference policy uses. Instructions use the forks from 1 on.
+/// Number of the fork of the caller's random stream that a reference policy uses. Instructions use the forks from 1 on.
 const REFERENCE_STREAM: u64 = u64::MAX;
 
-/// Work counted for each datagram, in the remote object's units (screen cells). Chosen: a few microseconds.
+/// Work counted for each datagram, in the remote object's units (cells). Chosen: a datagram takes a few microseconds.
 const DATAGRAM_EFFORT: u64 = 4_000;
 
-/// Work counted for each byte of an inflated instruction, in the remote object's units (cells). Chosen: 2 to 4 ns.
+/// Work counted for each inflated byte of an instruction, in the remote object's units (cells). Chosen: 2 to 4 ns.
 const BYTE_EFFORT: u64 = 4;
 
 /// An end of a session, client or server.
@@ -63,7 +63,7 @@ pub struct Transport<Local: Object, Remote: Object> {
     reserved: Option<u64>,
     /// Work done so far outside the receiver, in the remote object's units.
     effort: u64,
-    /// The seal of the packets of streams. `None` if this end does not offer streams.
+    /// The seal of the stream packets. `None` if this end does not offer streams.
     packets: Option<Box<PacketSeal>>,
 }
 
@@ -136,14 +136,14 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             self.count_bytes(inflated.len());
             Instruction::decode(&inflated)?
         };
-        // The decoding of an instruction of a megabyte or more uses up the work of one call.
+        // Decoding an instruction of a megabyte or more uses up the work allowed in one call.
         let room = self.config.work_per_turn.saturating_sub(self.effort - before);
         let is_try = self.connection.size().is_try(payload.len());
         self.handle_instruction(now, instruction, room, is_try)
     }
 
     /// Returns whether a received diff has been applied only in part, so that [`Transport::work`] must be called again.
-    /// A driver may do other things before that. The next datagram that is not a packet of streams completes the diff.
+    /// A driver may do other things before that. The next datagram that is not a stream packet completes the diff.
     pub fn has_work(&self) -> bool {
         self.receiver.has_work()
     }
@@ -160,14 +160,14 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         Ok(())
     }
 
-    /// Returns access to this session for packets of streams. `None` unless both ends have offered streams.
+    /// Returns access to this session for stream packets. `None` unless both ends have offered streams.
     pub fn carriage(&mut self) -> Option<Carriage<'_>> {
         let is_agreed = self.capabilities().contains(Capabilities::STREAMS);
         let packets = self.packets.as_deref_mut().filter(|_| is_agreed)?;
         Some(Carriage::new(packets, &mut self.connection))
     }
 
-    /// Handles all timers that are due. A call that is early or late does no harm.
+    /// Handles all timers that are due. A call before or after the due time does no harm.
     pub fn handle_timeout(&mut self, now: Instant) {
         let timing = self.send_timing();
         self.closing.handle_timeout(now);
@@ -182,7 +182,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.heed_size();
     }
 
-    /// Returns [`Transport::candidates`] for changes: to add an address, or to report an unreachable one.
+    /// Returns [`Transport::candidates`] so that the caller can add an address or report an unreachable one.
     pub fn candidates_mut(&mut self) -> Option<&mut Candidates> {
         self.connection.candidates_mut()
     }
@@ -430,7 +430,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         let instruction = self.complete(now, instruction, is_heartbeat);
         let fragments = match self.codec.compress(&instruction.encode()) {
             Ok(compressed) => split(self.instructions, &compressed, self.connection.contents_max()),
-            // The timers count this instruction as sent and lost.
+            // The timers count this instruction as sent, and it is then presumed lost.
             Err(error) => {
                 tracing::info!(%error, num = %instruction.new_num, "instruction not sent");
                 Vec::new()
@@ -489,7 +489,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
     }
 
-    /// Drops fragments that were cut for another datagram size than the present one.
+    /// Drops the unsent fragments if the datagram size for which they were cut has changed.
     fn heed_size(&mut self) {
         if self.connection.size().take_recut() {
             self.sender.large.kept = None;

@@ -13,9 +13,9 @@ use crate::path::Loss;
 /// Number of 64-bit words in the bitmap, which is used as a ring.
 const WORDS: usize = 128;
 
-/// Sequence numbers that the window covers, from the highest down. A datagram that so many later ones have overtaken is
-/// refused. The word of the highest number is not full, so one word does not count. Chosen: a record of a kilobyte, as
-/// in WireGuard. A paste of 1 MiB has some 900 datagrams; nine times as many may overtake the first.
+/// Number of sequence numbers that the window covers, from the highest down. A datagram that so many later ones have
+/// overtaken is refused. The word with the highest number is not full, so it does not count. Chosen: a record of a
+/// kilobyte, as in WireGuard. A paste of 1 MiB has some 900 datagrams; nine times as many may overtake the first.
 const OVERTAKEN_MAX: u64 = 127 * 64;
 const _: () = assert!(OVERTAKEN_MAX == (WORDS as u64 - 1) * WORD);
 
@@ -34,7 +34,7 @@ pub(crate) const OVERTAKEN_LOST: u64 = 3;
 /// reordering window where no reordering was observed).
 const OVERTAKEN_LOST_IN_ORDER: u64 = 1;
 
-/// Sequence numbers after a reordering for which a path counts as reordering. Chosen: a loss is remembered as long.
+/// Number of datagrams after a reordering for which a path counts as reordering. Chosen: a loss is remembered as long.
 const OUT_OF_ORDER: u64 = 512;
 
 /// The sequence numbers that have arrived, in a sliding window, and an estimate of the loss.
@@ -123,7 +123,7 @@ impl Window {
         }
     }
 
-    /// Returns how many of the sent numbers count as lost. Missing numbers count once enough later ones have come.
+    /// Returns how many of the sent numbers count as lost. A missing number counts once enough later numbers have come.
     pub(crate) fn settled_loss(&self) -> Loss {
         let loss = self.loss();
         let open = self.missing_among(self.settled..self.next);
@@ -140,7 +140,7 @@ impl Window {
         self.estimate.rate()
     }
 
-    /// Feeds the estimate with the numbers that have arrived or count as lost since the last call.
+    /// Updates the loss estimate with the numbers that have arrived or begun to count as lost since the last call.
     fn settle(&mut self) {
         let is_in_order = self.out_of_order_until <= self.next;
         let overtaken = if is_in_order { OVERTAKEN_LOST_IN_ORDER } else { OVERTAKEN_LOST };

@@ -3,7 +3,7 @@
 use zeroize::zeroize_stack;
 
 /// Bytes of stack that are wiped after work on a key. Chosen: four times the stack that reading a key and deriving its
-/// schedule were seen to use in a build without optimization.
+/// schedule used, as measured in a build without optimization.
 const KEY_STACK: usize = 64 * 1024;
 
 /// Bytes of stack that are wiped after one message. Chosen: the block cipher was seen to use 10 KiB in a build without

@@ -19,10 +19,10 @@ thread_local! {
     static FOUND: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The system's allocator, with a count for each thread of the freed blocks that contain the key.
+/// The system's allocator. It counts, for each thread, the freed blocks that contain the key.
 struct Looking;
 
-// SAFETY: all is left to the system's allocator. The counter has no destructor and needs no memory.
+// SAFETY: the system's allocator does all the work. The counter has no destructor and needs no memory.
 unsafe impl GlobalAlloc for Looking {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps the system allocator's contract, which is ours. Zeroes make each byte readable.

@@ -14,7 +14,7 @@ pub(crate) const ACK_TIMES_MAX: usize = 32;
 /// Longest text of the frame that closes the stream layer, in bytes. Source: the wire contract, docs/wire.md.
 pub(crate) const CLOSE_TEXT_MAX: usize = 128;
 
-/// Most frames of a packet of streams, without padding. Source: the wire contract, docs/wire.md.
+/// Most frames of a stream packet, without padding. Source: the wire contract, docs/wire.md.
 const FRAMES_MAX: usize = 256;
 
 const PAD: u64 = 0;

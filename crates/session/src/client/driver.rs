@@ -33,7 +33,7 @@ impl Client {
         self.transport.candidates().expect(CLIENT)
     }
 
-    /// Returns the transport's interface for packets of streams. `None` unless both ends have offered streams.
+    /// Returns the transport's interface for stream packets. `None` unless both ends have offered streams.
     pub fn carriage(&mut self) -> Option<Carriage<'_>> {
         let typed_at = self.uplink.typed_at;
         self.transport.carriage().map(|it| it.with_typed_at(typed_at))

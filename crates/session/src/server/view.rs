@@ -35,8 +35,8 @@ impl Server {
         self.publisher.transport.lingers_until().filter(|_| self.abandoned.is_none())
     }
 
-    /// Returns how many sequence numbers the clients have used for datagrams and packets of streams, by the highest
-    /// number received from each. Only a datagram or packet newer than all others of its client raises the number.
+    /// Returns how many sequence numbers the clients have used for datagrams and stream packets, by the highest number
+    /// received from each. Only a datagram or packet newer than all others of its client raises the number.
     pub fn client_datagrams(&self) -> u64 {
         self.publisher.transport.peer_datagrams_and_packets() + self.audience.datagrams()
     }

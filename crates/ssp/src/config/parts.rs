@@ -11,7 +11,7 @@ pub(crate) const SUSPECT_MIN: Duration = Duration::from_secs(5);
 /// When contents are sent again before their retransmission timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepetitionConfig {
-    /// Whether small contents are sent several times in short succession on a path that loses datagrams.
+    /// Whether small contents are sent several times, some ms apart, on a path that loses datagrams.
     pub repeats: bool,
     /// Whether small first contents are sent again after 200 ms while the peer has acknowledged nothing.
     pub says_again_at_first: bool,
@@ -45,9 +45,9 @@ pub struct FrameConfig {
     /// Longest interval between a frame and the next frame with new contents. It is at most
     /// [`FrameConfig::interval_max`], which limits the interval before contents are sent again.
     pub news_interval_max: Duration,
-    /// Upper bound of a third of the round trip. That interval replaces a shorter [`FrameConfig::news_interval_max`] if
-    /// both ends offer late acknowledgments ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)), at any loss.
-    /// Chosen: docs/timing.md, "Late acknowledgments".
+    /// If both ends offer late acknowledgments ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)), a third of
+    /// the round trip, up to this value, replaces a shorter [`FrameConfig::news_interval_max`] at any loss. Chosen:
+    /// docs/timing.md, "Late acknowledgments".
     pub news_interval_late: Duration,
     /// Replaces [`FrameConfig::news_interval_max`] if at least two waiting changes follow each other as fast as the
     /// repeats of a held key. Chosen: docs/timing.md, "A key that is held".
@@ -77,8 +77,8 @@ impl FrameConfig {
 
     /// The values of these fields at a rove client.
     ///
-    /// A key's frame follows the previous key's frame after at most 120 ms. At a Mosh 1.4.0 client, the wait is up to
-    /// 250 ms. Chosen: docs/timing.md, "Ahead of stock's pace".
+    /// A key's frame follows the previous key's frame after at most 120 ms. At a Mosh 1.4.0 client, this interval is up
+    /// to 250 ms. Chosen: docs/timing.md, "Ahead of stock's pace".
     pub(super) const CLIENT: Self = Self {
         collection_delay: Duration::from_millis(1),
         quiet_delay: Duration::ZERO,
@@ -183,8 +183,8 @@ pub struct RttConfig {
     pub rto_min: Duration,
     /// Upper bound of RTO. For longer round trips, [`RttConfig::rto_far_max`] replaces it.
     pub rto_max: Duration,
-    /// Upper bound of RTO if round trips are longer than [`RttConfig::rto_max`]. Under that bound, all contents on
-    /// their way would count as lost. Chosen: twice the longest round trip that Mosh 1.4.0 measures. A peer with wrong
+    /// Upper bound of RTO if round trips are longer than [`RttConfig::rto_max`]. With that bound, all contents on their
+    /// way would count as lost. Chosen: twice the longest round trip that Mosh 1.4.0 measures. A peer with wrong
     /// timestamps delays repairs no longer than a heartbeat, which carries all contents that are not acknowledged.
     pub rto_far_max: Duration,
     /// Samples of this length or more do not count as round trips. Chosen: about half of the 65.5 s after which 16-bit

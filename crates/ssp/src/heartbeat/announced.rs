@@ -11,7 +11,7 @@ pub(crate) struct AnnouncedHeartbeat {
     until: Option<Instant>,
     /// Whether the announced pause is longer than Mosh's. That means that the server's heartbeats are answered.
     is_long: bool,
-    /// When the last long pause ended. Up to then, the server is known to have received this end's datagrams.
+    /// When the last long pause ended. The server has received all that this end sent before that time.
     kept_until: Option<Instant>,
     /// Whether this end still has to answer the announcing heartbeat.
     is_answer_due: bool,

@@ -26,7 +26,7 @@ const PAUSES: [Duration; 4] = [
 pub(crate) const PAUSE_MAX: Duration = Duration::from_secs(24);
 const _: () = assert!(PAUSES[PAUSES.len() - 1].as_millis() == PAUSE_MAX.as_millis());
 
-/// Fewest failed pauses of one length after which a server gives up that length. Chosen: one failure may be chance.
+/// Minimum number of failed pauses after which a server gives up their length. Chosen: one failure may be chance.
 const FAILURES_MIN: u32 = 2;
 
 /// A pause length is given up if more than one in this many of its pauses fails. Chosen: at 20 % loss in each
@@ -144,7 +144,7 @@ impl HeartbeatBackoff {
         if let Some(newest) = self.newest.as_mut().filter(|newest| !newest.is_answered) {
             let tally = &mut self.tallies[newest.steps[0]];
             tally.failed = tally.failed.saturating_add(1);
-            // A later acknowledgment does not show that the path bears that pause.
+            // A later acknowledgment does not show that a NAT on the path keeps the flow through that pause.
             newest.steps = [0, 0];
         }
     }

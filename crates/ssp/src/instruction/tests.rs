@@ -4,7 +4,7 @@ use prost::Message as _;
 use super::*;
 use crate::hello::Capabilities;
 
-/// The same message as prost derives it, to test the hand-written form.
+/// The instruction as prost encodes and decodes it, for comparison with the hand-written code.
 #[derive(Clone, PartialEq, prost::Message)]
 struct Derived {
     #[prost(uint32, optional, tag = "1")]

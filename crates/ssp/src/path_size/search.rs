@@ -11,7 +11,7 @@ use crate::send_timing::SendTiming;
 /// in six, and 1 % of the bytes.
 const WORTH: usize = 16;
 
-/// Most path size probes of the largest size that earlier contents pay for. Chosen: a search needs no pause.
+/// Maximum number of path size probes that the bytes of earlier contents pay for. Chosen: a search needs no pause.
 const SAVED_MAX: usize = 8;
 
 /// The search ends if the largest size that arrives and the smallest that does not differ by at most this many bytes.
@@ -22,11 +22,11 @@ const CLOSE: usize = 32;
 /// Chosen: less than the difference between Mosh's size over IPv6 and the size on an unprobed path.
 const SAME: usize = 8;
 
-/// Fewest unanswered probes of a size before it counts as too large. Source: RFC 8899, section 5.1.2 (MAX_PROBES).
+/// Minimum number of unanswered probes before a size counts as too large. Source: RFC 8899, section 5.1.2 (MAX_PROBES).
 const LOSSES_MIN: u32 = 3;
 
-/// Most unanswered probes of a size before it counts as too large. Chosen: at 29 % loss in each direction, ten probes
-/// in a row stay unanswered once in a thousand times.
+/// Maximum number of unanswered probes before a size counts as too large. Chosen: at 29 % loss in each direction, ten
+/// probes in a row stay unanswered once in a thousand times.
 const LOSSES_MAX: u32 = 10;
 
 /// How long after contents of several datagrams a size may be probed, so that an idle path carries no probes. Chosen:

@@ -64,7 +64,7 @@ fn a_size_whose_tries_fail_is_given_up_for_a_smaller_one_and_open_again_later() 
         while let Some(next) = size.next_try(now, timing) {
             tried.push(next);
             size.handle_try(now, num(101), next, Answer::AtOnce);
-            // An acknowledgment that was already on its way tells nothing, but a later one shows that the probe failed.
+            // An early acknowledgment shows nothing about the probe, but a later one shows that the probe failed.
             size.handle_ack(now + Duration::from_millis(50), num(100), timing);
             now += Duration::from_millis(300);
             size.handle_ack(now, num(100), timing);

@@ -10,7 +10,7 @@ use crate::num::StateNum;
 use crate::path::Loss;
 use crate::send_timing::SendTiming;
 
-/// Fewest unanswered sends of contents for which their size is blamed: a single acknowledgment may be late.
+/// Minimum number of unanswered sends before the datagram size is blamed, because one acknowledgment may be late.
 const TRIES_MIN: usize = 2;
 
 /// Unanswered sends at which the size of datagrams is blamed at any loss. Chosen: at 29 % loss, so many sends of four
@@ -21,8 +21,8 @@ const TRIES_MAX: usize = 32;
 /// datagrams. Chosen: at 29 % loss six reports in a row are lost less than once in a thousand times.
 const UNREPORTED_MAX: usize = 6;
 
-/// Fewest missing large datagrams for which their size is blamed. Chosen: as many as three contents of three datagrams
-/// each have. If fewer are missing, their answer may only be late.
+/// Minimum number of missing large datagrams before their size is blamed. Chosen: as many as three contents of three
+/// datagrams each have. If fewer are missing, their answer may only be late.
 const LARGE_LOST: u64 = 6;
 
 /// Unacknowledged contents that were sent within the time of one answer, so that one acknowledgment may cover all.

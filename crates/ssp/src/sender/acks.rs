@@ -1,4 +1,4 @@
-//! The acknowledgment that this end owes the peer: its state number, when its wait began, and how long it may wait.
+//! The acknowledgment that this end owes the peer: the acknowledged state, since when and for how long it waits.
 
 use rove_units::{Duration, Instant};
 

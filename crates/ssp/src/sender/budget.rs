@@ -3,17 +3,17 @@
 use rove_units::{Bytes, Duration, Instant};
 
 /// Bytes that the budget grows by each second, headers included. Chosen: 5 % of a path of 512 kbit/s; a user who types
-/// five keys a second at 29 % loss needs about 3 kB/s of copies.
+/// five keys a second at 29 % loss needs about 3 kB/s for repeated contents.
 pub(super) const PER_SECOND: u64 = 3_200;
 
-/// Most bytes saved up for datagrams beyond those of Mosh 1.4.0. Chosen: two seconds' worth.
+/// Maximum number of bytes saved up for datagrams beyond those of Mosh 1.4.0. Chosen: what two seconds add.
 pub(super) const SAVED_MAX: Bytes = Bytes::new(6_400);
 const _: () = assert!(SAVED_MAX.get() == 2 * PER_SECOND);
 
 /// Bytes of headers in each datagram. Chosen: IPv4 and UDP 28, nonce, tag and timestamps 28, fragment 10.
 const HEADERS: usize = 66;
 
-/// Bytes of an instruction besides its diff, approximately.
+/// Approximate number of bytes of an instruction without its diff.
 const SURROUNDINGS: usize = 20;
 
 /// The bytes left to spend, and when they were last counted.

@@ -7,8 +7,8 @@ use rove_units::{Duration, Instant};
 /// second, and hardly anybody types two keys in so short a time.
 const HELD_INTERVAL_MAX: Duration = Duration::from_millis(45);
 
-/// Fewest waiting changes that count as made by a held key. Chosen: docs/timing.md, "A key that is held"; with a frame
-/// for each key, pages would take 50 % more bytes.
+/// Minimum number of waiting changes that count as made by a held key. Chosen: docs/timing.md, "A key that is held";
+/// with a frame for each key, pages would take 50 % more bytes.
 const HELD_MIN: u32 = 2;
 
 /// The changes of the local object since the last frame.

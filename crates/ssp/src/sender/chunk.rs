@@ -1,10 +1,10 @@
-//! Large changes, sent as a chain of states that each fit into one instruction of bounded size.
+//! Divides a large change into parts. Each part is a state whose diff fits into one instruction of bounded size.
 //!
-//! Each link of the chain is a diff from the state of the link before. While nothing is lost, several links are on
-//! their way at once. As soon as one is presumed lost, only the oldest unacknowledged link is repeated, byte for byte,
-//! until it is acknowledged. A receiver holds the fragments of one instruction only, so another link would make it drop
-//! those of the oldest. After [`REPEATS_MAX`] repetitions without an answer, the next link alternates with the oldest,
-//! in case only the acknowledgment was lost.
+//! Each part is a diff from the state of the part before. While nothing is lost, several parts are on their way at
+//! once. As soon as one is presumed lost, only the oldest unacknowledged part is repeated, byte for byte, until it is
+//! acknowledged. A receiver holds the fragments of one instruction only, so another part would make it drop those of
+//! the oldest. After [`REPEATS_MAX`] repetitions without an answer, the next part alternates with the oldest, in case
+//! only the acknowledgment was lost.
 
 use rove_units::Instant;
 
@@ -15,27 +15,27 @@ use crate::send_timing::SendTiming;
 use crate::sender::Sender;
 use crate::sender::sending::Step;
 
-/// Most links of a chain (parts of a large change) on their way at once. Chosen: with 32 KiB each and a frame interval
-/// of half a round trip, four are enough for the round trip and the delayed acknowledgment.
+/// Maximum number of parts of a large change on their way at once. Chosen: parts of 32 KiB are half a round trip apart,
+/// so four last for a round trip and the delayed acknowledgment.
 const WINDOW_MAX: usize = 4;
 
-/// How often a link (a part of a large change) is repeated before the next link is sent in its place. The link may have
-/// arrived, and its acknowledgment, which Mosh 1.4.0 sends only once, may be lost. Chosen: after five tries 27
-/// fragments at 30 % loss are complete 15 times out of 16.
+/// How often a part of a large change is repeated before the next part is sent. The part may have arrived, and its
+/// acknowledgment, which Mosh 1.4.0 sends only once, may be lost. Chosen: after five tries 27 fragments at 30 % loss
+/// are complete 15 times out of 16.
 const REPEATS_MAX: u32 = 4;
 
-/// Most halvings of a large change until its diff fits. Chosen: enough for any length of 64 bits.
+/// Maximum number of halvings of a large change until its diff fits. Chosen: enough for any length of 64 bits.
 const HALVINGS_MAX: usize = 64;
 
-/// The position of the sender in a chain of states.
+/// The progress in sending the parts of a large change.
 #[derive(Clone, Debug)]
 pub(super) struct Chunks {
     is_active: bool,
-    /// How many links may be on their way at once.
+    /// Maximum number of parts on their way at once, at present.
     window: usize,
-    /// Whether a link was sent again since the last acknowledgment.
+    /// Whether a part was sent again since the last acknowledgment.
     is_repaired: bool,
-    /// Whether the link after the oldest unacknowledged one is being sent, in case only an acknowledgment was lost.
+    /// Whether the part after the oldest unacknowledged one is being sent, in case only an acknowledgment was lost.
     is_leaping: bool,
 }
 
@@ -61,7 +61,7 @@ impl Chunks {
 }
 
 impl<L: Object> Sender<L> {
-    /// Returns whether the next link may be sent: all links are acknowledged, or few are not and none counts as lost.
+    /// Returns whether the next part may be sent: all parts are acknowledged, or few are not and none is presumed lost.
     pub(super) fn may_extend(&self, timing: &SendTiming) -> bool {
         let in_flight = self.sent.with_contents().count();
         let is_all_assumed = self.sent.assumed + 1 == self.sent.list.len();
@@ -72,7 +72,7 @@ impl<L: Object> Sender<L> {
                 && !self.current.same_as(&self.sent.last().object))
     }
 
-    /// Sends the chain's next link, or repeats the oldest unacknowledged link. `None` if the change cannot be divided.
+    /// Sends the next part of the change, or repeats the oldest unacknowledged part. `None` if no part is short enough.
     pub(super) fn chunk_step(&mut self, now: Instant, timing: &SendTiming) -> Option<Step> {
         let is_extendable = self.may_extend(timing) && self.sent.last().num != StateNum::SHUTDOWN;
         let step =
@@ -96,11 +96,11 @@ impl<L: Object> Sender<L> {
         Some(Step::Send(self.send_new(now, base_num, new_num, object, diff)))
     }
 
-    /// Sends the oldest unacknowledged link again or, after [`REPEATS_MAX`] repetitions, the next link. The two links
+    /// Sends the oldest unacknowledged part again or, after [`REPEATS_MAX`] repetitions, the next part. The two parts
     /// alternate, each with all its repetitions in a row.
     fn repair(&mut self, now: Instant, timing: &SendTiming) -> Option<Step> {
-        // A link of a single fragment is not kept for repetition. If it is the next link, it is sent once before the
-        // oldest link is repeated again.
+        // A part of a single fragment is not kept for repetition. If it is the next part, it is sent once before the
+        // oldest part is repeated again.
         let is_turn_over = match self.large.kept {
             Some(_) => self.large.repeats >= REPEATS_MAX,
             None => self.chunks.is_leaping,
@@ -144,8 +144,8 @@ impl<L: Object> Sender<L> {
     }
 }
 
-/// Halves the way from `base` to `target` until the diff fits into one instruction. Returns that state and its diff.
-/// `None` if no diff is short enough.
+/// Halves the change from `base` to `target` until its diff fits into one instruction. Returns the state reached and
+/// its diff. `None` if no diff is short enough.
 fn largest_part<L: Object>(target: &L, base: &L, peer: Capabilities) -> Option<(L, Vec<u8>)> {
     let mut part = target.clone();
     for _ in 0..HALVINGS_MAX {

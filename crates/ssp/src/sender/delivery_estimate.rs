@@ -33,7 +33,7 @@ const QUEUE_MIN: Duration = Duration::from_millis(20);
 /// the second in which diffs from the known state fill the path again.
 const QUEUE_REMEMBERED: Duration = Duration::from_secs(5);
 
-/// The worth of a diff is divided by e if its length is this share of the bytes that the path delivers in a round trip.
+/// A diff as long as this share of the bytes that the path delivers in a round trip is worth 1/e of an empty diff.
 /// Chosen: docs/timing.md, "Reference policy".
 const HORIZON: f64 = 0.4;
 
@@ -47,7 +47,7 @@ const RATE_WINDOW: Duration = Duration::from_millis(200);
 /// Chance from 0 to 1 above which the peer probably holds a state. Chosen: one in ten such states may be missing.
 const LIKELY: f64 = 0.9;
 
-/// Shortest diff in bytes that shows how well diffs are compressed. Chosen: ten times the bytes of the other fields.
+/// Shortest diff in bytes that counts in the average compression. Chosen: ten times the bytes of the other fields.
 const TELLING_LEN: usize = 300;
 
 /// Weight of the newest diff in the average of the compression. Chosen: eight frames make up most of the average.
@@ -86,7 +86,7 @@ struct Sent {
 enum Reference {
     /// An unacknowledged state, by its number.
     Sent(StateNum),
-    /// A state that is not in the list, with the chance that the peer holds it.
+    /// A state that is no longer in the list of unacknowledged states, with the chance that the peer holds it.
     Settled(f64),
 }
 
@@ -145,7 +145,7 @@ impl DeliveryEstimate {
         }
     }
 
-    /// Called when the peer acknowledges a state. The peer then also held each state from which this state was reached.
+    /// Called when the peer acknowledges a state. The peer then also held each state that led to this state.
     pub(super) fn handle_ack(&mut self, now: Instant, ack_num: StateNum) {
         let mut held = Vec::new();
         let mut next = Some(ack_num);
@@ -271,7 +271,7 @@ impl DeliveryRate {
         }
     }
 
-    /// Returns the higher of the newest two rates, in bytes a second. `None` before the first.
+    /// Returns the higher of the newest two measured delivery rates, in bytes a second. `None` before the first.
     fn highest(&self) -> Option<f64> {
         self.current.into_iter().chain(self.previous).reduce(f64::max)
     }
@@ -332,7 +332,7 @@ mod tests {
             self.send_behind(0, now, new, old, len, loss);
         }
 
-        /// Works as `send` does, on a path whose queue takes `queue` ms of the round trip.
+        /// Sends as `send` does, but on a path whose queue takes `queue` ms of the round trip.
         fn send_behind(&mut self, queue: u64, now: u64, new: u64, old: u64, len: usize, loss: f64) {
             let outgoing = Instruction {
                 old_num: num(old),
@@ -438,7 +438,7 @@ mod tests {
     #[test]
     fn a_shorter_diff_must_save_more_the_less_likely_its_state_is_there() {
         // 5 kB/s are 200 bytes in 40 ms. At a loss of a half, the peer holds a state of one datagram with the chance
-        // 1/2, which costs 200 ln 2 = 138.6 bytes.
+        // 1/2. That reduces the worth as 200 ln 2 = 138.6 bytes do.
         let delivery_estimate = steady(20, 0.5);
         for (known, other, chosen) in [
             (600, 461, 6),
@@ -487,7 +487,7 @@ mod tests {
             let mut delivery_estimate = DeliveryEstimate::new();
             let mut new = 10_u64;
             for (back, jump, len, is_ack) in steps {
-                // Times go forward and back.
+                // The times passed to the estimate go forward and backward.
                 let now = jump * 7_919 % 3_000;
                 if is_ack {
                     delivery_estimate.handle_ack(at(now), num((new + 3).saturating_sub(back)));

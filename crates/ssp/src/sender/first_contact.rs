@@ -1,9 +1,9 @@
-//! The first contents (diffs) of a session, sent again until the peer has acknowledged something.
+//! Sends a session's first contents (diffs) again until the peer has acknowledged a state.
 //!
 //! Before the first round trip, neither end knows how long a round trip takes. So the timers of RFC 6298 start at a
 //! second and more. An end sends only heartbeats to a peer from which nothing has arrived. A lost first datagram would
-//! cost that time. Small first contents are instead sent again after a fixed wait, which then doubles. If a round trip
-//! takes longer than the wait, this costs a datagram or two, once in a session.
+//! delay the session by that time. Small first contents are instead sent again after a fixed wait, which then doubles.
+//! If a round trip takes longer than the wait, this costs a datagram or two, once in a session.
 
 use rove_units::{Duration, Instant};
 

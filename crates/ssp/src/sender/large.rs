@@ -7,7 +7,7 @@ use crate::instruction::Instruction;
 use crate::num::StateNum;
 
 /// Time after large contents of either end during which this end's acknowledgments are not late, on a path that loses
-/// datagrams. Chosen: a copy of 1 MiB at 1 Mbit/s and 5 % loss takes 35 s. With late acknowledgments it takes 45 s.
+/// datagrams. Chosen: a transfer of 1 MiB at 1 Mbit/s and 5 % loss takes 35 s, and 45 s with late acknowledgments.
 const LARGE_LATELY: Duration = Duration::from_secs(10);
 
 /// How often a large instruction that is presumed lost is repeated before newer contents replace it. Chosen: a screen
@@ -36,8 +36,8 @@ impl LargeContents {
         self.backoff.handle_try(now);
     }
 
-    /// Updates whether large contents are, or recently were, on their way. `are_others_large` is true if contents other
-    /// than the kept instruction's are large.
+    /// Updates whether large contents are, or recently were, on their way. `are_others_large` tells this of all
+    /// contents except the kept instruction's.
     pub(super) fn heed(&mut self, now: Instant, are_others_large: bool) {
         let is_large = are_others_large || self.kept.is_some();
         self.at = is_large.then_some(now).or(self.at);

@@ -50,7 +50,7 @@ impl ReferenceChooser {
             ReferencePolicy::Prospective => costs_little_more,
             ReferencePolicy::Adaptive => needs_no_more_datagrams,
         };
-        // An empty diff from the known state cannot become shorter.
+        // If the diff from the known state is empty, no other diff is shorter.
         let from_assumed = (!from_known.is_empty()).then(from_assumed);
         from_assumed.filter(|it| !prefers_known(from_known.len(), it.len(), contents_max))
     }

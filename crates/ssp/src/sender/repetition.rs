@@ -24,27 +24,27 @@ const RESIDUAL: f64 = 0.04;
 /// separate echo acks it was 0.61.
 const RESIDUAL_UNAIDED: f64 = 0.03;
 
-/// Replaces [`RESIDUAL_UNAIDED`] at round trips from [`FOLLOWED_SRTT_MIN`] on, because newer contents are mostly sent
-/// before a third copy is due. Chosen: at 500 ms and 29 % loss, keys typed ahead take 1.53 of Mosh's bytes in place of
-/// 1.62, in the same time.
+/// Replaces [`RESIDUAL_UNAIDED`] at round trips from [`FOLLOWED_SRTT_MIN`] on, because newer contents, which include
+/// the older, are mostly sent before a third copy is due. Chosen: at 500 ms and 29 % loss, keys typed ahead take 1.53
+/// of Mosh's bytes in place of 1.62, in the same time.
 const RESIDUAL_FAR: f64 = 0.1;
 
 /// Replaces [`RESIDUAL_UNAIDED`] at round trips from [`SECONDS_SRTT_MIN`] on, where a lost key waits for seconds.
 /// Chosen: at 5 s and 10 % loss three copies in place of two take the 99th percentile from two round trips to one.
 const RESIDUAL_SECONDS: f64 = 0.005;
 
-/// Shortest round trip at which [`RESIDUAL_SECONDS`] holds. Chosen: a person begins to wonder after two seconds.
+/// Shortest round trip at which [`RESIDUAL_SECONDS`] is used. Chosen: a person begins to wonder after two seconds.
 const SECONDS_SRTT_MIN: Duration = Duration::from_secs(2);
 
-/// Most copies of the same contents, the first included. Chosen: at 50 % loss, all copies are lost three times in a
-/// hundred, and a timeout repairs that. More copies would cost more bytes than the saved wait is worth.
+/// Maximum number of copies of the same contents, with the first. Chosen: at 50 % loss, all copies are lost three times
+/// in a hundred, and a timeout repairs that. More copies would cost more bytes than the saved wait is worth.
 const COPIES_MAX: u32 = 5;
 
-/// The second copy follows the first after the smoothed round trip, divided by this. Further copies are a frame
-/// interval apart, so that newer contents often take their place. Chosen: docs/timing.md, "Repetition".
+/// The second copy follows the first after the smoothed round trip time divided by this number. Further copies are a
+/// frame interval apart, so that newer contents often take their place. Chosen: docs/timing.md, "Repetition".
 const SECOND_DIVISOR: u32 = 16;
 
-/// Shortest time between the first copy and the second. Chosen: at less, a burst of loss takes both copies.
+/// Shortest time between the first copy and the second. Chosen: if they are closer, a burst of loss drops both copies.
 const SECOND_MIN: Duration = Duration::from_millis(5);
 
 /// Longest time between the first copy and the second. Chosen: bursts of loss are mostly shorter.
@@ -65,7 +65,7 @@ pub(super) const REPEATED_LEN_MAX: usize = 1000;
 /// a path loses datagrams. Chosen: 50 ms or, if longer, half of the shortest round trip.
 const QUEUE_MIN: Duration = Duration::from_millis(50);
 
-/// The copies of the newest contents, and the budget of bytes for copies.
+/// The proactive copies of the newest contents (a diff), and the budget of bytes for them.
 #[derive(Clone, Debug)]
 pub(super) struct Repetition {
     /// The contents that are being copied. `None` if no contents are.

@@ -27,7 +27,7 @@ pub(crate) struct SentStates<L> {
     pub(super) list: VecDeque<SentState<L>>,
     /// Index of the assumed receiver state when it was last computed.
     pub(super) assumed: usize,
-    /// When the last instruction was sent. Before the first, when this end was created.
+    /// When the last instruction was sent. Before the first instruction, the time when this end was created.
     pub(super) last_at: Instant,
     pub(super) has_sent: bool,
     /// When an instruction with contents was last sent. `None` before the first.
@@ -68,7 +68,7 @@ impl<L: Object> SentStates<L> {
     /// Returns the index of the newest state before the first that is presumed lost.
     pub(super) fn newest_assumed(&self, now: Instant, timing: &SendTiming) -> usize {
         let is_in_flight = |state: &SentState<L>| now < state.sent_at + timing.in_flight();
-        // The peer does not acknowledge a state without contents by itself, so its silence means nothing.
+        // The peer does not acknowledge a state without contents by itself, so a missing acknowledgment shows no loss.
         let has_no_say = |state: &SentState<L>| timing.is_patient && !state.has_contents;
         let states = self.list.iter().enumerate().skip(1);
         let credible = states.take_while(|(_, state)| is_in_flight(state) || has_no_say(state));
@@ -94,8 +94,8 @@ impl<L: Object> SentStates<L> {
         self.with_contents().next().map(|state| state.first_sent_at)
     }
 
-    /// Makes an acknowledged state the known receiver state. Returns whether that is another state than before. A
-    /// number that is not in the list belongs to an older or dropped state, and is ignored.
+    /// Makes an acknowledged state the known receiver state. Returns whether the known receiver state has changed.
+    /// Ignores a number that is not in the list, because it belongs to an older or dropped state.
     pub(super) fn handle_ack(&mut self, ack_num: StateNum) -> bool {
         let acknowledged = self.list.iter().position(|state| state.num == ack_num);
         self.list.drain(..acknowledged.unwrap_or(0));

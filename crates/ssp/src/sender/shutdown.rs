@@ -12,15 +12,15 @@ use rove_units::{Duration, Instant};
 
 use crate::send_timing::SendTiming;
 
-/// Fewest announcements of the shutdown before this end closes without an answer. Source: Mosh 1.4.0.
+/// Number of announcements of the shutdown before this end may close without an answer. Source: Mosh 1.4.0.
 const TRIES_MAX: u32 = 16;
 
 /// Shortest time from the shutdown's first announcement until this end closes without an answer, on a path that loses
 /// nothing. Chosen: as long as [`TRIES_MAX`] announcements take on a path without a measured round trip.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(4);
 
-/// On a path that loses nothing, so many announcements are each followed by the next after a frame interval. Further
-/// ones are the largest frame interval apart. Chosen: a peer that has not answered five of them is busy.
+/// On a path that loses nothing, this many announcements are each followed by another after a frame interval. Further
+/// announcements are the largest frame interval apart. Chosen: a peer that has not answered five of them is busy.
 const QUICK_TRIES: u32 = 4;
 
 /// Highest loss of the peer's datagrams, as a share from 0 to 1, at which this end waits for a busy peer's

@@ -27,14 +27,14 @@ const LOSS_MIN: f64 = 0.02;
 /// [`LOSS_MIN`]) is 0.81 of Mosh's. It is 1.29 if only half of a round trip counts as a queue.
 const QUEUE_MIN: Duration = Duration::from_millis(50);
 
-/// The shortest round trip divided by this replaces [`QUEUE_MIN`] if it is longer.
+/// The shortest round trip divided by this replaces [`QUEUE_MIN`] if the quotient is longer.
 const QUEUE_DIVISOR: u32 = 8;
 
 /// The frames of steady output, and the byte budget for frames that are sent sooner than Mosh would send them.
 #[derive(Clone, Debug)]
 pub(super) struct SteadyOutput {
     budget: Budget,
-    /// Whether output is sent at the pace of steady output, as [`SteadyOutput::heed`] last found.
+    /// Whether output is sent at the pace of steady output, as [`SteadyOutput::heed`] last decided.
     is_active: bool,
     /// Size of the newest frame with all its datagrams and their headers, in bytes.
     newest_len: u64,

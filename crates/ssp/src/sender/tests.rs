@@ -241,7 +241,7 @@ fn nothing_that_nobody_waits_for_goes_ahead_of_the_frame_interval_by_itself() {
     // A change that no person sees travels with the next awaited change, which is collected as if it were alone.
     let changes = [(0, "a#1"), (10, "a#2"), (30, "b#2")];
     assert_eq!(frames_of_changes(server.clone(), 120, &changes), [1, 38]);
-    // A frame for which nobody waits does not count as an answer, either.
+    // A frame for which no user waits does not count as an answer to the peer's contents.
     let changes = [(0, "before#1"), (60, "a#1"), (70, "b#1"), (80, "c#1")];
     assert_eq!(frames_of_changes(server.clone(), 120, &changes), [50, 61, 78]);
     assert_eq!(frames_of_changes(server.stock(), 120, &changes), [50, 100]);

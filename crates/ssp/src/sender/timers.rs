@@ -11,7 +11,7 @@ use crate::object::Object;
 use crate::send_timing::SendTiming;
 use crate::sender::Sender;
 
-/// How long after an arrival no heartbeat is sent, if answers take over 3 s. Chosen: this end mostly answers sooner.
+/// How long a heartbeat waits after an arrival, if answers take over 3 s. Chosen: this end mostly answers within it.
 const HEARD_LATELY: Duration = Duration::from_secs(1);
 
 /// A first answer is sent once nothing has changed for the round trip divided by this, if that is longer than
@@ -51,15 +51,15 @@ impl<L: Object> Sender<L> {
             && self.sent.unacknowledged_since().is_none()
     }
 
-    /// Returns whether the kept instruction (of several fragments) may be repeated: no newer acknowledgment than its
-    /// own is due, and the peer is not shutting down.
+    /// Returns whether the kept instruction (of several fragments) may be repeated: no acknowledgment newer than the
+    /// instruction's own is due, and the peer is not shutting down.
     pub(super) fn may_repeat(&self, now: Instant, timing: &SendTiming) -> bool {
         let is_ack_due = self.wanted_ack_due(now, timing).is_some_and(|due| due <= now);
         self.acks.num != StateNum::SHUTDOWN && !is_ack_due
     }
 
     fn ack_due(&self, now: Instant, timing: &SendTiming) -> Instant {
-        // A chain of states that is sent before the shutdown keeps its own pace of sending.
+        // The parts of a large change that are sent before the shutdown keep their own pace.
         let is_chain_pending =
             self.chunks.is_active() && !self.current.same_as(&self.sent.known().object);
         let is_announcing = self.shutdown.is_started() && !is_chain_pending;
@@ -110,9 +110,9 @@ impl<L: Object> Sender<L> {
         self.large.kept.is_none() && self.answers.is_first_next(config)
     }
 
-    /// Returns whether the peer's user waits for the unsent change. An echo ack alone does not count. A frame for it,
-    /// soon after the frame with the echo, would cost a datagram for each key, and another for its acknowledgment. At
-    /// an end without [`FrameConfig::answer_frames`](crate::FrameConfig::answer_frames) every change counts.
+    /// Returns whether the peer's user waits for the unsent change. A change of only the echo ack does not count. A
+    /// separate frame for it, soon after the echo's frame, would cost each key two datagrams, with its acknowledgment.
+    /// At an end without [`FrameConfig::answer_frames`](crate::FrameConfig::answer_frames) every change counts.
     fn is_awaited(&self, timing: &SendTiming) -> bool {
         let before = &self.sent.last().object;
         timing.config.frames.answer_frames == 0 || self.current.is_urgent_to(timing.peer, before)
@@ -131,7 +131,7 @@ impl<L: Object> Sender<L> {
         }
     }
 
-    /// Returns when a copy of the newest contents is due ([`Repetition`]). `None` if no copy is.
+    /// Returns when the newest contents are to be sent again proactively ([`Repetition`]). `None` if they are not.
     ///
     /// [`Repetition`]: super::repetition::Repetition
     pub(super) fn copy_due(&self, timing: &SendTiming) -> Option<Instant> {
@@ -139,7 +139,7 @@ impl<L: Object> Sender<L> {
         self.repetition.due(timing).filter(|_| is_worth_it)
     }
 
-    /// Returns when the first contents are due once more ([`FirstContact`]). `None` if they are not.
+    /// Returns when the first contents are to be sent again ([`FirstContact`]). `None` if they are not.
     ///
     /// [`FirstContact`]: super::first_contact::FirstContact
     pub(super) fn first_due(&self, timing: &SendTiming) -> Option<Instant> {
@@ -178,8 +178,8 @@ impl<L: Object> Sender<L> {
         Some(collected.map_or(next_frame, |collected| collected.max(next_frame)))
     }
 
-    /// Returns when to send the unsent changes. `None` without changes, or if no user waits for them and the next
-    /// instruction can carry them (late acknowledgments).
+    /// Returns when to send the unsent changes. `None` without changes, or if no user waits for them and, because
+    /// acknowledgments may be late, they can travel with the next instruction.
     fn new_frame_due(&mut self, now: Instant, timing: &SendTiming) -> Option<Instant> {
         let config = &timing.config;
         if self.current.same_as(&self.sent.last().object) {

@@ -69,7 +69,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.heartbeats.hears_by()
     }
 
-    /// Returns until when all that this end has sent counts as received. It is the send time of the known receiver
+    /// Returns the time before which this end's datagrams count as received. It is the send time of the known receiver
     /// state or, if later, the end of the silence that a server announced and kept. `None` before an acknowledgment.
     pub fn answered_until(&self) -> Option<Instant> {
         let known_sent_at = self.known_state_sent_at()?;
@@ -88,7 +88,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     }
 
     /// Returns the memory that holds everything derived from the key for as long as this end lives. A caller can thus
-    /// keep it off the disk. The memory belongs to the session's cipher, and to the packets' cipher, if any.
+    /// keep this memory out of swap. It belongs to the session's cipher and, if any, the stream packets' cipher.
     pub fn key_memory(&self) -> Vec<Range<*const u8>> {
         let packets = self.packets.as_ref().map(|packets| packets.key_memory());
         [self.connection.key_memory()].into_iter().chain(packets).collect()
@@ -174,7 +174,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.peer_datagrams()
     }
 
-    /// Returns the sum of [`Transport::peer_datagrams`] and the number of packets of streams that the peer has sent.
+    /// Returns the sum of [`Transport::peer_datagrams`] and the number of stream packets that the peer has sent.
     pub fn peer_datagrams_and_packets(&self) -> u64 {
         self.peer_datagrams() + self.packets.as_ref().map_or(0, |packets| packets.peer_packets())
     }

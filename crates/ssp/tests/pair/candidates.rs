@@ -11,19 +11,19 @@ use crate::pair::{Party, agree, ms, noise};
 
 type End4096 = Party<4096>;
 
-/// Largest UDP payload over IPv6: a link of 1280 bytes less 64 of headers and options.
+/// Maximum UDP payload over IPv6 in bytes: a link of 1280 bytes less 64 of headers and options.
 const IPV6_PAYLOAD_MAX: usize = 1280 - 64;
 
 /// An address of the server and the path to it.
 #[derive(Clone, Copy, Debug)]
 struct Way {
-    /// Whether datagrams get to the server.
+    /// Whether this path carries datagrams of the client to the server.
     up: bool,
-    /// Whether datagrams of the server get back.
+    /// Whether this path carries datagrams of the server to the client.
     down: bool,
-    /// How long datagrams take.
+    /// The delay of a datagram on this path in either direction.
     delay: Duration,
-    /// When a datagram comes by this way, the server answers from the address of the way with this index.
+    /// The index of the path from whose address the server answers a datagram that came over this path.
     answers_from: usize,
 }
 
@@ -36,24 +36,24 @@ struct World {
     server: End4096,
     ways: Vec<Way>,
     now: Instant,
-    /// The datagrams on the path, by arrival: whether each is for the server, its way, its payload.
+    /// The datagrams on the path, by arrival: whether it goes to the server, the index of its path, its payload.
     packets: BTreeMap<(Instant, usize), (bool, usize, Vec<u8>)>,
-    /// The time in ms and the way of each datagram that the client sent, in the order of sending.
+    /// The time in ms and the path of each datagram that the client sent, in the order of sending.
     went: Vec<(u64, usize)>,
     sent: Vec<Vec<u8>>,
 }
 
-/// Returns the server's address on this way.
+/// Returns the server's address on the path with this index.
 fn far(way: usize) -> SocketAddr {
     let way = u8::try_from(way).expect("a few ways");
     match way {
-        // These ways have IPv6 addresses.
+        // The paths 1 and 4 have IPv6 addresses.
         1 | 4 => format!("[2001:db8::{way}]:60001").parse().expect("an address"),
         _ => SocketAddr::from(([198, 51, 100, way], 60_001)),
     }
 }
 
-/// Returns the client's address as the server sees it on this way.
+/// Returns the client's address as the server sees it on the path with this index.
 fn near(way: usize) -> SocketAddr {
     SocketAddr::from(([192, 0, 2, 1], 50_000 + u16::try_from(way).expect("a few ways")))
 }
@@ -295,7 +295,7 @@ fn datagrams_fit_an_address_of_the_other_family_that_is_taken_in_the_midst_of_a_
         assert!(world.run_until(ms(2_000), |world| {
             world.client.transport.peer_address() == Some(far(3))
         }));
-        // Datagrams come from this address, but none arrive there. After a while, the client uses the next address.
+        // The client gets datagrams from this address, but its own do not arrive there. It then uses the next address.
         (world.ways[3].up, world.ways[4].up) = (false, true);
         world.client.write(&noise(Seed::new(10), 3_500));
         world.run_until(ms(20_000), |world| world.client.transport.peer_address() == Some(far(4)));
@@ -335,7 +335,7 @@ fn a_detour_is_left_within_two_seconds_after_the_servers_own_address_answers() {
             world.ways[0] = ALIVE;
             let is_back = |world: &World| world.client.transport.peer_address() == Some(far(0));
             assert!(world.run_until(ms(2_000), is_back), "{dead:?}: {:?}", world.went);
-            // The end of the detour then does no harm.
+            // When the detour then ends, the session goes on.
             world.ways[2] = DEAD;
             assert!(world.works_within(ms(500)), "{dead:?}: {:?}", world.went);
             assert!(is_back(&world));

@@ -1,4 +1,4 @@
-//! Packets of streams travel only between two ends that have offered them, and to the address to which the session's
+//! Stream packets travel only between two ends that have offered them, and to the address to which the session's
 //! datagrams go.
 
 use core::net::SocketAddr;
@@ -26,7 +26,7 @@ fn meet(client: Option<Capabilities>, server: Option<Capabilities>) -> Pair<4096
     net
 }
 
-/// Seals a packet of the client.
+/// Seals a stream packet of the client.
 fn packet(net: &mut Pair<4096>, number: u64) -> Vec<u8> {
     let mut carriage = net.left.transport.carriage().expect("agreed");
     carriage.seal(number, b"timeframes").expect("a server").payload

@@ -41,7 +41,7 @@ fn lengths_of_one_diff() -> [BTreeSet<usize>; 2] {
     let mut lengths = [BTreeSet::new(), BTreeSet::new()];
     for _ in 0..200 {
         for (party, lengths) in [&mut net.left, &mut net.right].into_iter().zip(&mut lengths) {
-            // The first datagram after a diff carries it.
+            // The first datagram after a text is written carries its diff.
             lengths.extend(party.sent.drain(..).next().map(|(_, len)| len));
             party.write(b"x");
         }

@@ -9,7 +9,7 @@ use rove_units::{Duration, Instant};
 
 use crate::pair::{Party, key, ms};
 
-/// Most bytes of contents that a fake peer sends in one fragment.
+/// Maximum number of bytes of an instruction that a fake peer sends in one fragment.
 const CONTENTS_MAX: usize = 1_000;
 
 /// A real end and a fake peer that reaches it without delay.
@@ -90,7 +90,7 @@ impl<const MAX: usize> Fake<MAX> {
         outcome
     }
 
-    /// Returns `instruction` in as many datagrams as it takes.
+    /// Returns `instruction`, cut into fragments, as sealed datagrams.
     pub(crate) fn datagrams(
         &mut self,
         instruction: &Instruction,
@@ -160,12 +160,12 @@ impl<const MAX: usize> Fake<MAX> {
         outcome
     }
 
-    /// Returns the instructions that the real end has sent since the last call.
+    /// Returns the instructions that the real end has sent since the last call of this function.
     pub(crate) fn heard(&mut self) -> Vec<Instruction> {
         core::mem::take(&mut self.party.referee.instructions)
     }
 
-    /// Returns when datagrams were sent since the last call, in ms.
+    /// Returns the times in ms at which the real end has sent datagrams since the last call.
     pub(crate) fn heard_at(&mut self) -> Vec<u64> {
         core::mem::take(&mut self.party.sent).into_iter().map(|(at, _)| at).collect()
     }
@@ -205,7 +205,7 @@ pub(crate) fn acquainted<const MAX: usize>(fake: Fake<MAX>) -> Fake<MAX> {
     fake
 }
 
-/// Returns old, new, acknowledgment and throwaway number of each instruction heard.
+/// Returns old, new, acknowledgment and throwaway number of each instruction that the real end has sent.
 pub(crate) fn nums<const MAX: usize>(fake: &mut Fake<MAX>) -> Vec<(u64, u64, u64, u64)> {
     let nums =
         |i: Instruction| (i.old_num.get(), i.new_num.get(), i.ack_num.get(), i.throwaway_num.get());

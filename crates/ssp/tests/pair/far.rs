@@ -1,4 +1,4 @@
-//! Ends that are seconds away from each other.
+//! Two ends on a path with a round trip of seconds.
 
 use rove_link::LinkConfig;
 use rove_ssp::wire::Timestamp16;
@@ -11,8 +11,8 @@ use crate::pair::{Fate, Pair, agree, ms, pair_with};
 /// A round trip in ms.
 const ROUND_TRIP: u64 = 5_000;
 
-/// Most datagrams for one keystroke between two ends that know the round-trip time: the keystroke, its echo, and an
-/// acknowledgment of each.
+/// Maximum number of datagrams for one keystroke between two ends that know the round-trip time: the keystroke, its
+/// echo, and an acknowledgment of each.
 const DATAGRAMS_OF_A_KEY: usize = 4;
 
 /// Returns two ends after eight keystrokes, each answered by an echo.
@@ -26,8 +26,8 @@ fn acquainted(config: fn(Config) -> Config) -> Pair<4096> {
     net
 }
 
-/// Types a letter that the server answers, waits until both ends agree, and then pauses for `thinking`. Returns the
-/// time from the keystroke to the agreement.
+/// Types a letter that the server answers, waits until each end holds the other's text, and then pauses for `thinking`.
+/// Returns the time from the keystroke until both held it.
 fn key_and_echo(net: &mut Pair<4096>, thinking: Duration) -> Duration {
     let typed_at = net.now();
     net.left.write(b"k");

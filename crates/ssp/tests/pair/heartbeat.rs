@@ -1,4 +1,4 @@
-//! How often two ends without news send datagrams, and how they go on after a long silence.
+//! How often two ends without changes send datagrams, and how they continue after a long silence.
 
 use rove_link::LinkConfig;
 use rove_ssp::{Capabilities, Config};
@@ -32,7 +32,7 @@ fn roves() -> [Config; 2] {
     [offering(Config::client()), offering(Config::server())]
 }
 
-/// Returns two ends that have had no news for some minutes.
+/// Returns two ends whose objects have not changed for some minutes.
 fn resting() -> Pair<4096> {
     let mut net = acquainted(roves(), 0.0, 1);
     net.run_for(ms(200_000));
@@ -43,7 +43,7 @@ fn datagrams(net: &Pair<4096>) -> usize {
     net.left.sent.len() + net.right.sent.len()
 }
 
-/// Returns the number of datagrams of an hour without news.
+/// Returns the number of datagrams that two ends send in an hour without changes.
 fn idle_hour(configs: [Config; 2], loss: f64) -> usize {
     let mut net = acquainted(configs, loss, 1);
     let before = datagrams(&net);
@@ -53,7 +53,7 @@ fn idle_hour(configs: [Config; 2], loss: f64) -> usize {
     datagrams(&net) - before
 }
 
-/// Returns for how long, within an hour, the user is told of a lost contact.
+/// Returns the time within an hour during which the client would report a lost contact to its user.
 fn told(net: &mut Pair<4096>, mut each_second: impl FnMut(&mut Pair<4096>)) -> Duration {
     let mut told = Duration::ZERO;
     for _ in 0..36_000 {

@@ -1,4 +1,4 @@
-//! Acknowledgments that wait for contents to travel with.
+//! Acknowledgments that wait so that later contents can carry them.
 
 use rove_link::LinkConfig;
 use rove_ssp::{Capabilities, Config, Mechanism};
@@ -9,8 +9,8 @@ use crate::pair::{Pair, agree, ms, pair_with};
 const OLD: Capabilities = Capabilities::LOSS_REPORT;
 const NEW: Capabilities = OLD.union(Capabilities::LATE_ACK);
 
-/// Types fifty keys, each answered by an echo, over a path with a round trip of 300 ms. Returns when datagrams went up
-/// and down meanwhile, in ms.
+/// Types fifty keys, each answered by an echo, over a path with a round trip of 300 ms. Returns when the client and the
+/// server sent datagrams, in ms.
 fn typed(left: Config, right: Config) -> [Vec<u64>; 2] {
     let mut net: Pair<4096> = pair_with(Seed::new(1), LinkConfig::lossless(ms(150)), left, right);
     net.left.write(b"80x24");

@@ -23,7 +23,7 @@ pub(crate) const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// How the path treats a datagram.
+/// The effect of the path on a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Delivered,
@@ -41,10 +41,10 @@ pub(crate) struct Party<const MAX: usize> {
     /// The payload of each sent datagram. `None` if the test needs no payloads.
     pub(crate) overheard: Option<Vec<Vec<u8>>>,
     pub(crate) referee: Referee,
-    /// The fates of the next sent datagrams. Datagrams after them are delivered.
+    /// The path's effects on the next sent datagrams, in order. The path delivers all later datagrams.
     pub(crate) fates: VecDeque<Fate>,
     delayed: VecDeque<(SocketAddr, Vec<u8>)>,
-    /// How many delayed datagrams go out next, because a later one has overtaken them.
+    /// How many delayed datagrams are to be delivered next, because a later datagram has overtaken them.
     releases: usize,
     /// The second copy of a duplicated datagram.
     twin: Option<(SocketAddr, Vec<u8>)>,
@@ -90,7 +90,7 @@ impl<const MAX: usize> Party<MAX> {
         }
     }
 
-    /// Appends to this end's note.
+    /// Appends a text to this end's note and publishes it.
     pub(crate) fn write(&mut self, text: &[u8]) {
         let longer = self.transport.local().appended(text);
         self.transport.publish(longer);

@@ -9,7 +9,7 @@ use rove_units::{Bytes, Duration, Seed};
 
 use crate::pair::{CHUNK, Pair, Party, agree, ms, noise, pair, pair_with};
 
-/// Length in bytes of a frame, which does not compress and needs three datagrams.
+/// Length in bytes of a test's frame (a sent diff), which does not compress and needs three datagrams.
 const FRAME: usize = 3_000;
 
 /// Bytes of the headers of IPv4 and UDP.
@@ -72,7 +72,7 @@ fn the_largest_size_of_any_path_is_found_and_nothing_waits_for_it() {
         assert!(size <= most && most < size + 33, "MTU {mtu}: {size}");
         let tries = net.downlink.stats().dropped();
         assert!(tries <= 15, "MTU {mtu}: {tries} tries in vain");
-        // Both ends agreed after each row of frames, so no probe has delayed a frame.
+        // The client held the server's text after each series of frames, so no probe has delayed a frame.
         let datagrams: Vec<_> = net.right.sent.iter().map(|(_, len)| *len).collect();
         let bytes: usize = datagrams.iter().sum();
         let tried: usize = datagrams.iter().filter(|len| **len > size).sum();
@@ -91,7 +91,7 @@ fn a_path_that_becomes_a_black_hole_is_left_within_a_second_and_found_again() {
         net.right.write(&noise(Seed::new(77), FRAME));
         assert!(net.run_until(ms(20_000), agree), "MTU {mtu}");
         let took = net.now().saturating_since(start);
-        // Each size takes two tries of RTO + 100 ms.
+        // The server finds each size too large after two tries of RTO + 100 ms each.
         let limit = if mtu < 1_228 { ms(1_200) } else { ms(600) };
         println!("MTU {mtu}: {took:?} at a round trip of 50 ms");
         assert!(took <= limit, "MTU {mtu}: {took:?}");

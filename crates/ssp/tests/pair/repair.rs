@@ -8,7 +8,7 @@ use crate::pair::{CHUNK, Fate, agree, ms, noise, pair};
 
 #[test]
 fn a_link_of_one_fragment_gives_the_turn_back_to_the_lost_one_before_it() {
-    // A chain of two links: three fragments that do not compress, then one that does.
+    // A change of two parts: the first needs three fragments, because it does not compress, and the second needs one.
     let text = [noise(Seed::new(1), 2_500), vec![b'a'; 2_500]].concat();
     for lost in 0..40 {
         let mut net = pair::<4096>(Seed::new(1), LinkConfig::lossless(ms(20)));
@@ -20,8 +20,8 @@ fn a_link_of_one_fragment_gives_the_turn_back_to_the_lost_one_before_it() {
     }
 }
 
-/// Lets a client write `len` bytes that the server does not accept for two minutes, while it writes output ten times a
-/// second. Returns how many datagrams the client sends in each minute, and how long agreement then takes.
+/// Lets a client write `len` bytes that the server refuses for two minutes, while the server writes output ten times a
+/// second. Returns the client's datagrams in each minute, and how long the bytes then take to arrive.
 fn held_back(len: usize) -> (usize, usize, Duration) {
     let mut net = pair::<CHUNK>(Seed::new(1), LinkConfig::lossless(ms(5)));
     net.left.write(b"80x24");

@@ -7,8 +7,8 @@ use rove_units::{Duration, Seed};
 use crate::fake::{acquainted, client, text};
 use crate::pair::{Fate, Pair, agree, ms, pair, pair_with};
 
-/// Types keys over a lossy path, a second apart, and answers each by an echo. Returns the shortest wait among the
-/// slowest tenth of the keys, and the number of datagrams.
+/// Types keys over a lossy path, a second apart, and answers each by an echo. Returns the shortest time until an echo
+/// among the slowest tenth of the keys, and the number of datagrams.
 fn typed(config: fn(Config) -> Config, loss: f64) -> (Duration, usize) {
     let link = LinkConfig { loss, ..LinkConfig::lossless(ms(50)) };
     let mut net: Pair<4096> =
@@ -81,7 +81,7 @@ fn contents_that_come_again_after_their_acknowledgment_are_acknowledged_again() 
     }
 }
 
-/// Returns the shortest wait among the slowest tenth of a server's texts, on a path that loses datagrams only on the
+/// Returns the shortest delay among the slowest tenth of a server's texts, on a path that loses datagrams only on the
 /// way to the client.
 fn one_way(reports: Capabilities) -> Duration {
     let offer = |config| Config { capabilities: Some(reports), ..config };

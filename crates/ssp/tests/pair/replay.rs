@@ -1,4 +1,4 @@
-//! Replay: somebody who overhears datagrams and sends them again achieves nothing.
+//! Replay: an attacker who records datagrams and sends them again changes nothing.
 
 use core::net::SocketAddr;
 
@@ -105,7 +105,7 @@ fn a_datagram_that_was_here_before_tells_nothing_and_changes_nothing() {
     }
 }
 
-/// Returns the part of an end's state that others can observe.
+/// Returns the part of an end's state that a replayed datagram must not change.
 fn look(party: &Party<4096>) -> impl PartialEq + core::fmt::Debug + use<> {
     let transport = &party.transport;
     let (path, peer, wakes) =

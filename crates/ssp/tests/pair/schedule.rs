@@ -1,4 +1,4 @@
-//! Tests every combination of fates of a session's first datagrams.
+//! Tests every combination of losses, delays and duplications of a session's first datagrams.
 
 use std::thread;
 
@@ -8,12 +8,12 @@ use rove_units::Seed;
 
 use crate::pair::{Fate, agree, ms, pair};
 
-/// Number of first datagrams in each direction for which all combinations of fates are tested.
+/// Number of first datagrams in each direction for which a test tries all combinations.
 const DATAGRAMS: u32 = 4;
 
 const FATES: [Fate; 4] = [Fate::Delivered, Fate::Lost, Fate::Duplicated, Fate::DelayedPastNext];
 
-/// Returns the fates for the base-four digits of `number`.
+/// Returns the path's effect on each datagram, one for each base-four digit of `number`.
 fn fates(number: u32) -> impl Iterator<Item = Fate> {
     (0..DATAGRAMS).map(move |digit| FATES[number as usize >> (2 * digit) & 3])
 }

@@ -163,7 +163,7 @@ fn a_server_goes_in_doubt_where_the_acknowledgment_of_its_end_is_lost() {
     assert_eq!(net.left.transport.lingers_until(), None);
 }
 
-/// Returns how often this end has acknowledged its peer's shutdown.
+/// Returns how many of this end's instructions acknowledge its peer's shutdown.
 fn acknowledged<const MAX: usize>(party: &Party<MAX>) -> usize {
     party.referee.instructions.iter().filter(|it| it.ack_num.get() == MAX64).count()
 }
@@ -206,7 +206,7 @@ fn a_lingering_server_answers_announcements_only_and_ends_for_certain() {
     fake.run_for(ms(250));
     assert_eq!(fake.party.transport.closed(), Some(Closed::ByPeer));
     let start = fake.now;
-    // This is longer than an answer to the acknowledgment could take.
+    // This time is longer than an answer to the acknowledgment could take.
     fake.run_for(ms(1_250));
     fake.party.sent.clear();
     // A late text gets no answer. The announcement gets one, and its replay below is refused.

@@ -106,8 +106,8 @@ impl Login {
         })
     }
 
-    /// Returns when the login's usual time begins in this network. `None` if the login fails, or if datagrams of the
-    /// server arrive, so that the login seems needless and is given up.
+    /// Returns when [`LOGIN`] begins to count for this login: at its answer, or at TCP's next try. `None` if the login
+    /// fails, or if datagrams of the server arrive, so that the login seems needless and is given up.
     fn goes_on_at(&self, network: Network) -> Option<Instant> {
         let next_try = || TRIES.get(self.tries).map(|after| self.since + *after);
         let lives = self.cut_at.is_none() && network.ssh && network.address == self.address;
@@ -378,7 +378,7 @@ fn a_network_that_changes_all_the_time_has_udp_probed_a_bounded_number_of_times(
         world.run_for(ms(10));
     }
     let probes = world.sent[0] - before;
-    // A change a second starts a round at once, and others 250 and 750 ms later.
+    // Each change of the network starts a round of probes at once, and further rounds 250 and 750 ms later.
     assert!(world.uses_ssh() && probes <= 3 * (60 + 5), "{probes}");
 }
 
@@ -444,7 +444,7 @@ fn a_start_is_as_fast_as_without_ssh_whether_udp_is_open_or_not() {
     assert!(first(half, true) <= plain + 4 + 50, "{}", first(half, true));
 }
 
-/// Returns the median and the longest of these times, in milliseconds.
+/// Returns a text with the median and the maximum of these times, in milliseconds.
 fn middle_and_last(mut times: Vec<Duration>) -> String {
     times.sort();
     format!(
@@ -573,8 +573,8 @@ fn the_first_key_in_another_network_takes_one_round_trip_by_udp_beside_a_dead_ss
     world.assert_key_within(2 * UDP_DELAY + ms(10));
 }
 
-/// Number of network changes from each of which a session recovers. A gate of an hour has time for more:
-/// `ROVE_NETWORK_CHANGES`.
+/// Number of network changes from which the test's sessions must recover. `ROVE_NETWORK_CHANGES` sets another number
+/// for tests that may take an hour.
 const CHANGES: u64 = 1_000;
 
 #[test]
@@ -643,7 +643,7 @@ fn every_session_recovers_from_every_change_of_its_network() {
     println!(
         "all late keys were pressed beside an ssh that had died without a sign and was not late yet"
     );
-    // A network that carries datagrams only to the server draws the answer until the key has also arrived by ssh.
+    // If the network carries datagrams only to the server, the answer is lost until the key has also arrived by ssh.
     let slower = SSH_DELAY - UDP_DELAY;
     let in_time = late.iter().filter(|it| !it.1);
     assert!(in_time.clone().all(|it| it.2 <= slower), "{:?}", in_time.map(|it| it.2).max());

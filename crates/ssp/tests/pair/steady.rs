@@ -9,7 +9,7 @@ use crate::pair::{Pair, agree, ms, pair_with};
 /// How long a program writes, in ms.
 const LENGTH: u32 = 120_000;
 
-/// A program's output as the client has it.
+/// The part of a program's output that the client has received, and its cost.
 #[derive(Debug, PartialEq, Eq)]
 struct Shown {
     /// Bytes of text that the client lacks, summed over checks 10 ms apart.

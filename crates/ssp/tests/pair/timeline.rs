@@ -34,8 +34,8 @@ fn a_server_is_silent_until_it_is_spoken_to_and_then_answers_at_once() {
     assert_eq!(fake.heard_at(), [10_000]);
     fake.party.write(b"$ ");
     fake.run_for(ms(100));
-    // The empty answer is not a frame, so no frame interval delays the first frame. No further change comes, so that
-    // frame is sent after half a millisecond.
+    // The server's answer without contents is no frame, so no frame interval delays the first frame. It is sent after
+    // half a millisecond, because no further change comes.
     assert_eq!(fake.heard_at(), [10_000]);
     assert_eq!(nums(&mut fake), [(0, 2, 1, 0)]);
     fake.party.write(b"l");
@@ -44,7 +44,7 @@ fn a_server_is_silent_until_it_is_spoken_to_and_then_answers_at_once() {
     assert_eq!(fake.heard_at(), [10_108]);
     fake.party.write(b"s");
     fake.run_for(ms(1_000));
-    // SRTT is still 1 s, so all other frames are 250 ms apart.
+    // SRTT is still 1 s, so frames that do not answer the peer are 250 ms apart.
     assert_eq!(fake.heard_at()[0], 10_358);
 }
 
@@ -69,7 +69,7 @@ fn a_state_with_contents_is_acknowledged_after_100_ms_and_an_empty_one_is_not() 
     fake.run_for(ms(1));
     assert_eq!(fake.heard_at(), [105]);
     assert_eq!(nums(&mut fake), [(2, 3, 2, 2)]);
-    // The echoed timestamp is moved on by the time it was held.
+    // The end adds to the echoed timestamp the time for which it held the timestamp.
     let datagram = fake.party.referee.datagrams.last().expect("sent");
     assert_eq!(datagram.timestamp_reply, Timestamp16::new(1_100));
 
