@@ -6,8 +6,8 @@ use rove_terminal::Size;
 
 use crate::host_screen::Allowed;
 
-/// Most window sizes that the client keeps for the server's screen. Above it, a size that contains the two oldest
-/// replaces both. Chosen: a window that is dragged has some tens of sizes in a round trip.
+/// Maximum number of window sizes that the client keeps for the server's screen. Above it, a size that contains the two
+/// oldest replaces both. Chosen: a window that is dragged has some tens of sizes in a round trip.
 const SIZES_MAX: usize = 64;
 
 /// The window sizes that the client has sent and that the server's screen may still have, oldest first.
@@ -52,7 +52,7 @@ impl Announced {
         true
     }
 
-    /// Returns the window sizes that the server's screen may have.
+    /// Returns the sizes that the server's screen may have, by the window sizes that the client has sent.
     pub(crate) fn allowed(&self) -> Allowed {
         Allowed::new(self.sizes.iter().map(|told| told.size))
     }

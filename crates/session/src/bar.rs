@@ -6,7 +6,7 @@ use rove_terminal::{Attributes, Color, Pen, Position, Screen, char_width};
 const LINE_COLUMNS_MAX: usize = 127;
 /// The mark for words that are left out.
 const ELLIPSIS: &str = "...";
-/// The hints of a bar without a hint: one empty text, so that the messages are tried.
+/// Stands for the hints of a bar without hints: an empty text, with which the bar tries each message.
 const NO_HINT: [String; 1] = [String::new()];
 
 /// The style of the bar: white on blue, bold.
@@ -19,7 +19,7 @@ pub(crate) const PEN: Pen = Pen {
 /// The bar's message and hint in longer and shorter versions, from which [`Bar::fitted`] chooses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bar {
-    /// The program's name, shown at the start of the bar.
+    /// The program's name, which is the first word of the bar.
     pub(crate) program: String,
     /// The message in at least one version, from the longest to the shortest.
     pub(crate) texts: Vec<String>,

@@ -8,16 +8,16 @@ use std::sync::Arc;
 
 use rove_terminal::{Row, Screen};
 
-/// Most bytes of a browser login's address. Chosen: four times the longest hyperlink of a screen.
+/// Maximum length of a browser login's address, in bytes. Chosen: four times the longest hyperlink of a screen.
 const ADDRESS_MAX: usize = 8_192;
 
-/// Most characters shown of the host name in a login's address. Chosen: longer names would hide the question.
+/// Maximum number of shown characters of a login's host name. Chosen: longer names would hide the question.
 const HOST_SHOWN_MAX: usize = 60;
 
 /// The lowest loopback port to which a login may redirect. Source: lower ports are for system services (RFC 6335).
 const PORT_MIN: u16 = 1_024;
 
-/// The two beginnings of a web address, and the letters with which both begin ([`SCHEME`]).
+/// The two beginnings of a web address, and ([`SCHEME`]) the letters with which both begin.
 const SCHEMES: [&str; 2] = ["https://", "http://"];
 const SCHEME: &str = "http";
 

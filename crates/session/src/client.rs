@@ -49,14 +49,14 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// How long the client announces its end to a server that was never heard, or counts as gone. Chosen: some four tries
 /// at the pace of a session without a measured path. Such a server may have received datagrams although its answers
-/// were lost, and should not wait for the client. The user should not wait long for a server that is not there.
+/// were lost, and should not wait for the client. The user should not wait long for a server that has ended.
 const UNHEARD_FAREWELL: Duration = Duration::from_secs(1);
 
-/// Most memory that a client's process takes with a window of 80x24, whatever the server sends. Chosen: twice what the
-/// worst server of `tests/memory.rs` makes it take.
+/// Memory limit of a client's process with a window of 80x24, whatever the server sends. Chosen: twice what the worst
+/// server of `tests/memory.rs` makes it take.
 pub const MEMORY_MAX_80X24: Bytes = Bytes::mib(64);
 
-/// Most memory that a client's process takes with a window of 500x200, whatever the server sends.
+/// Memory limit of a client's process with a window of 500x200, whatever the server sends.
 pub const MEMORY_MAX_500X200: Bytes = Bytes::mib(128);
 
 /// The client end of a session.
@@ -138,24 +138,24 @@ impl Client {
         self.after_work(now, before, result)
     }
 
-    /// Returns whether work on a received server state remains, which was too much for one call. Until
-    /// [`Client::handle_timeout`] has done this work, the driver handles keys and signals, but no datagram.
+    /// Returns whether a received diff is applied only in part, because it was too much work for one call. Until
+    /// [`Client::handle_timeout`] has applied the rest, the driver handles keys and signals, but no datagram.
     pub fn has_work(&self) -> bool {
         self.transport.has_work()
     }
 
-    /// Returns the work done so far for the server's states, in cells of the server's screen.
+    /// Returns the processor work spent so far on applying the server's states, as a number of screen cells.
     pub fn effort(&self) -> u64 {
         self.transport.effort()
     }
 
     /// Returns the number of the server's newest state, and whether the server has been silent long enough for a
-    /// notice. Call this before a datagram or a piece of work is handled.
+    /// notice. Call this before a datagram or the rest of a diff is handled.
     fn before_work(&self, now: Instant) -> (StateNum, bool) {
         (self.transport.remote_num(), self.is_server_late(now))
     }
 
-    /// Updates the client after a datagram or a piece of work, which may have changed the server's state.
+    /// Updates the client after a datagram or a part of a diff, which may have changed the server's state.
     fn after_work(
         &mut self,
         now: Instant,
@@ -227,8 +227,8 @@ impl Client {
         }
     }
 
-    /// Starts the orderly end because of a signal or a request, and shows `reason`. The end takes up to a second if the
-    /// server was never heard or counts as gone. A second request ends the session at once, if so configured.
+    /// Starts the orderly end because of a signal or a request, and shows `reason`. A server that was never heard or
+    /// counts as gone gets up to a second to answer. A second request ends the session at once, if so configured.
     pub fn shutdown(&mut self, now: Instant, reason: &str) {
         let is_second = self.end_request.handle(now);
         self.start_end(now, reason);
@@ -304,9 +304,9 @@ impl Client {
 
     /// Returns bytes for the user's terminal, or `None` when the terminal is up to date or has been given back.
     ///
-    /// Call this only when the terminal can take bytes, because they lead to the newest frame or towards it. Older
-    /// frames are skipped. A frame of very many cells comes in stages, between which the driver may handle keys and
-    /// datagrams.
+    /// Call this only when the terminal can take bytes, because they draw the newest frame, or a stage on the way to
+    /// it. Older frames are skipped. A frame of very many cells comes in stages, between which the driver may handle
+    /// keys and datagrams.
     pub fn poll_output(&mut self, now: Instant) -> Option<Vec<u8>> {
         self.refresh(now);
         let out = self
@@ -460,7 +460,7 @@ impl Client {
         self.notice_bar.refresh(now, &self.transport, &self.escape);
     }
 
-    /// Reports a permission of the user to the server, if the server is rove. Call this before any input.
+    /// Reports to a rove server that the user permits something to programs. Call this before any input.
     pub fn allow(&mut self, permission: TerminalReport) {
         self.uplink.report([permission]);
     }

@@ -2,16 +2,16 @@
 
 use rove_terminal::{Key, plain};
 
-/// Most bytes of a line that the user types to the client. Chosen: longer than two hosts' names and their ports.
+/// Maximum bytes of a line that the user types to the client. Chosen: longer than two hosts' names and their ports.
 const BYTES_MAX: usize = 600;
 
-/// Most characters that the bar shows of a typed line, from its end. Chosen: with the prompt they fit 80 columns.
+/// Number of characters at the end of a typed line that the bar shows. Chosen: with the prompt they fit 80 columns.
 const SHOWN_MAX: usize = 40;
 
 const BACKSPACE: [u8; 2] = [0x08, 0x7f];
 /// Ctrl-U, which by custom deletes the line.
 const KILL: u8 = 0x15;
-/// Ctrl-C, Ctrl-D and ESC end the line without effect.
+/// Ctrl-C, Ctrl-D and ESC cancel the line.
 const CANCEL: [u8; 3] = [0x03, 0x04, 0x1b];
 
 /// The purpose of a line that the user types to the client.

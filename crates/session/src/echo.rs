@@ -40,8 +40,8 @@ const SILENCE: Duration = Duration::from_millis(50);
 /// known latencies, a shorter pause may suffice. Chosen: users often pause this long.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Most deliveries of client states that wait for their echo ack. A further delivery replaces the newest, which only
-/// delays the ack. Chosen: three times the states that a client can send in [`DELAY_MAX`].
+/// Maximum number of deliveries of client states that wait for their echo ack. A further delivery replaces the newest,
+/// which only delays the ack. Chosen: three times the states that a client can send in [`DELAY_MAX`].
 const HISTORY_MAX: usize = 64;
 
 /// The echo ack, and later client states whose input the program has received but may not have answered yet.

@@ -33,24 +33,24 @@ const CALLBACK: u8 = b'o';
 /// Ctrl-L, by custom the key that draws the screen again.
 const FORM_FEED: u8 = 0x0c;
 
-/// How long the filter waits for the rest of an escape sequence until it takes the first bytes as they are. Chosen:
-/// terminals write a sequence at once, and even 9600 bit/s carry a whole key in this time.
+/// How long the filter waits for the rest of an escape sequence until it handles the first bytes without the rest.
+/// Chosen: terminals write a sequence at once, and even 9600 bit/s carry a whole key in this time.
 const HOLD: Duration = Duration::from_millis(50);
 
 /// Longest beginning of an escape sequence that may also be a whole key, in bytes: `ESC [`, which is also Alt-[. While
 /// no command is awaited, the filter passes it on at once.
 const KEY_LEN: usize = 2;
 
-/// Most bytes of key releases and modifiers that are kept while the escape key waits for its command. Chosen: some 80
-/// releases. If there are more, the program gets them at once. Called as `mosh`, rove then also sends it the escape key
-/// and awaits no command.
+/// Maximum number of bytes of key releases and modifiers that are kept while the escape key waits for its command.
+/// Chosen: some 80 releases. If there are more, the program gets them at once. Called as `mosh`, rove then also sends
+/// it the escape key and awaits no command.
 const SILENT_BYTES_MAX: usize = 1024;
 
 /// Pause in a paste after which the escape key works, if at most three bytes follow it. The mark of the paste's end may
 /// be lost. Chosen: a slow line to the terminal pauses less, and a user who wants to quit can wait as long.
 const PASTE_PAUSE: Duration = Duration::from_secs(5);
 
-/// Most bytes that the terminal sends at once for the escape key and a key after it.
+/// Maximum number of bytes that the terminal sends at once for the escape key and a key after it.
 const TYPED_MAX: usize = 4;
 
 /// How long after the end of a question a yes may still be meant for that question, although the driver asks another.
@@ -212,7 +212,7 @@ impl EscapeKey {
         }
         for &byte in bytes {
             if byte == ESC && !self.keeps_keys() {
-                // A new sequence starts its own wait.
+                // The filter waits for a new sequence from the sequence's own first byte on.
                 self.due = None;
             }
             self.beginning.push(byte);

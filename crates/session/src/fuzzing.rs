@@ -5,7 +5,7 @@ use rove_units::{Duration, Instant};
 
 use crate::probe::Probe;
 
-/// Most answers that the probe can report: one to each question, and the end of the answers.
+/// Maximum number of answers that the probe can report: one to each question, and the end of the answers.
 const ANSWERS_MAX: usize = 11;
 
 /// Checks that a terminal may answer anything, in pieces of any size. The probe removes awaited answers, and neither

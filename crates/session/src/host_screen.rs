@@ -16,12 +16,12 @@ use crate::parts::Parts;
 use crate::parts::bells::Bells;
 use crate::parts::echo_ack::EchoAck;
 
-/// The number of the member of a `HostMessage` that holds terminal bytes for the screen. The other member for the
+/// The protobuf field of a `HostMessage` instruction that holds terminal bytes for the screen. The other field for the
 /// screen is a resize. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const HOST_BYTES: u32 = 2;
 const HOST_BYTES_STRING: u32 = 4;
 
-/// Most memory of all received states together: a fixed part, and a part for each cell of the window. Chosen: 32
+/// Memory limit of all received states together: a fixed part, and a part for each cell of the window. Chosen: 32
 /// screens of 80x24 that share no rows, or ten of 500x200, counting cells alone. A few megabytes more are for copied
 /// text and lines that are being sent.
 const RECEIVED_BYTES: Bytes = Bytes::mib(8);

@@ -1,9 +1,9 @@
 //! Reads and writes the protobuf structure that the messages `UserMessage` and `HostMessage` have in common.
 //!
-//! Each message is a repeated field 1 of instructions. An instruction has one field, its *member*: keys, terminal
-//! bytes, a resize or an extension. Instructions are read in place, one at a time, so that a small hostile message
-//! cannot cause a large allocation. Unknown members are skipped, so that later versions may add members (numbered 16
-//! and above). Wire form: Mosh 1.4.0 as observed, docs/wire.md.
+//! Each message is a repeated field 1 of instructions. An instruction has one protobuf field (in the code *member*):
+//! keys, terminal bytes, a resize or an extension. Instructions are read in place, one at a time, so that a small
+//! hostile message cannot cause a large allocation. Unknown fields of an instruction are skipped, so that later
+//! versions may add fields from 16 on. Wire form: Mosh 1.4.0 as observed, docs/wire.md.
 
 #[cfg(test)]
 mod tests;
@@ -18,10 +18,10 @@ use rove_terminal::Size;
 /// Field number of an instruction in a message.
 const INSTRUCTION: u32 = 1;
 
-/// The first member number of rove's extensions, which Mosh 1.4.0 does not know.
+/// The first field number in an instruction for rove's extensions, which Mosh 1.4.0 does not know.
 const EXTENSIONS: u32 = 16;
 
-/// Member number of a resize, in both messages.
+/// Field number of a resize, in instructions of both messages.
 pub(crate) const RESIZE: u32 = 3;
 const RESIZE_WIDTH: u32 = 5;
 const RESIZE_HEIGHT: u32 = 6;
@@ -34,7 +34,7 @@ pub(crate) fn put_resize(message: &mut Vec<u8>, size: Size) {
     put_member(message, RESIZE, &body);
 }
 
-/// Appends an instruction to a message. Its one member has the field number `number`.
+/// Appends an instruction to a message. Its only field has the number `number`.
 pub(crate) fn put_member(message: &mut Vec<u8>, number: u32, body: &[u8]) {
     debug_assert!(number > 0, "protobuf has no field 0");
     put_bytes_field(message, INSTRUCTION, &bytes_field(number, body));
@@ -64,9 +64,9 @@ pub(crate) fn instructions(message: &[u8]) -> impl Iterator<Item = Result<&[u8],
     })
 }
 
-/// Returns the number and the body of an instruction's member, or `None` if no member is known. An instruction should
-/// have one member. If it has several, members of Mosh 1.4.0 take precedence over extensions, and keys or terminal
-/// bytes over a size, as in Mosh itself. Otherwise the last member counts.
+/// Returns the number and the body of an instruction's field, or `None` if no field is known. An instruction should
+/// have one field. If it has several, fields of Mosh 1.4.0 take precedence over extensions, and keys or terminal bytes
+/// over a size, as in Mosh itself. Otherwise the last field counts.
 ///
 /// # Errors
 ///

@@ -9,8 +9,8 @@ use crate::bar::Bar;
 
 mod announcements;
 
-/// How long the client waits for the server's first answer without a notice. Source, as for all times here unless
-/// chosen: Mosh 1.4.0 as observed.
+/// How long the client waits for the server's first answer without a notice. Source, as for all constants of this file
+/// without "Chosen": Mosh 1.4.0 as observed.
 const CONNECTING_AFTER: Duration = Duration::from_millis(250);
 /// How long the client waits for the server's first answer until the notice tells the address and the number of
 /// datagrams sent. Chosen: several round trips of the worst path, and long before anybody gives up.
@@ -38,7 +38,7 @@ const ADVICE_AFTER: Duration = Duration::from_secs(30);
 /// How long ssh carries the session, because UDP is silent, until the bar tells the user the reason. Chosen: in this
 /// time the client tries UDP four times.
 const ASIDE_AFTER: Duration = Duration::from_secs(3);
-/// How long any other passing notice stays. A network error's notice stays as long after the server is heard again.
+/// How long other notices stay that disappear by themselves. An error's notice stays as long after the server is heard.
 const MESSAGE_SHOWN: Duration = Duration::from_secs(1);
 
 /// The times and counts of the contact with the server, from which the notices are made.
@@ -64,7 +64,7 @@ const LONG_ADVICE: &str =
     "If UDP is blocked here, try rove --tunnel; rove doctor names what fails.";
 const ADVICE: &str = "Try --tunnel, rove doctor";
 
-/// The error of a computer without a network, where ssh does not help either.
+/// The error of a computer without a network, for which advice to use ssh would be of no use.
 const OFFLINE: &str = "Network is unreachable";
 
 /// A failure of the ssh tunnel that keeps the client's datagrams from the server.
@@ -149,7 +149,7 @@ impl Notices {
         self.announcements.push(now, text.into());
     }
 
-    /// Shows `text`, the answer to something that the user has done, before all waiting events.
+    /// Shows `text`, the answer to an action of the user, before all waiting events.
     pub(crate) fn answer(&mut self, now: Instant, text: impl Into<String>) {
         self.announcements.answer(now, text.into());
     }
@@ -203,7 +203,7 @@ impl Notices {
         self.question = question.map(|question| (question, hints));
     }
 
-    /// Notes whether the escape key's help is shown. Announcements wait while it, or a question, hides them.
+    /// Notes whether the escape key's help is shown. While it, or a question, hides announcements, their time stops.
     pub(crate) fn handle_help(&mut self, now: Instant, is_shown: bool) {
         self.announcements.set_hidden(now, is_shown || self.question.is_some());
     }
@@ -273,7 +273,7 @@ impl Notices {
             && now.saturating_since(refused_at) <= REFUSAL_AGE_MAX
     }
 
-    /// Returns when time alone next changes the result of [`Notices::bar`], always after `now`.
+    /// Returns when the result of [`Notices::bar`] next changes without another event, always after `now`.
     pub(crate) fn poll_timeout(&self, now: Instant, contact: Contact) -> Option<Instant> {
         let expiry = self.message.as_ref().map(|message| message.until);
         let connecting = contact.heard_at.is_none().then(|| {

@@ -1,4 +1,4 @@
-//! Effects that happen once on the user's terminal, even if it draws the picture again: copies, bells, notifications.
+//! Effects that happen once on the user's terminal, even if it draws the picture again: copying, bells, notifications.
 //!
 //! Between two roves each effect has a number, and an effect happens only if its number is above the numbers of all
 //! earlier effects. A Mosh 1.4.0 server sends effects as a part of its picture, and a change in the picture causes
@@ -10,7 +10,7 @@ use rove_units::{Duration, Instant};
 use crate::host_screen::HostScreen;
 use crate::rate_limiter::{Allowance, RateLimiter};
 
-/// Most bells that the client rings at once. Chosen: users can tell two and three in a row from one, but not more.
+/// Maximum number of bells rung at once. Chosen: users can tell two and three in a row from one, but not more.
 const BELLS_MAX: usize = 3;
 
 /// Shortest time between two ringings of the bell. Chosen: more bells are only noise, and some terminals queue them.

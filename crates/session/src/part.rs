@@ -1,4 +1,4 @@
-//! The trait of a part: data that a server state holds beside its picture, with its own member in a `HostMessage`.
+//! The trait of a part: data that a server state holds beside its picture, with its own field in a `HostMessage`.
 
 use rove_ssp::{ApplyError, Capabilities};
 use rove_terminal::Screen;
@@ -6,29 +6,29 @@ use rove_terminal::display::Vocabulary;
 
 /// A kind of data that a server state holds beside its picture. [`crate::parts`] lists all parts.
 pub(crate) trait Part: Clone + Default {
-    /// The part's member number in a `HostMessage`. No two parts share a number.
+    /// The part's field number in a `HostMessage` instruction. No two parts share a number.
     const MEMBER: u32;
 
     /// The protocol extension to which this part belongs. The part is sent only to a receiver that supports it.
     const EXTENSION: Capabilities;
 
-    /// Whether the part's member precedes the picture in a diff, because it refers to the receiver's present screen.
+    /// Whether the part's instructions precede the picture in a diff, because it refers to the receiver's screen.
     const IS_BEFORE_PICTURE: bool = false;
 
     /// Whether a change of this part is visible or audible to the user, so that it must be sent soon.
     const IS_SHOWN: bool = true;
 
-    /// Returns the member bodies that turn `base` into this part. The list is empty if the two are equal.
+    /// Returns the bodies of the fields that turn `base` into this part. The list is empty if the two are equal.
     fn diff_from(&self, base: &Self, receiver: &Receiver<'_>) -> Vec<Vec<u8>>;
 
-    /// Applies the body of one member of a received diff to this part.
+    /// Applies the body of one of this part's fields in a received diff.
     ///
     /// # Errors
     ///
     /// Returns the rule that the body breaks.
     fn apply(&mut self, body: &[u8], replica: &mut Replica<'_>) -> Result<(), ApplyError>;
 
-    /// Returns whether this part and `other` are equal, so that no member has to be sent.
+    /// Returns whether this part and `other` are equal, so that nothing has to be sent.
     fn same_as(&self, other: &Self) -> bool;
 
     /// Returns a part about half way from `base` to this part. Parts without intermediate steps return `base`.
@@ -73,13 +73,13 @@ impl Receiver<'_> {
 /// The receiving end's context while a diff is applied.
 #[derive(Debug)]
 pub(crate) struct Replica<'a> {
-    /// The receiver's screen after the earlier members of the diff were applied.
+    /// The receiver's screen after the diff's earlier instructions were applied.
     pub(crate) screen: &'a Screen,
-    /// The cost of applying the diff's earlier members.
+    /// The cost of applying the diff's earlier instructions.
     pub(crate) work: &'a mut Work,
 }
 
-/// The cost of a diff up to its present member. Limits on it bound the work that a peer can cause.
+/// The cost of applying a diff up to its present instruction. Limits on it bound the work that a peer can cause.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Work {
     effort: u64,

@@ -26,13 +26,13 @@ macro_rules! parts {
         }
 
         impl Parts {
-            /// Returns whether a part uses this member number of a `HostMessage`.
+            /// Returns whether a part uses this field number in a `HostMessage` instruction.
             pub(crate) fn know(member: u32) -> bool {
                 [$(<$part>::MEMBER),*].contains(&member)
             }
 
-            /// Appends the members that turn `base` into these parts. `is_before_picture` chooses the parts whose
-            /// members precede the picture in the diff, or else the parts after the picture.
+            /// Appends the instructions that turn `base` into these parts. `is_before_picture` chooses the parts that
+            /// precede the picture in the diff, or else the parts after the picture.
             pub(crate) fn write_diff(
                 &self,
                 base: &Self,
@@ -48,7 +48,7 @@ macro_rules! parts {
                 })*
             }
 
-            /// Applies the body of one member to the part with this member number. An unknown number changes nothing.
+            /// Applies the body of a field to the part with this field number. An unknown number changes nothing.
             ///
             /// # Errors
             ///
@@ -88,7 +88,7 @@ macro_rules! parts {
     };
 }
 
-// A diff has its members in this order.
+// A diff has the instructions of these parts in this order.
 parts! {
     echo_ack: echo_ack::EchoAck,
     scrolled: scrollback::Scrolled,

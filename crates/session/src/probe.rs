@@ -41,7 +41,7 @@ const FAREWELL_WAIT: Duration = Duration::from_millis(500);
 /// that does answer is nearer.
 const FAREWELL_WAIT_UNANSWERED: Duration = Duration::from_millis(250);
 
-/// Most characters whose width a session asks the terminal for. Chosen: twice as many as a server keeps.
+/// Maximum number of characters whose width a session asks the terminal for. Chosen: twice as many as a server keeps.
 const LOOKED_UP_MAX: usize = 64;
 
 /// The questions to the terminal, and the input bytes that may begin an answer.

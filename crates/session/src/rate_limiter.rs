@@ -1,6 +1,6 @@
 //! Limits the rate of events: the newest few waiting events happen at once, and then none during an interval.
 //!
-//! Bells, copies and notifications each have a limiter, so that no program or server can keep the user's terminal busy.
+//! Bells, copied texts and notifications have a limiter each, so that nothing can keep the user's terminal busy.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use rove_units::{Duration, Instant, push_newest};
 /// The limit of a rate: how many events may happen at once, and how long the next ones must wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Allowance {
-    /// Most events that happen at once; each further event displaces the oldest one that waits.
+    /// Maximum number of events that happen at once; each further event displaces the oldest waiting event.
     pub(crate) most: usize,
     /// How long the next events must wait after some events have happened at once.
     pub(crate) interval: Duration,

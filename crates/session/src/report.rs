@@ -6,7 +6,7 @@ use rove_terminal::{ClusterWidths, NewerChar, NewerWide, UserTerminal};
 /// A colour: red, green and blue, from 0 to 255.
 pub(crate) type Rgb = (u8, u8, u8);
 
-/// Largest width or height of a character cell that the server believes, in pixels. Chosen: ten times the cell of a
+/// Largest width or height of a character cell that the server accepts, in pixels. Chosen: ten times the cell of a
 /// large font on today's densest screens.
 const CELL_PIXELS_MAX: u16 = 1024;
 

@@ -37,7 +37,7 @@ const NO_CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long a client counts as alive after a datagram of it was expected but did not come. Chosen: ten heartbeats.
 const ALIVE_FOR: Duration = Duration::from_secs(30);
 
-/// Fewest heartbeats that a client sends within one network timeout. Chosen: two of them may be lost.
+/// Minimum number of heartbeats that a client sends within one network timeout. Chosen: two of them may be lost.
 const HEARTBEATS_IN_TIMEOUT: u32 = 3;
 
 /// Longest delay of the network timeout's timer on a computer that is awake. After a longer delay, the computer has
@@ -146,8 +146,8 @@ impl Server {
         self.publisher.transport.carriage().map(|it| it.with_typed_at(typed_at))
     }
 
-    /// Invites another client, with a new `key`, to join the present one. All clients show `who` as its description.
-    /// Returns the memory ranges that hold its keys; see [`Server::key_memory`].
+    /// Invites another client, with a new `key`, to join beside the session's own client. All clients show `who` as its
+    /// description. Returns the memory ranges that hold its keys; see [`Server::key_memory`].
     ///
     /// # Errors
     ///
@@ -170,7 +170,7 @@ impl Server {
         self.invite_after(now, key, chaff, from, None);
     }
 
-    /// Works as [`Server::invite`] does, for a client that continues from a `former` client whose process is gone.
+    /// Invites as [`Server::invite`] does, but a client that continues from a `former` client whose process is gone.
     /// Returns how many keys of the former client the server has taken; `None` if the server cannot tell. If it can
     /// tell, the present client's input waits until the new one comes or the invitation ends.
     pub fn invite_after(
@@ -309,7 +309,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// Returns why nothing is typed.
+    /// Returns the reason why the text is not typed.
     pub fn paste(&mut self, now: Instant, tty: Option<Tty>, text: &str) -> Result<(), Untyped> {
         if self.door() == Door::Locked {
             return Err(Untyped::Locked);

@@ -2,7 +2,7 @@
 
 use crate::client::Client;
 
-/// Most work for received datagrams before the client's loop looks at keys and signals, in cells of the screen
+/// Work for received datagrams after which the client's loop looks at keys and signals, in cells of the screen
 /// ([`Client::effort`]). Chosen: some 4 ms; a screen of 80x24 that is drawn again takes a fiftieth of that.
 const EFFORT_MAX: u64 = 4_000_000;
 

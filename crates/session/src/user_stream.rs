@@ -25,8 +25,8 @@ const CHUNK_EVENTS: u64 = 2048;
 /// each of which crosses a lossy path on its own.
 const DIFF_MAX: usize = 32 * 1024;
 
-/// Most user events in one step towards a state whose diff would be too long. A step that has only keys is then at most
-/// [`DIFF_MAX`] bytes.
+/// Maximum number of user events in one step towards a state whose diff would be too long. A step that has only keys is
+/// then at most [`DIFF_MAX`] bytes.
 const STEP_EVENTS_MAX: u64 = 32 * 1024 - 32;
 
 /// An event that the client sends to the server.
@@ -109,7 +109,7 @@ impl UserStream {
             let chunk = Arc::make_mut(
                 self.chunks.back_mut().expect("a chunk holds the last event's place"),
             );
-            // Another stream may have appended to the shared chunk beyond this stream's end.
+            // Another stream that shares the chunk may have appended events beyond this stream's end.
             chunk.truncate(at);
             let room = index(CHUNK_EVENTS) - at;
             let (now, later) = items.split_at(room.min(items.len()));

@@ -161,7 +161,7 @@ fn page(size: Size, seed: usize, cell: impl Fn(usize) -> String) -> Vec<u8> {
     let mut text = String::from("\x1b[H");
     for n in 0..usize::from(size.columns()) * usize::from(size.rows()) {
         text.push_str(&cell(seed * 7919 + n));
-        // An instruction cannot hold more.
+        // An instruction of the transport cannot hold more text.
         if text.len() > 4_190_000 {
             break;
         }
@@ -196,7 +196,7 @@ fn flood_of_pages(victim: &mut Victim, many: usize, cell: impl Fn(usize) -> Stri
         victim.state(base, 0, page(victim.size, seed, &cell));
     }
     victim.settle();
-    // Then each state replaces the state before it, which the client drops.
+    // From here on each state replaces the state before it, which the client drops.
     for seed in 0..4 {
         let old = victim.num;
         victim.state(old, old, page(victim.size, 100 + seed, &cell));

@@ -115,7 +115,7 @@ impl Session {
         streams.poll_transmit(now, self.client.carriage()?)
     }
 
-    /// Returns the server's next datagram in the same way.
+    /// Returns the server's next datagram: those of the session first, then stream packets.
     fn server_transmit(&mut self) -> Option<Transmit> {
         let (now, [_, streams]) = (self.now, &mut self.streams);
         if let Some(transmit) = self.server.poll_transmit(now) {

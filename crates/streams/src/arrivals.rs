@@ -11,8 +11,8 @@ use crate::ranges::Ranges;
 /// When this many packets wait for an acknowledgment, it is sent at once. Source: the wire contract, docs/wire.md.
 const ACK_EVERY: usize = 2;
 
-/// How many arrival times an acknowledgment repeats from earlier ones, in case these were lost. Chosen: as many as two
-/// acknowledgments of [`ACK_EVERY`] packets add.
+/// How many arrival times an acknowledgment repeats from earlier acknowledgments, in case they were lost. Chosen: as
+/// many as two acknowledgments of [`ACK_EVERY`] packets add.
 const REPEATED_TIMES: usize = 4;
 
 #[derive(Clone, Debug, Default)]

@@ -7,12 +7,12 @@ use rove_units::Bytes;
 
 use crate::packet::PACKET_MIN;
 
-/// Fewest packets lost in a row for which their size is blamed. Chosen: at 29 % loss, this many in a row are lost less
-/// than once in a million times.
+/// Minimum number of packets lost in a row before their size is blamed. Chosen: at 29 % loss, this many in a row are
+/// lost less than once in a million times.
 const LOST_MIN: u32 = 12;
 
-/// Most losses of large packets that count until a smaller packet arrives again. Chosen: an outage, however long, makes
-/// up only a third of [`LOST_MIN`].
+/// Maximum number of losses of large packets that count until a smaller packet arrives again. Chosen: an outage,
+/// however long, makes up only a third of [`LOST_MIN`].
 const ROUND_MAX: u32 = 4;
 
 /// The packets larger than [`PACKET_MIN`] that were lost since a packet of their size last arrived.
@@ -21,7 +21,7 @@ pub(crate) struct BlackHole {
     lost: u32,
     /// How many of these losses count towards [`ROUND_MAX`] since a smaller packet last arrived.
     round: u32,
-    /// The sizes of the smallest and the largest of them, in bytes.
+    /// The sizes of the smallest and the largest of the lost packets, in bytes.
     smallest: u64,
     largest: u64,
 }
@@ -46,7 +46,7 @@ impl BlackHole {
     }
 
     /// Returns a size in bytes that does not arrive, and starts again. `None` while chance or an outage explains the
-    /// losses. If several sizes are lost, it is the largest, because the loss of others may be chance.
+    /// losses. If several sizes are lost, returns the largest, because chance may have caused the other losses.
     pub(crate) fn poll(&mut self) -> Option<usize> {
         let is_found = self.lost >= LOST_MIN;
         is_found.then(|| usize::try_from(core::mem::take(self).largest).unwrap_or(usize::MAX))

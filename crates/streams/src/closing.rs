@@ -2,8 +2,8 @@
 
 use crate::frame::{CLOSE_TEXT_MAX, Frame};
 
-/// Most close frames that tell the peer that the layer has closed: the first at once, the others in answer to packets
-/// that still come. Chosen: one of eight messages arrives almost certainly, and a hostile peer cannot cause more.
+/// Maximum number of frames that tell the peer that the layer has closed: the first at once, the others in answer to
+/// packets that still come. Chosen: one of eight messages arrives almost certainly, and a peer cannot cause more.
 const TOLD_MAX: u8 = 8;
 
 /// The reason why the stream layer has closed.
@@ -45,7 +45,7 @@ impl Closing {
         is_first
     }
 
-    /// Handles a packet that came after the layer has closed. Unless the peer closed the layer, it is told again.
+    /// Handles a packet that came after the layer has closed. Unless the peer closed it, the peer is told again.
     pub(crate) fn handle_packet(&mut self) {
         self.is_due = self.closed.as_ref().is_some_and(|it| !it.is_by_peer);
     }

@@ -1,8 +1,8 @@
 //! Credit: how many bytes the peer may send on a stream, and the memory that all streams share.
 //!
-//! Each stream always has its first credit. More comes from a shared pool. A stream's share grows only if the pool then
-//! has at least as much left as the stream holds. So streams that nobody reads never use up the pool, and the credit of
-//! other streams can still grow.
+//! Each stream always has its first credit. Further credit comes from a pool that all streams share. A stream's share
+//! grows only if the pool then has at least as much left as the stream holds. So streams that nobody reads never use up
+//! the pool, and the credit of other streams can still grow.
 
 use rove_units::{Duration, Instant};
 
@@ -12,8 +12,8 @@ pub const FIRST_CREDIT: u64 = 16 * 1024;
 /// The greatest credit of a stream, in bytes. Chosen: as much as all streams share (`POOL_BYTES_MAX`).
 pub const CREDIT_MAX: u64 = 4 * 1024 * 1024;
 
-/// Most bytes that streams share beyond their first credit, in each direction. Chosen: as much as the first credits of
-/// 256 streams, the most that are open. Both together are 8 MiB in each direction.
+/// Maximum number of bytes that streams share beyond their first credit, in each direction. Chosen: as much as the
+/// first credits of 256 streams, which is the limit of open streams. Both together are 8 MiB in each direction.
 const POOL_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// Memory that all streams of one direction share, in bytes.

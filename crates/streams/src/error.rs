@@ -1,20 +1,20 @@
-//! The rules that a peer can break, and the errors of calls about streams.
+//! The rules that a peer can break, and the errors of the methods that act on a stream.
 
 use crate::frame::FrameError;
 
 /// The code with which an end closes the layer because the peer broke a rule.
 pub const PROTOCOL: u64 = 1;
 
-/// The code of the reset of a stream that an end gives up, or refuses, for example for lack of room.
+/// The code with which an end resets a stream that it gives up, or refuses, for example for lack of room.
 pub const REFUSED: u64 = 2;
 
-/// The code of the reset of a stream whose reader has stopped reading.
+/// The code with which an end resets a stream whose reader has stopped reading.
 pub const STOPPED: u64 = 3;
 
 /// A rule that the peer has broken. The stream layer then closes, and the session goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
-    /// The payload has no send time.
+    /// The packet's payload is too short for a send time.
     #[error("a packet without a send time")]
     NoTime,
     /// The packet's bytes are not valid frames.
@@ -29,13 +29,13 @@ pub enum Violation {
     /// Bytes of a stream lie beyond its end. The end may have arrived before or after them.
     #[error("data beyond the end of its stream")]
     BeyondEnd,
-    /// Two frames state different ends of the stream.
+    /// Two frames state different lengths of the whole stream.
     #[error("a stream with two ends")]
     TwoEnds,
     /// The frame is for a stream that only the frame's receiver may open, and has not opened.
     #[error("a frame for a stream that its receiver has not opened")]
     NotOpened,
-    /// The stream's number would open more streams at once than may be open.
+    /// A stream of this number would open more streams at once than may be open.
     #[error("a stream's number far ahead of all others")]
     FarAhead,
     /// The control stream was reset or ended.
@@ -60,10 +60,10 @@ pub enum PacketError {
     Closed,
 }
 
-/// The reason why a call about a stream failed.
+/// The reason why a method that acts on a stream failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StreamError {
-    /// There is no such stream, or the direction that the call uses has ended.
+    /// There is no such stream, or the direction to write or to read has ended.
     #[error("there is no such stream")]
     Unknown,
     /// The peer has reset the stream.

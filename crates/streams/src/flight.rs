@@ -8,7 +8,7 @@ use crate::pacer::{Pacer, interval};
 /// Longest time that a packet takes at the pacer's rate while somebody waits for an echo. A slower flow sends smaller
 /// packets, down to the least size, because a key waits for the packet ahead of it on the link. At other times packets
 /// are full, because the loss of a small packet reduces the rate as much. Chosen: with 4 ms, file copies at 300 to 600
-/// kbit/s lose 3 % more to headers and keys gain nothing.
+/// kbit/s lose 3 % more to headers, and keys get no faster.
 const SLOT: Duration = Duration::from_millis(6);
 
 /// Time after an interaction for which packets are small. Chosen: as long as the default controller keeps its queue short.
@@ -75,12 +75,12 @@ impl Flight {
         self.controller.on_interaction(now);
     }
 
-    /// Subtracts the bytes of a packet that is given up. The controller does not count it as lost.
+    /// Subtracts the bytes of a packet that is given up. The congestion controller does not count the packet as lost.
     pub(crate) const fn give_up(&mut self, size: u64) {
         self.in_flight = self.in_flight.saturating_sub(size);
     }
 
-    /// Restarts the controller and the pacer, with nothing in flight.
+    /// Restarts the congestion controller and the pacer, with no bytes in flight.
     pub(crate) fn restart(&mut self, now: Instant) {
         self.in_flight = 0;
         self.pacer = Pacer::default();

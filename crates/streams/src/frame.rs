@@ -5,16 +5,16 @@
 use crate::id::StreamId;
 use crate::varint::{len, put, take, unzigzag, zigzag};
 
-/// Most ranges of packet numbers in an acknowledgment. Source: the wire contract, docs/wire.md.
+/// Maximum number of ranges of packet numbers in an acknowledgment. Source: the wire contract, docs/wire.md.
 pub(crate) const ACK_RANGES_MAX: usize = 64;
 
-/// Most arrival times of packets in an acknowledgment. Source: the wire contract, docs/wire.md.
+/// Maximum number of arrival times of packets in an acknowledgment. Source: the wire contract, docs/wire.md.
 pub(crate) const ACK_TIMES_MAX: usize = 32;
 
 /// Longest text of the frame that closes the stream layer, in bytes. Source: the wire contract, docs/wire.md.
 pub(crate) const CLOSE_TEXT_MAX: usize = 128;
 
-/// Most frames of a stream packet, without padding. Source: the wire contract, docs/wire.md.
+/// Maximum number of frames of a stream packet, without padding. Source: the wire contract, docs/wire.md.
 const FRAMES_MAX: usize = 256;
 
 const PAD: u64 = 0;
@@ -52,7 +52,7 @@ pub enum FrameError {
     TooMany,
 }
 
-/// A part of a packet.
+/// A part of a stream packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Frame<'a> {
     /// Asks for an acknowledgment.
@@ -61,41 +61,41 @@ pub enum Frame<'a> {
     Ack(AckFrame),
     /// Carries bytes of a stream.
     Data {
-        /// The stream.
+        /// The number of the stream.
         id: StreamId,
         /// How many bytes of the stream precede these.
         offset: u64,
         /// Whether the stream ends with these bytes.
         is_end: bool,
-        /// The bytes.
+        /// The stream's bytes from `offset` on.
         bytes: &'a [u8],
     },
     /// Permits the receiver of the frame to send more bytes of a stream.
     Credit {
-        /// The stream.
+        /// The number of the stream.
         id: StreamId,
-        /// The offset below which bytes may be sent.
+        /// The stream's offset below which bytes may be sent.
         limit: u64,
     },
     /// Ends the stream's direction from the frame's sender at once, without its unsent bytes.
     Reset {
-        /// The stream.
+        /// The number of the stream.
         id: StreamId,
-        /// The sender's reason.
+        /// The reason, as a code of the frame's sender.
         code: u64,
         /// How many bytes of the stream may have been sent before the reset.
         end: u64,
     },
     /// Asks the receiver of the frame to reset a stream that has no reader.
     Stop {
-        /// The stream.
+        /// The number of the stream.
         id: StreamId,
-        /// The sender's reason.
+        /// The reason, as a code of the frame's sender.
         code: u64,
     },
     /// Closes the stream layer with all streams.
     Close {
-        /// The sender's reason.
+        /// The reason, as a code of the frame's sender.
         code: u64,
         /// An explanation of at most 128 bytes, which need not be UTF-8.
         text: &'a [u8],
@@ -194,7 +194,7 @@ impl AckFrame {
     }
 }
 
-/// Returns the most bytes that a data frame adds to the stream's own bytes, if those are at most `bytes`.
+/// Returns the maximum number of bytes that a data frame adds to at most `bytes` bytes of the stream.
 pub(crate) const fn data_overhead(id: StreamId, offset: u64, bytes: usize) -> usize {
     2 + len(id.get()) + len(offset) + len(bytes as u64)
 }

@@ -42,7 +42,7 @@ impl StreamId {
         }
     }
 
-    /// Returns the next number of the same opener. After 2^63 streams, more than a session opens, numbers end.
+    /// Returns the next number of the same opener. Numbers end after 2^63 streams, which no session opens.
     pub(crate) const fn next(self) -> Self {
         Self(self.0.saturating_add(2))
     }

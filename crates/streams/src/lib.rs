@@ -15,14 +15,14 @@
 //! # Modules, from the bottom up
 //!
 //! - `id` numbers streams and packets, and `varint` encodes numbers. `ranges` is a set of numbers. `error` has the
-//!   peer's faults.
+//!   rules that a peer can break.
 //! - `frame` is a part of a packet, and `packet` is what gets sealed. A `writer` fills a packet with frames.
 //! - `rtt` estimates the round-trip time, over which `pacer` spreads packets. `flight` asks the congestion controller
 //!   how much may be in flight.
 //! - `recovery` knows the packets that were sent, finds those that were lost, and probes. A `black_hole` is a path that
 //!   loses only large ones. `arrival_times` reads an acknowledgment. `arrivals` knows the packets that came, and
 //!   acknowledges them.
-//! - `send_half` and `receive_half` are the directions of a `stream`. `credit` bounds their memory.
+//! - `send_half` and `receive_half` are the two directions of a `stream`. `credit` bounds their memory.
 //! - `table` has the streams that are open. `scheduler` decides which of them sends next. `streams` joins both with the
 //!   shared memory.
 //! - `event` is an event for the owner, and `closing` closes the layer. `mux` puts all of this together.

@@ -68,7 +68,7 @@ impl Mux {
         self.streams.table.open(now)
     }
 
-    /// Returns the next stream that the peer has opened.
+    /// Returns the next stream that the peer has opened. `None` if all were returned.
     pub fn accept(&mut self) -> Option<StreamId> {
         self.streams.table.accept()
     }
@@ -238,7 +238,7 @@ impl Mux {
         self.recovery.black_hole.poll()
     }
 
-    /// Handles the timers that are due. A call that is early or late does no harm.
+    /// Handles the timers that are due. A call before or after the due time does no harm.
     pub fn handle_timeout(&mut self, now: Instant) {
         if self.closing.closed().is_none() {
             let fates = self.recovery.handle_timeout(now);
@@ -267,7 +267,7 @@ impl Mux {
     }
 
     /// Called when the owner cannot send more packets at `now`. If a packet is permitted, [`Mux::poll_timeout`] then
-    /// returns `now` or an earlier time until the next [`Mux::poll_transmit`]. The owner decides when to call that.
+    /// returns `now` or an earlier time. The owner decides when to call [`Mux::poll_transmit`] again.
     pub fn handle_blocked(&mut self, now: Instant) {
         let room = Writer::new(now, self.recovery.packet_len(now)).room();
         let has_work = self.streams.has_work() || self.recovery.owes_probe();
@@ -294,7 +294,7 @@ impl Mux {
         self.events.pop()
     }
 
-    /// Returns how many streams are open. A stream that has ended counts until both ends know that.
+    /// Returns how many streams are open. A stream that has ended counts until both ends know of its end.
     pub fn open_streams(&self) -> usize {
         self.streams.table.len()
     }
@@ -398,14 +398,14 @@ impl Mux {
         self.streams.wake_writers(&mut self.events);
     }
 
-    /// Fills a packet. `None` if nothing is to be sent now.
+    /// Fills a packet with the frames that are due. `None` if nothing is to be sent now.
     fn fill(&mut self, now: Instant, writer: &mut Writer) -> Option<()> {
         let permit = self.recovery.permit(now, writer.room());
         let has_work = self.streams.has_work() || self.recovery.owes_probe();
         self.recovery.note_app_limited(!has_work && permit == Permit::Now);
         let is_ack_due = self.arrivals.due().is_some_and(|at| at <= now);
-        // While a probe is due, an acknowledgment gets a small packet of its own. While nothing answers, a client
-        // repeats such a packet with each datagram of the session.
+        // While a probe is due, an acknowledgment gets a small packet of its own. While the server does not answer, a
+        // client repeats such a packet with each datagram of the session.
         let is_alone = is_ack_due && self.recovery.is_probing();
         let asks = has_work && permit == Permit::Now && !is_alone;
         if !asks && !is_ack_due {

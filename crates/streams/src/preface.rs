@@ -18,23 +18,23 @@ mod put;
 pub use listen::{Listen, ListenPlace};
 pub use put::{FILE_NAME_MAX, Put};
 
-/// Most bytes of a message that opens or answers a stream. Source: the wire contract, docs/wire.md.
+/// Maximum length in bytes of a message that opens or answers a stream. Source: the wire contract, docs/wire.md.
 pub const MESSAGE_MAX: usize = 4_096;
 
-/// Most bytes of a host's name. Source: the wire contract, docs/wire.md; a name in the DNS has at most 253 characters.
+/// Maximum length of a host's name, in bytes. Source: the wire contract, docs/wire.md; a DNS name has at most 253.
 pub const HOST_MAX: usize = 255;
 
-/// Most bytes of a socket's path. Source: `unix(7)`: addresses have 108 bytes with the null byte at the end.
+/// Maximum bytes of a socket's path. Source: `unix(7)`: addresses have 108 bytes with the null byte at the end.
 pub const PATH_MAX: usize = 107;
 
-/// Most bytes of a program's command. Source: the wire contract, docs/wire.md; Linux accepts an argument of 131,071
-/// bytes, and a client may put the name of a variable before the command.
+/// Maximum length of a program's command, in bytes. Source: the wire contract, docs/wire.md; Linux accepts an argument
+/// of 131,071 bytes, and a client may put the name of a variable before the command.
 pub const COMMAND_MAX: usize = 131_000;
 
-/// Most characters of the text in an answer to a stream. Source: the wire contract, docs/wire.md.
+/// Maximum number of characters of the text in an answer to a stream. Source: the wire contract, docs/wire.md.
 pub const TEXT_MAX: usize = 256;
 
-/// Most bytes of the path in the answer about a copied file. Chosen: longer than a user reads.
+/// Maximum length in bytes of the path in the answer about a copied file. Chosen: longer than a user reads.
 const SHOWN_MAX: usize = 1_024;
 
 /// Kind of a stream that leads to a host's port.
@@ -83,7 +83,7 @@ pub enum Exit {
     Signal(u8),
 }
 
-/// The place to which a stream leads, as seen from its acceptor.
+/// The destination of a stream, or the request that it makes, as its acceptor (the other end than the opener) sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// A port of a host, which the acceptor looks up.
@@ -103,15 +103,15 @@ pub enum Target {
     /// A socket of the acceptor at which programs reach the ssh agent of the opener's user; the answer names its path.
     /// The opener then sends a line: the path of the socket by which ssh forwards this agent to the acceptor.
     Agent,
-    /// The stream leads to no place: it asks the acceptor to listen for connections.
+    /// The stream has no destination: it asks the acceptor to listen for connections.
     Listen(Listen),
-    /// The place that a client has registered for the listener of this number.
+    /// The destination that a client has registered for connections to the listener of this number.
     Accepted(u64),
     /// A file that the acceptor stores.
     Put(Put),
-    /// The stream leads to no place: its answer names the foreground program of the acceptor's terminal.
+    /// The stream has no destination: its answer names the foreground program of the acceptor's terminal.
     Foreground,
-    /// The stream leads to no place: it chooses the congestion controller for the acceptor's packets.
+    /// The stream has no destination: it chooses the congestion controller for the acceptor's packets.
     Controller(String),
 }
 
@@ -183,7 +183,7 @@ impl Target {
         }
     }
 
-    /// Returns the message that opens a stream to this place.
+    /// Returns the message that opens a stream to this destination.
     pub fn encode(&self) -> Vec<u8> {
         let mut fields = Vec::new();
         match self {
@@ -313,7 +313,7 @@ pub(crate) const NOT_UNDERSTOOD: u64 = 1;
 /// The code of a refusal because too many streams wait for an answer.
 pub(crate) const BUSY: u64 = 2;
 
-/// The code of a refusal because the place could not be reached.
+/// The code of a refusal because the stream's destination could not be reached.
 pub const UNREACHED: u64 = 3;
 
 impl Answer {

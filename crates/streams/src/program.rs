@@ -44,7 +44,7 @@ struct Parts {
 }
 
 impl Gathering {
-    /// Adds a stream. A second stream for the same part of a program is a fault: all streams of that program end.
+    /// Adds a stream. A second stream for the same part of a program ends all streams of that program.
     pub fn handle_part(
         &mut self,
         mux: &mut Mux,
@@ -95,7 +95,7 @@ impl Gathering {
         Some(Gathered { input, output: output?, errors: errors?, command, is_subsystem })
     }
 
-    /// Ends all streams of the programs to which this stream belongs, if they have not begun.
+    /// Ends all streams of each program to which this stream belongs and which has not begun.
     pub fn give_up(&mut self, mux: &mut Mux, reception: &mut Reception, id: StreamId) {
         let is_of = |input: &StreamId, parts: &Parts| {
             [Some(*input), parts.output, parts.errors].contains(&Some(id))
@@ -124,7 +124,7 @@ impl Gathering {
 }
 
 impl Parts {
-    /// Reads the command. Returns whether the command and all streams have arrived.
+    /// Reads more of the command. Returns whether the whole command and the program's three streams have arrived.
     fn read(&mut self, now: Instant, mux: &mut Mux, input: StreamId) -> Result<bool, StreamError> {
         let Some((len, _)) = self.wanted else { return Ok(false) };
         let mut buffer = [0; 4_096];

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::error::{PacketError, StreamError, Violation};
 use crate::ranges::Ranges;
 
-/// Most pieces of a stream that wait for missing bytes before them. Chosen: a bound on memory; refused ones come again.
+/// Maximum number of pieces of a stream that wait for earlier bytes. Chosen: it bounds memory; refused ones come again.
 const PIECES_MAX: usize = 1_024;
 
 /// The outcome of a read.
@@ -28,19 +28,19 @@ enum Discards {
     Reset(u64),
     /// Arriving bytes are discarded: the owner has stopped reading, and the peer has not ended the stream.
     Stopped,
-    /// The direction is over, and nothing is left to do.
+    /// The receiving direction is over, and no frame about it is due or expected.
     Done,
 }
 
 /// The bytes that this end receives on a stream.
 #[derive(Clone, Debug)]
 pub(crate) struct ReceiveHalf {
-    /// The bytes from `base` on, with zeros for those that are missing.
+    /// The bytes from `base` on, with zeros in place of missing bytes.
     bytes: VecDeque<u8>,
     /// How many bytes the owner has read.
     base: u64,
     arrived: Ranges,
-    /// How many bytes the stream has in all. `None` until the peer has stated it.
+    /// How many bytes the stream has in all. `None` until the peer has stated this number.
     end: Option<u64>,
     /// The highest end offset of any data frame or reset so far.
     highest: u64,
@@ -101,7 +101,7 @@ impl ReceiveHalf {
         is_asked
     }
 
-    /// Reads into `buffer`.
+    /// Reads the stream's next bytes into `buffer`.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<Read, StreamError> {
         match self.discards {
             Discards::No => {}
@@ -128,7 +128,7 @@ impl ReceiveHalf {
         Ok(Read::Bytes(len))
     }
 
-    /// Returns whether a read would return something: bytes, the end or a reset.
+    /// Returns whether a read would return bytes, the end or a reset.
     pub(crate) fn is_readable(&self) -> bool {
         match self.discards {
             Discards::No => self.readable() > 0 || self.end == Some(self.base),
@@ -137,7 +137,7 @@ impl ReceiveHalf {
         }
     }
 
-    /// Returns whether the direction is over and nothing is left to do.
+    /// Returns whether the receiving direction is over and no frame about it is due or expected.
     pub(crate) fn is_done(&self) -> bool {
         self.discards == Discards::Done
     }

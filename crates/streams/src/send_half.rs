@@ -60,7 +60,7 @@ impl SendHalf {
         }
     }
 
-    /// Returns whether the owner may still write.
+    /// Returns whether the owner may still write, because the direction was neither ended nor reset.
     pub(crate) fn is_open(&self) -> bool {
         self.end == Told::Never && self.reset == Told::Never
     }
@@ -91,7 +91,7 @@ impl SendHalf {
         self.bytes.extend(bytes);
     }
 
-    /// Ends the direction after all written bytes.
+    /// Ends the sending direction after all written bytes.
     pub(crate) fn finish(&mut self) {
         if self.is_open() {
             self.end = Told::Due;
@@ -127,7 +127,7 @@ impl SendHalf {
         }
     }
 
-    /// Raises the limit. A lower limit arrived late, and is ignored.
+    /// Raises the offset below which bytes may be sent. A lower limit arrived late, and is ignored.
     pub(crate) fn handle_credit(&mut self, limit: u64) {
         self.limit = self.limit.max(limit);
     }

@@ -16,7 +16,7 @@ use crate::stream::Stream;
 use crate::table::Table;
 use crate::writer::Writer;
 
-/// Fewest bytes of a stream that are worth a frame beside other frames. Chosen: a frame's header takes about ten bytes.
+/// Minimum number of stream bytes that are worth a frame beside others. Chosen: a frame's header takes about ten bytes.
 const DATA_MIN: usize = 32;
 
 /// The streams of an end.

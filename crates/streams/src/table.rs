@@ -8,13 +8,13 @@ use crate::error::{StreamError, Violation};
 use crate::id::{Side, StreamId};
 use crate::stream::Stream;
 
-/// Most streams that are open at a time, without the control stream. Source: the wire contract, docs/wire.md.
+/// Maximum number of open streams, without the control stream. Source: the wire contract, docs/wire.md.
 pub const STREAMS_MAX: usize = 256;
 
-/// Most refused streams whose refusal the peer has not acknowledged. Chosen: as many as a peer may have open.
+/// Maximum number of refusals of streams that the peer has not acknowledged. Chosen: as many as a peer may have open.
 const REFUSALS_MAX: usize = 256;
 
-/// Most streams that a server may open in a second. Source: the wire contract, docs/wire.md.
+/// Maximum number of streams that a server may open in a second. Source: the wire contract, docs/wire.md.
 const SERVER_OPENS_MAX: u32 = 100;
 
 /// The streams of one end.
@@ -28,7 +28,7 @@ pub(crate) struct Table {
     incoming: VecDeque<StreamId>,
     /// The peer's streams for which there was no room, and whether the refusal has to be sent.
     refused: BTreeMap<StreamId, bool>,
-    /// When the present second of counting began, and how many streams the peer has opened since.
+    /// When the present second began, and how many streams the peer has opened within it.
     opens: (Instant, u32),
 }
 
@@ -57,7 +57,7 @@ impl Table {
         Ok(id)
     }
 
-    /// Returns the next stream that the peer has opened.
+    /// Returns the next stream that the peer has opened. `None` if all were returned.
     pub(crate) fn accept(&mut self) -> Option<StreamId> {
         self.incoming.pop_front()
     }

@@ -6,7 +6,7 @@ use crate::frame::Frame;
 use crate::packet::send_time;
 use crate::recovery::Carried;
 
-/// The bytes of a packet, and a record of its parts for the time when the packet is acknowledged or lost.
+/// The bytes of a packet, and a record of its parts, which is needed when the packet is acknowledged or lost.
 #[derive(Debug)]
 pub(crate) struct Writer {
     payload: Vec<u8>,

@@ -20,9 +20,9 @@ pub(super) struct Company {
     /// Whether others may join, as the user's configuration says.
     usual: Door,
     is_locked: bool,
-    /// Whether a wish to lock or unlock the session is on its way: the server has not acknowledged it.
+    /// Whether a wish to lock or unlock the session is not yet acknowledged by the server.
     asks_lock: bool,
-    /// Whether a wish to end the joined clients is on its way: the server has not acknowledged it.
+    /// Whether a wish to end the joined clients is not yet acknowledged by the server.
     asks_end: bool,
 }
 
@@ -140,8 +140,8 @@ impl Company {
         (Some(Wish::Dismiss), "The server is asked to end the joined clients.")
     }
 
-    /// Returns messages for the user about the wishes that the server has taken since the last call. Call this only
-    /// while the server has taken all wishes.
+    /// Returns messages for the user about the wishes that the server has acknowledged since the last call. Call this
+    /// only while no wish is unacknowledged.
     pub(super) fn handle_wishes_taken(&mut self) -> impl Iterator<Item = &'static str> + use<> {
         let locked =
             if self.is_locked { "Locked: nobody joins or takes over." } else { "Unlocked." };

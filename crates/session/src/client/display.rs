@@ -136,7 +136,7 @@ impl Display {
                 || self.engine.poll_timeout().is_some_and(|due| due <= now))
     }
 
-    /// Returns the bytes that lead to the newest picture or towards it.
+    /// Returns the bytes that draw the newest picture, or a stage on the way to it.
     pub(super) fn draw(
         &mut self,
         now: Instant,
@@ -185,7 +185,7 @@ impl Display {
         questions
     }
 
-    /// Returns when time alone causes output: by an effect such as a bell, and by a prediction.
+    /// Returns when output is due without another event, for an effect such as a bell and for a prediction.
     pub(super) fn poll_timeout(&self) -> [Option<Instant>; 2] {
         [self.one_shot_effects.poll_timeout(), self.engine.poll_timeout()]
     }

@@ -70,7 +70,7 @@ impl Client {
         self.refresh(now);
     }
 
-    /// Shows the answer to something that the user has done, for three to ten seconds.
+    /// Shows the answer to an action of the user for three to ten seconds.
     pub fn answer(&mut self, now: Instant, text: String) {
         self.notice_bar.notices.answer(now, text);
         self.refresh(now);
@@ -242,7 +242,7 @@ impl Client {
     }
 
     /// Returns when to end the session without the server's answer, and the outcome in that case. `None` if no such end
-    /// is planned, or the server was heard after all. It then gets all the time that an orderly end takes.
+    /// is planned, or the server was heard after all. The client then waits for the server's answer.
     pub(super) fn pending_farewell(&self) -> Option<(Instant, ClientOutcome)> {
         let is_unheard = |outcome| match outcome {
             ClientOutcome::NeverConnected => self.is_connecting(),

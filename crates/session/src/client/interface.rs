@@ -47,7 +47,7 @@ impl ClientConfig {
     pub(super) fn understood(&self, engine: &dyn Engine) -> Option<Capabilities> {
         let unused = [
             (engine.uses_tty(), Capabilities::TTY),
-            // Predictions are judged by echo acks, so only a client without predictions accepts late echo acks.
+            // Echo acks confirm or refute predictions, so only a client without predictions accepts late echo acks.
             (self.prediction.preference == Preference::Never, Capabilities::LATE_ACK),
             (self.terminal.scrollback, Capabilities::SCROLLBACK),
             (self.offers_status, Capabilities::LOSS_REPORT),

@@ -105,7 +105,7 @@ impl NoticeBar {
         let locked = requests.lock.then(|| self.company.toggle_lock(transport));
         let decided = [dismissed, locked];
         for (wish, text) in decided.iter().flatten() {
-            // The answer to a wish follows when the server has taken it.
+            // The user is told the result of a wish once the server has acknowledged it.
             match wish {
                 Some(_) => self.notices.say(now, *text),
                 None => self.notices.answer(now, *text),
@@ -114,7 +114,7 @@ impl NoticeBar {
         decided.into_iter().flatten().filter_map(|(wish, _)| wish)
     }
 
-    /// Tells the user that the server has taken all wishes.
+    /// Tells the user the results of the wishes, after the server has acknowledged all of them.
     pub(super) fn handle_wishes_taken(&mut self, now: Instant) {
         let said: Vec<_> = self.company.handle_wishes_taken().collect();
         if !said.is_empty() {
@@ -152,7 +152,7 @@ impl NoticeBar {
         &self.overlay
     }
 
-    /// Returns when time alone changes the bar, and when it changes the status.
+    /// Returns when the bar, and when the status, next changes without another event.
     pub(super) fn poll_timeout(&self) -> [Option<Instant>; 2] {
         [self.bar_due, self.status.poll_timeout()]
     }

@@ -26,7 +26,7 @@ pub(super) mod field {
     pub(crate) const ARRIVED: u32 = 9;
     pub(crate) const TYPED: u32 = 10;
 
-    /// Subfields: the number of a state, or the position of the first event or key; the encoded state, events or keys.
+    /// Subfields: `NUM` is the number of a state, or the position of the first event or key. `BYTES` is the content.
     pub(crate) const NUM: u32 = 1;
     pub(crate) const BYTES: u32 = 2;
     /// The number of the state from which a diff starts; 0 is a blank screen of the size in `COLUMNS` and `ROWS`.
@@ -49,7 +49,7 @@ pub struct Record {
     pub is_whole: bool,
 }
 
-/// Why a client cannot go on from a record.
+/// The reason why a client cannot continue a session from a record.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResumeError {
     /// The bytes are not a record, or are a record of another version.

@@ -16,10 +16,10 @@ use crate::user_stream::{UserEvent, UserStream};
 /// reach it, and a client that starts just below it has half of all 63-bit numbers left.
 const NUMBER_MAX: u64 = 1 << 62;
 
-/// Most server states in a client's record for a Mosh server. Chosen: twice as many as a client keeps.
+/// Maximum number of server states in a client's record for a Mosh server. Chosen: twice as many as a client keeps.
 const STATES_MAX: usize = 2048;
 
-/// Most input events in a client's record for a Mosh server. Chosen: twice as many as a client lets wait.
+/// Maximum number of input events in a record for a Mosh server. Chosen: twice as many as may be unacknowledged.
 const EVENTS_MAX: usize = 2 * 1024 * 1024;
 
 impl Client {

@@ -14,14 +14,14 @@ use crate::message::{bytes_field, put_bytes_field, put_varint_field};
 /// 2^47 cipher blocks allows 2^24 such reservations.
 const RESERVED_AT_ONCE: u64 = 1 << 16;
 
-/// Fewest reserved numbers that may be left. With fewer, the client reserves further numbers.
+/// Number of reserved datagram numbers left below which the client reserves further ones.
 const RESERVED_LEFT_MIN: u64 = 1 << 12;
 
 /// Cipher blocks of the largest datagram.
 const DATAGRAM_BLOCKS: u64 = 128;
 
-/// Most bytes appended to a record (for a Mosh server) of up to 64 KiB before it is written as a whole again. Chosen:
-/// in a flood of output it costs less than the frames since the last one. A client that resumes reads some 320 KiB.
+/// Maximum bytes appended to a record (for a Mosh server) of up to 64 KiB before all of it is written again. Chosen: in
+/// a flood of output, that costs less than the appended frames. A client that resumes reads some 320 KiB.
 const APPENDED_MAX: usize = 256 * 1024;
 
 /// The bound of [`APPENDED_MAX`] for a longer record, as a multiple of its length when it was last written as a whole.

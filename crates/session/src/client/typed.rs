@@ -12,11 +12,11 @@ use crate::message::{
     Fields, Value, bytes_field, number, put_bytes_field, put_varint_field, string,
 };
 
-/// Most bytes appended to a record of typed keys before it is written again without the keys that have arrived. A
-/// longer record may grow by its own length. Chosen: a page of memory.
+/// Maximum number of bytes appended to a record of typed keys before it is written again without arrived keys. A longer
+/// record may grow by its own length. Chosen: a page of memory.
 const APPENDED_MAX: usize = 4096;
 
-/// Most typed keys in a client's record. Chosen: twice as many as a client lets wait for the server.
+/// Maximum number of typed keys in a client's record. Chosen: twice as many as a client keeps unacknowledged.
 const KEYS_MAX: usize = 2 * 1024 * 1024;
 
 /// The typed keys that the server has not acknowledged, and how much of them the record contains.
@@ -26,7 +26,7 @@ pub(super) struct TypedKeys {
     start: u64,
     /// The held keys; `None` stands for a key that may be a secret.
     keys: VecDeque<Option<u8>>,
-    /// For each group of keys that were sent together, the positions after it in the user stream and among the keys.
+    /// For each group of keys that were sent together, its end as a position in the user stream and among the keys.
     runs: VecDeque<(u64, u64)>,
     /// Keys up to this position are in the record.
     written_to: u64,

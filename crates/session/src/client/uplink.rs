@@ -98,7 +98,7 @@ impl Uplink {
         }
     }
 
-    /// Returns whether the server has taken all wishes.
+    /// Returns whether the server has acknowledged all wishes.
     pub(super) fn are_wishes_taken(&self, transport: &ClientTransport) -> bool {
         self.wishes.is_empty() && self.wished_until <= transport.known_receiver_state().end()
     }

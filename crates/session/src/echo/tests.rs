@@ -122,7 +122,7 @@ fn typed_at(program: Program, wait: EchoWait) -> (f64, u64, u64) {
         if next_key == now {
             let number = u64::try_from(keys.len()).unwrap();
             next_key += 60 + pause.at(number).below(240) + if number % 8 == 0 { 500 } else { 0 };
-            // Echoes keep their order.
+            // A program echoes keys in the order in which they were typed.
             echoes.push((now + program(number)).max(echoes.last().copied().unwrap_or(0)));
             keys.push(now);
             history.delivered(StateNum::new(number + 1), ms(now));

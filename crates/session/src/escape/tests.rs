@@ -99,7 +99,7 @@ fn every_form_of_the_escape_key_takes_every_form_of_a_command() {
             let typed = format!("a{key}{command}");
             assert_eq!(filtered(DEFAULT, typed.as_bytes()), (b"a".to_vec(), requests), "{typed:?}");
         }
-        // The pass key sends the bytes of the escape key, and any other key sends both.
+        // After the escape key, a pass key sends only the escape key, and any other key sends both.
         for pass in ["^", "\x1b[94u", "\x1b[54:94;2u", "\x1b[54;2u"] {
             let typed = format!("{key}{pass}");
             let passed = (key.as_bytes().to_vec(), NOTHING);

@@ -7,12 +7,12 @@ use crate::message::{RESIZE, first_instruction, member, read_resize, refused, st
 use crate::part::{Replica, Work};
 use crate::parts::Parts;
 
-/// Most resizes in one diff of the screen. Chosen: Mosh 1.4.0 writes one; without a bound a small diff could make the
-/// client build a huge screen again and again.
+/// Maximum number of resizes in one diff of the screen. Chosen: Mosh 1.4.0 writes one; without a bound a small diff
+/// could make the client build a huge screen again and again.
 pub(super) const RESIZES_MAX: usize = 16;
 
-/// Most work that one diff may cost the client, in cells (`Terminal::effort`). Chosen: twice the cost of 4 MiB of text,
-/// the longest instruction of the transport. This is about 160 ms of work, done in steps.
+/// Maximum work that one diff may cost the client, in cells (`Terminal::effort`). Chosen: twice the cost of 4 MiB of
+/// text, the longest instruction of the transport. This is about 160 ms of work, done in steps.
 pub(super) const EFFORT_MAX: u64 = 160_000_000;
 
 /// Cost of reading an instruction of a diff, in cells. Each byte of an instruction without terminal bytes costs
@@ -20,7 +20,7 @@ pub(super) const EFFORT_MAX: u64 = 160_000_000;
 const INSTRUCTION_EFFORT: u64 = 64;
 const BYTE_EFFORT: u64 = 16;
 
-/// The reason why `unreachable!` holds: diffs are applied only to a client's copy.
+/// The panic message of code that is unreachable because diffs are applied only to a client's copy.
 const PUBLISHED: &str = "nothing is played into a published picture";
 
 /// The progress of one diff that is applied to a client's copy, and its cost.
@@ -100,7 +100,7 @@ impl Play {
         Ok(true)
     }
 
-    /// Applies a member of a diff that holds no terminal bytes: a resize, or data beside the picture.
+    /// Applies a `HostMessage` field without terminal bytes: a resize, or data beside the picture.
     fn obey(&mut self, state: &mut HostScreen, number: u32, body: &[u8]) -> Result<(), ApplyError> {
         let Picture::Replica(terminal) = &mut state.picture else { unreachable!("{PUBLISHED}") };
         if number != RESIZE {

@@ -11,7 +11,7 @@ use crate::parts::clipboard::{Clipboard, Outbox, PIECE_MAX};
 use crate::parts::notifications::{Notifications, Recent};
 
 const ROVE: Capabilities = crate::CAPABILITIES;
-/// A rove without the extension for the pty's modes.
+/// The extensions of a rove peer that does not support the pty's modes.
 const UNTOLD: Capabilities = ROVE.difference(Capabilities::TTY);
 
 fn size(columns: u16, rows: u16) -> Size {
@@ -52,25 +52,25 @@ fn followed(window: Size, states: &[&HostScreen]) -> (HostScreen, Vec<u8>) {
     (replica, diff)
 }
 
-/// Returns the number and the body of each member of a diff.
+/// Returns the field number and the body of each instruction in a diff (a `HostMessage`).
 fn members(diff: &[u8]) -> Vec<(u32, &[u8])> {
     let member = |instruction| message::member(instruction, |_| true).unwrap().unwrap();
     message::instructions(diff).map(|instruction| member(instruction.unwrap())).collect()
 }
 
-/// Returns the numbers of the members of a diff.
+/// Returns the field numbers of the instructions in a diff.
 fn numbers(diff: &[u8]) -> Vec<u32> {
     members(diff).into_iter().map(|(number, _)| number).collect()
 }
 
-/// Returns a diff that consists of these members.
+/// Returns a diff with an instruction for each of these fields.
 fn diff_of(members: &[(u32, Vec<u8>)]) -> Vec<u8> {
     let mut message = Vec::new();
     members.iter().for_each(|(number, body)| put_member(&mut message, *number, body));
     message
 }
 
-/// Returns the member with these terminal bytes.
+/// Returns the `HostMessage` field with these terminal bytes.
 fn host_bytes(bytes: &[u8]) -> (u32, Vec<u8>) {
     (HOST_BYTES, bytes_field(HOST_BYTES_STRING, bytes))
 }

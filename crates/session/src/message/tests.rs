@@ -19,7 +19,7 @@ fn a_resize_is_the_bytes_stock_writes() {
 
 #[test]
 fn unknown_members_are_skipped() {
-    // Member 9 (bytes), then a known member, then an unknown fixed32 and an unknown fixed64.
+    // The fields are number 9 (bytes), a known one, an unknown fixed32 and an unknown fixed64.
     let mixed =
         b"\x0a\x02\x4a\x00\x0a\x05\x12\x03\x22\x01\x65\x7d1234\x79\x31\x32\x33\x34\x35\x36\x37\x38";
     let bodies: Vec<&[u8]> = instructions(mixed).collect::<Result<_, _>>().unwrap();

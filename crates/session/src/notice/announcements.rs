@@ -9,7 +9,7 @@ use rove_units::{Duration, Instant};
 const SHOWN: Duration = Duration::from_secs(10);
 /// How long an announcement stays while another one waits. Chosen: long enough to read it once.
 const SHOWN_MIN: Duration = Duration::from_secs(3);
-/// Most announcements that the client keeps until the user has read them. Chosen: all are read in half a minute.
+/// Maximum number of announcements kept until the user has read them. Chosen: all are read in half a minute.
 const KEPT_MAX: usize = 8;
 
 /// The announcements that are shown one after the other.
@@ -22,7 +22,7 @@ pub(super) struct Announcements {
     since: Instant,
     /// How many announcements were dropped, because [`KEPT_MAX`] others waited.
     missed: u32,
-    /// Since when something else hides the announcements. While they are hidden, their display time does not pass.
+    /// Since when the help or a question hides the announcements. Meanwhile their display time does not pass.
     hidden_since: Option<Instant>,
 }
 
@@ -45,8 +45,8 @@ impl Announcements {
         }
     }
 
-    /// Adds the answer to something that the user has done. It is shown at once, in front of waiting events. It removes
-    /// the last answer, which may name a state that has changed.
+    /// Adds the answer to an action of the user. The answer is shown at once, before waiting events, and replaces the
+    /// last answer, which may name a state that has changed.
     pub(super) fn answer(&mut self, now: Instant, text: String) {
         self.drop_read(now);
         self.kept.retain(|(_, times)| *times > 0);
@@ -58,7 +58,7 @@ impl Announcements {
         self.since = now;
     }
 
-    /// Notes whether something else hides the announcements from now on.
+    /// Notes whether the help or a question hides the announcements from now on.
     pub(super) fn set_hidden(&mut self, now: Instant, is_hidden: bool) {
         match self.hidden_since {
             None if is_hidden => {

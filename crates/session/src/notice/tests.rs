@@ -103,7 +103,7 @@ fn silence_is_told_by_what_is_missing() {
         ),
         (49_999, deaf, ""),
         (51_000, deaf, "rove: Last reply 11 seconds ago. [To quit: Ctrl-^ .]"),
-        // If contact and reply are both late, the bar tells the last contact.
+        // If the last contact and the last reply are both long ago, the bar tells the last contact.
         (57_000, deaf, "rove: Last contact 7 seconds ago. [To quit: Ctrl-^ .]"),
     ];
     for (now, contact, wanted) in table {
@@ -150,7 +150,7 @@ fn messages_last_as_long_as_they_matter() {
     let both = "rove: no route (8 s without contact.) [To quit: Ctrl-^ .]";
     assert_eq!(text(&late, 8_000, fine), both);
 
-    // The remedy is the same whether this computer refuses to send or the path drops datagrams.
+    // For a send error of this computer, the bar gives the same advice whether or not the server is still heard.
     for (error, reply_at, wanted) in [
         ("Operation not permitted", None, "Operation not permitted. Try --tunnel, rove doctor"),
         (
@@ -257,7 +257,7 @@ fn half_a_minute_without_contact_names_what_helps_where_udp_is_blocked() {
     ] {
         assert_eq!(text(&notices(), now, contact(Some(heard), Some(1_000))), wanted, "{now} ms");
     }
-    // A tunnel uses no UDP, and the program `mosh` has no such commands.
+    // With a tunnel the advice `--tunnel` is useless, and the program `mosh` has no such option.
     let mut tunnelled = notices();
     tunnelled.tunnel(None);
     let mosh = Notices::new("mosh".to_owned(), None, false);
@@ -287,11 +287,11 @@ fn a_server_whose_host_refuses_is_gone_after_ten_seconds_without_contact() {
     }
     let old = text(&notices(), 14_001, refused(Some(1_000), 4_000));
     assert!(!old.contains("gone"), "{old}");
-    // A server that never answered is not called gone, and `mosh` never says so.
+    // The bar does not call a server gone that never answered, and `mosh` calls no server gone.
     assert!(!text(&notices(), 11_000, refused(None, 4_000)).contains("gone"));
     let mosh = Notices::new("mosh".to_owned(), None, false);
     assert!(!text(&mosh, 11_000, refused(Some(1_000), 4_000)).contains("gone"));
-    // This notice hides the network error that tells of the refusal.
+    // The notice that the server is gone hides the network error "Connection refused".
     let mut notices = notices();
     notices.network_error(ms(10_500), "Connection refused");
     assert_eq!(text(&notices, 11_000, refused(Some(1_000), 10_500)), told);

@@ -18,12 +18,12 @@ const TEXT: u32 = 3;
 const SELECTIONS: u32 = 4;
 const LENGTH: u32 = 5;
 
-/// Most copied text that one frame adds, in bytes. Chosen: with RTT 100 ms such pieces fill a line of 1 Mbit/s. A key's
-/// echo never waits for more than one.
+/// Maximum length in bytes of copied text that one frame adds. Chosen: with RTT 100 ms such pieces fill a line of 1
+/// Mbit/s. A key's echo never waits for more than one.
 pub(crate) const PIECE_MAX: usize = 8 * 1024;
 
-/// Largest window: most copied text sent and not yet acknowledged, in bytes. Chosen: four pieces cover the round trip
-/// and the delayed acknowledgment.
+/// Largest window: maximum length in bytes of copied text that is sent and not acknowledged. Chosen: four pieces cover
+/// the round trip and the delayed acknowledgment.
 pub(crate) const WINDOW_MAX: usize = 4 * PIECE_MAX;
 
 /// Smallest window, in bytes: at the start, and after any number of losses. Chosen: a quarter of a second of 128
@@ -252,7 +252,7 @@ impl<'a> CopyPiece<'a> {
         body
     }
 
-    /// Reads the body of a member. Selections that are not UTF-8 are read as `?`, which no terminal knows.
+    /// Reads the body of the clipboard's field. Selections that are not UTF-8 are read as `?`, which no terminal knows.
     fn read(body: &'a [u8]) -> Result<Self, ApplyError> {
         let selections = core::str::from_utf8(string(body, SELECTIONS)?).unwrap_or("?");
         let length = number(body, LENGTH)?;
@@ -275,7 +275,7 @@ pub(crate) struct Outbox {
     newest: Clipboard,
     /// The newest state that had been sent when the length of the published text last changed.
     changed_after: Option<StateNum>,
-    /// The current window: most text sent and not yet acknowledged, in bytes.
+    /// The current window: maximum length in bytes of the text that is sent and not acknowledged.
     window: usize,
     /// How many bytes the client was known to hold at the last [`Outbox::flush`].
     acknowledged: usize,

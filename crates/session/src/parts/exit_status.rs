@@ -1,4 +1,4 @@
-//! The exit status of the remote command, or the cause that ended the session first, sent between two roves.
+//! How the session ended, sent between two roves: the command's exit status, or the cause if the command still ran.
 
 use core::net::IpAddr;
 

@@ -7,8 +7,8 @@ use rove_ssp::{ApplyError, Capabilities};
 use crate::message::{Fields, Value, number, put_bytes_field, put_varint_field, refused, string};
 use crate::part::{Part, Receiver, Replica};
 
-/// Most joined clients of a session, beside its own client. Chosen: a class before a teacher's screen. Each costs the
-/// server a screen, and an attempt to decrypt each datagram of unknown origin with its key.
+/// Maximum number of joined clients of a session, beside its own client. Chosen: a class before a teacher's screen.
+/// Each costs the server a screen, and an attempt to decrypt each datagram of unknown origin with its key.
 pub const JOINED_MAX: usize = 16;
 
 /// Longest description of a joined client, in bytes. Chosen: an address, a process and a user have room.

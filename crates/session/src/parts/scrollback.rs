@@ -28,23 +28,23 @@ const TEXT: u32 = 4;
 const ROW: u32 = 5;
 const WRAPS: u32 = 6;
 
-/// Most lines in one member. Chosen: a screenful; drawing 128 lines takes well under a millisecond.
+/// Maximum number of lines in one instruction. Chosen: a screenful; drawing 128 lines takes well under a millisecond.
 const MEMBER_LINES_MAX: usize = 128;
 
-/// Most cells of the lines that a state holds, blank cells included. Chosen: twice the cells that the server sends
-/// before an acknowledgment, see [`outbox`]; that is 32 MiB if no cell is blank.
+/// Maximum number of cells of the lines that a state holds, blank cells included. Chosen: twice the cells that the
+/// server sends before an acknowledgment, see [`outbox`]; that is 32 MiB if no cell is blank.
 const CELLS_MAX: usize = 2 * 1024 * 1024;
 
-/// Most memory that the lines of a state use, in bytes. Chosen: the most that [`outbox`] sends before an
-/// acknowledgment, in empty lines of a hundred bytes each.
+/// Memory limit of the lines of a state, in bytes. Chosen: as much as [`outbox`] sends before an acknowledgment, in
+/// empty lines of a hundred bytes each.
 pub(crate) const BYTES_MAX: usize = 6 * 1024 * 1024;
 
-/// Longest text of one member, in bytes. Chosen: one line of 4096 columns with a few colours, combining characters and
-/// links. Such a line has a member of its own.
+/// Maximum length of the text of scrolled-off lines in one instruction, in bytes. Chosen: one line of 4096 columns with
+/// a few colours, combining characters and links. Such a line has an instruction of its own.
 const TEXT_MAX: usize = 256 * 1024;
 
-/// Most work that the lines of one member may cost, in cells ([`Terminal::effort`]). Chosen: each cell of
-/// 128 lines of 4096 columns written several times; some milliseconds.
+/// Maximum work that the lines of one instruction may cost, in cells ([`Terminal::effort`]). Chosen: each cell of 128
+/// lines of 4096 columns written several times; some milliseconds.
 const EFFORT_MAX: u64 = 8_000_000;
 
 /// A scrolled-off line, and its number since the session's start.
@@ -107,12 +107,12 @@ impl Scrolled {
         debug_assert!(!self.held.is_empty() || (self.cells, self.bytes) == (0, 0));
     }
 
-    /// Adds the lines of one member, in place of lines with equal or higher numbers. `screen` is the base state's
+    /// Adds the lines of one instruction, in place of lines with equal or higher numbers. `screen` is the base state's
     /// screen, and `work` the cost of the diff so far.
     ///
     /// # Errors
     ///
-    /// Returns the rule that the member breaks.
+    /// Returns the rule that the instruction breaks.
     fn take(
         &mut self,
         wire: &WireLines<'_>,
@@ -212,12 +212,12 @@ impl Part for Scrolled {
     }
 }
 
-/// Scrolled-off lines, as one member of a `HostMessage` encodes them.
+/// Scrolled-off lines, as one field of a `HostMessage` instruction encodes them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct WireLines<'a> {
     /// The number of the first line. Lines of the base state from this number on are dropped.
     first: u64,
-    /// How many lines the member holds. With 0, it only states that the lines of the state end before number `first`.
+    /// How many lines the field holds. With 0, it only states that the lines of the state end before number `first`.
     count: u64,
     /// Width of the lines, in columns; all are equally wide.
     columns: u64,
@@ -260,7 +260,7 @@ impl<'a> WireLines<'a> {
     }
 }
 
-/// Returns how many of the lines fit into one member: from the first on, with successive numbers and equal width.
+/// Returns how many of `lines`, from the first on, one instruction can hold: equally wide ones with successive numbers.
 fn run_length(lines: &[&Numbered]) -> usize {
     let (first, columns) = (lines[0].number, lines[0].line.columns());
     let is_next = |(held, number): &(&&Numbered, u64)| {
@@ -270,7 +270,7 @@ fn run_length(lines: &[&Numbered]) -> usize {
 }
 
 /// Returns how many of the lines, from the first on, are on successive rows of `screen`, and the row of the first line.
-/// A line that wraps into the next ends the count, because only the last line of a member can say that it wraps.
+/// A line that wraps into the next ends the count, because only an instruction's last line can be marked as wrapping.
 fn on_screen(screen: Option<&Screen>, lines: &[&Numbered]) -> (usize, u16) {
     let Some(screen) = screen else { return (0, 0) };
     let is_shown = |row: u16, held: &Numbered| {

@@ -13,14 +13,14 @@ pub(super) fn diff<P: Part>(old: &P, new: &P) -> Vec<u8> {
     new.diff_from(old, &receiver).iter().flat_map(|body| member::<P>(body)).collect()
 }
 
-/// Returns a message with one member of the part.
+/// Returns a message with one instruction of the part.
 pub(super) fn member<P: Part>(body: &[u8]) -> Vec<u8> {
     let mut message = Vec::new();
     put_member(&mut message, P::MEMBER, body);
     message
 }
 
-/// Returns a part after it has applied a message that contains only members of this part.
+/// Returns a part after it has applied a message that contains only instructions of this part.
 pub(super) fn applied<P: Part>(mut part: P, diff: &[u8]) -> Result<P, ApplyError> {
     let (screen, mut work) = (Screen::blank(Size::DEFAULT), Work::default());
     for instruction in message::instructions(diff) {

@@ -7,14 +7,14 @@ use rove_terminal::{ClusterWidths, NewerChar};
 use super::columns::{SAMPLES, Sample};
 use crate::report::{Rgb, TerminalReport};
 
-/// Most digits and semicolons in the answer to the device attributes question (DA1). Chosen: the longest of today's
-/// terminals has some forty.
+/// Maximum number of digits and semicolons in the answer to the device attributes question (DA1). Chosen: the longest
+/// of today's terminals has some forty.
 const ATTRIBUTES_MAX: usize = 64;
-/// Most digits and semicolons in any other numeric answer of the terminal.
+/// Maximum number of digits and semicolons in any other numeric answer of the terminal.
 const NUMBERS_MAX: usize = 16;
-/// Most characters of a colour in the terminal's answer: `rgba:` and four groups of four digits.
+/// Maximum number of characters of a colour in the terminal's answer: `rgba:` and four groups of four digits.
 const COLOR_MAX: usize = 24;
-/// Most characters in the answer with a terminal's name and version (XTVERSION). Chosen: four times today's longest.
+/// Maximum length of a terminal's name and version (XTVERSION), in characters. Chosen: four times today's longest.
 pub(super) const VERSION_MAX: usize = 128;
 
 /// The ends of a control string that terminals write: ST, or BEL as in early versions of xterm.

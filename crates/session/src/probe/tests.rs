@@ -313,7 +313,7 @@ fn a_terminal_that_prints_a_question_shows_nothing_of_it() {
     host.write(b"one\r\n\x1b[31mtwo");
     let before = host.snapshot();
     let questions = Probe::new(true).ask(at(0), false, Some(4));
-    // Terminal.app gives up at the dollar sign, and prints the rest.
+    // Terminal.app stops reading the question at the dollar sign, and prints the rest.
     let misread = String::from_utf8(questions).unwrap().replace("$p", "\x18p");
     assert_eq!(misread.matches("\x18p").count(), 3);
     host.write(misread.as_bytes());

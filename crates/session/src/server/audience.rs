@@ -409,7 +409,7 @@ impl Member {
         self.is_away = self.missed_since().is_some_and(|at| at + AWAY_AFTER <= now);
     }
 
-    /// Returns when the client's silence has its next consequence. `None` before its first message.
+    /// Returns when the silent client next counts as away or is dropped. `None` before its first message.
     fn silent_until(&self) -> Option<Instant> {
         Some(self.missed_since()? + if self.is_away { SILENCE_MAX } else { AWAY_AFTER })
     }

@@ -1,8 +1,8 @@
 //! The queue of bytes for the pty.
 
-/// Most bytes of input that wait for the pty. Above this bound the clients must pause their input. A program that has
-/// stopped reading then loses nothing, and the server's memory is bounded. A single client message may exceed it by its
-/// own length. Chosen: the bound of a client's own queue.
+/// Maximum number of bytes of input that wait for the pty. Above this bound the clients must pause their input. A
+/// program that has stopped reading then loses nothing, and the server's memory is bounded. A single client message may
+/// exceed it by its own length. Chosen: the bound of a client's own queue.
 const HOST_INPUT_MAX: usize = 1_048_576;
 /// While this many bytes wait for the pty, joined clients must pause their input, and programs get no answers. Chosen:
 /// half. Only the own client may fill the rest. So nobody else can prevent that its wishes (to end joined clients, to
@@ -31,8 +31,8 @@ impl HostInput {
         self.holds_joined = hold(self.holds_joined, OTHERS_INPUT_MAX);
     }
 
-    /// Appends the terminal's answers to programs. A program that asks without reading gets no more than a half full
-    /// queue of them.
+    /// Appends the terminal's answers to programs. A program that asks and does not read gets answers only until the
+    /// queue is half full.
     pub(super) fn answer(&mut self, replies: impl IntoIterator<Item = u8>) {
         if self.waiting().len() < OTHERS_INPUT_MAX {
             self.bytes.extend(replies);

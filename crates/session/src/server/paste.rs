@@ -36,7 +36,7 @@ pub enum Untyped {
 ///
 /// # Errors
 ///
-/// Returns why nothing is typed.
+/// Returns the reason why the text is not typed.
 pub(super) fn type_text(
     input: &mut HostInput,
     screen: &Screen,
@@ -57,7 +57,7 @@ pub(super) fn type_text(
 ///
 /// # Errors
 ///
-/// Returns why nothing may be typed.
+/// Returns the reason why no text may be typed.
 fn may_type(screen: &Screen, tty: Option<Tty>) -> Result<bool, Untyped> {
     let modes = tty.ok_or(Untyped::NoProgram)?.modes;
     let (echoes, reads_lines) =

@@ -51,8 +51,8 @@ pub(super) struct Publisher {
     busy_until: Option<Instant>,
     /// Until when the server holds back a half-drawn screen. `None` if the newest screen is published.
     held_until: Option<Instant>,
-    /// When the acknowledgment of sent copies and lines becomes overdue, so that the server withdraws most of them.
-    /// `None` if all are acknowledged.
+    /// When the acknowledgment of sent clipboard text and scrolled-off lines becomes overdue, so that the server
+    /// withdraws most of both. `None` if all are acknowledged.
     overdue_at: Option<Instant>,
 }
 
@@ -98,7 +98,7 @@ impl Publisher {
         self.come(terminal);
     }
 
-    /// Handles output of programs, and its copies and notifications. A Mosh 1.4.0 client gets copies with the screen.
+    /// Handles output of programs, with copied text and notifications. Mosh 1.4.0 gets copied text with the screen.
     pub(super) fn handle_output(
         &mut self,
         now: Instant,

@@ -31,10 +31,10 @@ const FAREWELL_MAX: Duration = Duration::from_secs(10);
 /// twice the longest diff of a rove client. A stock client cannot join.
 const JOINED_INSTRUCTION_MAX: usize = 64 * 1024;
 
-/// Most clients of a session that the server remembers. Chosen: more logins than a session has in a year.
+/// Maximum number of clients of a session that the server remembers. Chosen: more logins than a session has in a year.
 const OWN_CLIENTS_MAX: usize = 1024;
 
-/// Most invited clients that never came and are remembered. Chosen: few users have more logins fail in a row.
+/// Maximum number of remembered invited clients that never came. Chosen: few users have more logins fail in a row.
 const NEVER_CAME_MAX: usize = 8;
 
 /// A client that is invited to take the session over.
@@ -69,7 +69,7 @@ pub(super) struct Succession {
     /// the present client's keys that the server had taken at the invitation. While that number stays the same, the
     /// server has taken none of the invited client's keys. A later client may continue with them.
     never_came: VecDeque<(ClientId, u64)>,
-    /// Until when the present client's input waits, or has waited, for a newcomer. `None` if it never waited.
+    /// Until when the present client's input waits, or has waited, for an invited client. `None` if it never waited.
     held_until: Option<Instant>,
     leaving: Option<(Publisher, Instant)>,
 }

@@ -9,7 +9,7 @@ use crate::wish::Wish;
 
 pub(super) const KEYSTROKE: u32 = 2;
 pub(super) const KEYSTROKE_KEYS: u32 = 4;
-/// Member number of a report about the user's terminal, used between two roves only.
+/// Field number of a report about the user's terminal in a `UserMessage` instruction, used between two roves only.
 pub(super) const TERMINAL: u32 = 16;
 const TERMINAL_KITTY_KEYBOARD: u32 = 1;
 const TERMINAL_FOREGROUND: u32 = 2;
@@ -22,7 +22,7 @@ const TERMINAL_CLUSTER_WIDTHS: u32 = 9;
 const TERMINAL_READ_COPIED: u32 = 10;
 const TERMINAL_NEWER_WIDE: u32 = 11;
 
-/// Field number of a request about other clients or the session's size ([`Wish`]), used between two roves only.
+/// Field number of a [`Wish`] (about other clients or the session's size), used between two roves only.
 pub(super) const WISH: u32 = 17;
 
 /// Adds the collected keys as one instruction, if there are any, and empties the collection.
@@ -59,8 +59,8 @@ pub(super) fn write_report(message: &mut Vec<u8>, report: TerminalReport) {
     put_member(message, TERMINAL, &body);
 }
 
-/// Returns the report in the member's body, or `None` for an unknown kind or value, as a later version may send. The
-/// last of several reports counts.
+/// Returns the report in the body of the `UserMessage` field [`TERMINAL`]. `None` for an unknown kind or value, as a
+/// later version may send. The last of several reports counts.
 pub(super) fn read_report(body: &[u8]) -> Result<Option<TerminalReport>, ApplyError> {
     let mut report = None;
     let (mut width, mut height) = (None, None);
@@ -105,8 +105,8 @@ pub(super) fn write_wish(message: &mut Vec<u8>, wish: Wish) {
     put_member(message, WISH, &varint_field(field, value));
 }
 
-/// Returns the wish in the member's body, or `None` for an unknown kind or value, as a later version may send. If there
-/// are several, the last known wish counts.
+/// Returns the wish in the body of the `UserMessage` field [`WISH`]. `None` for an unknown kind or value, as a later
+/// version may send. If there are several, the last known wish counts.
 pub(super) fn read_wish(body: &[u8]) -> Result<Option<Wish>, ApplyError> {
     let mut wish = None;
     for field in Fields::of(body) {

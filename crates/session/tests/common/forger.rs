@@ -76,7 +76,7 @@ pub fn number(mut value: u32) -> Vec<u8> {
     out
 }
 
-/// Returns a member whose number takes two bytes.
+/// Returns a protobuf field of bytes whose number, from 16 on, takes two bytes.
 pub fn event(field: u8, body: &[u8]) -> Vec<u8> {
     let len = number(u32::try_from(body.len()).unwrap());
     [&[(field << 3 | 2) | 128, field >> 4][..], &len, body].concat()

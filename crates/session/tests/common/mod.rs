@@ -19,7 +19,7 @@ use rove_terminal::display::Repertoire;
 use rove_terminal::{Copied, OscSupport, Size, Terminal, TerminalCapabilities};
 use rove_units::{Duration, Instant, Seed};
 
-/// Most bytes that the driver reads from the user's terminal at once.
+/// Maximum number of bytes that the driver reads from the user's terminal at once.
 pub const READ_MAX: usize = 16_384;
 
 pub fn ms(millis: u64) -> Duration {
@@ -48,7 +48,7 @@ pub struct Typist {
     pub events: Vec<ClientEvent>,
     pub pending_max: u64,
     pub frames: usize,
-    /// The copies that the user's terminal was made to perform, in order.
+    /// The texts that the client copied to the clipboard of the user's terminal (OSC 52), in order.
     pub copied: Vec<Copied>,
     /// The notifications that the user's terminal was made to show, in order.
     pub notified: Vec<String>,

@@ -10,7 +10,7 @@ use rove_units::{Bytes, Duration, Instant};
 
 use crate::common::*;
 
-/// The step in which the time of a [`Crowd`] passes.
+/// The step by which the virtual time of a [`Crowd`] advances.
 const STEP: Duration = Duration::from_millis(5);
 
 /// A server and any number of clients, without any delay between them.

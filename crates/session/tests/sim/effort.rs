@@ -13,11 +13,11 @@ use rove_units::{Duration, Instant};
 use crate::common::forger::{Forger, host_bytes, member, varint};
 use crate::common::*;
 
-/// Most work by which a turn's last sequence exceeds the turn's bound, in cells. Chosen: a copy of all cells of the
+/// Maximum work by which a turn's last sequence exceeds the turn's bound, in cells. Chosen: a copy of all cells of the
 /// largest window here, with their marks and decorations.
 const SEQUENCE_MAX: u64 = 16_000_000;
 
-/// The largest window for which rove promises anything.
+/// The largest window for which rove promises limits of memory and work.
 const LARGE: (u16, u16) = (500, 200);
 
 /// A client with a large window, and a hostile server.
@@ -51,7 +51,7 @@ impl Victim {
         result
     }
 
-    /// Lets the client do the remaining work. Returns the most work in one turn, and how many turns there were.
+    /// Lets the client do the remaining work. Returns the maximum work in one turn, and how many turns there were.
     fn work(&mut self) -> (u64, usize) {
         let (mut most, mut turns) = (0, 0);
         while self.client.has_work() {

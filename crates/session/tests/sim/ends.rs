@@ -1,4 +1,4 @@
-//! Ends of sessions over paths that lose datagrams: who learns of them, and how long that takes.
+//! How sessions end over paths that lose datagrams: whether both ends learn of the end, and how long that takes.
 
 use rove_link::LinkConfig;
 use rove_link::net::Net;

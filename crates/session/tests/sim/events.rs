@@ -1,4 +1,4 @@
-//! Effects that happen once on the user's terminal, in virtual time: copies and bells.
+//! Effects that happen once on the user's terminal, in virtual time: copies to the clipboard (OSC 52) and bells.
 
 use rove_link::LinkConfig;
 use rove_ssp::Config;
@@ -7,7 +7,7 @@ use rove_units::{BitRate, Duration};
 
 use crate::common::*;
 
-/// Returns the bytes that a program writes to copy `text`.
+/// Returns the bytes that a program writes to copy `text` to the clipboard.
 fn copy(selections: &str, text: &str) -> Vec<u8> {
     format!("\x1b]52;{selections};{text}\x07").into_bytes()
 }
@@ -171,7 +171,7 @@ fn a_flood_of_copies_performs_some_and_the_newest() {
             pair.run_for(ms(10));
         }
         pair.run_for(secs(1));
-        // The client performs two copies a second for eleven seconds, and the first one at once.
+        // The client performs two copies a second for eleven seconds, and the first copy at once.
         let performed = pair.left.user.copied.len();
         assert!((18..=23).contains(&performed), "{performed} in eleven seconds");
         assert_eq!(pair.left.user.copied.last(), Some(&copied("c", "1999")));
@@ -269,10 +269,10 @@ fn nothing_is_passed_on_to_a_terminal_without_commands_but_the_bell() {
     assert_eq!(pair.left.terminal.screen().bells(), 1);
 }
 
-/// The delays for a user who types while a copy arrives.
+/// The delays for a user who types while copied text travels to the clipboard.
 #[derive(Debug)]
 struct Fare {
-    /// The time until the user's terminal performed the copy.
+    /// The time until the copied text reached the clipboard of the user's terminal.
     copied_in: Duration,
     /// The times from each key to its echo on the user's terminal, sorted.
     echoes: Vec<Duration>,
@@ -288,7 +288,7 @@ impl Fare {
     }
 }
 
-/// Types a key every 300 ms, while `len` characters are copied. The program echoes each key.
+/// Types a key every 300 ms, which the program echoes, while a copied text of `len` characters travels to the client.
 fn type_through_a_copy(link: &LinkConfig, len: usize) -> Fare {
     let mut pair = pair(link);
     pair.run_for(secs(3));

@@ -84,7 +84,7 @@ fn any_text() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Returns a diff for either end: valid members, members for the other end, and noise.
+/// Returns a diff for either end: valid instructions, instructions for the other end, and noise.
 fn any_diff() -> impl Strategy<Value = Vec<u8>> {
     let body = prop_oneof![
         4 => any_text().prop_map(|text| member(2, &member(4, &text))),
@@ -225,7 +225,7 @@ fn copies_and_notifications_of_a_hostile_rove_stay_words() {
         victim.receive(b"\rshown");
     }
     victim.receive("\x1b]2;\u{2028}\u{202e}t\u{e0041}itle\x07\rshown".as_bytes());
-    // Copies and notifications that break no rule are passed on.
+    // Copied text and notifications that break no rule reach the user's terminal.
     victim.receive_diff(copy(100, b"c", b"aGk="));
     victim.receive_diff(notification(100, b"9;done"));
     victim.output.extend(victim.end.client.close_terminal());

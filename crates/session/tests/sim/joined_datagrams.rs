@@ -25,7 +25,7 @@ fn a_datagram_of_a_joined_client_is_bounded_work_however_much_it_inflates_to() {
         let (now, source) = (trio.now(), "192.0.2.9:9".parse().unwrap());
         let mut forger = Forger::of(&joining.key, Direction::ToServer);
         let mut offer = |old, members| {
-            // Each empty member is two bytes.
+            // Each empty instruction takes two bytes.
             let instruction = state(old, old + 1, old, b"\x0a\x00".repeat(members));
             let datagrams = forger.datagrams(&instruction);
             assert!(datagrams.len() <= 8, "{} datagrams", datagrams.len());

@@ -8,7 +8,7 @@ use rove_units::Duration;
 
 use crate::common::*;
 
-/// A time shorter than the path of these tests takes one way.
+/// A time that is shorter than the one-way delay of these tests' path.
 const AT_ONCE: Duration = Duration::from_millis(1);
 
 const HALF_RTT: Duration = Duration::from_millis(150);

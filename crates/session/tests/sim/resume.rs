@@ -431,7 +431,7 @@ fn a_record_that_was_copied_and_is_resumed_twice_doubles_no_key() {
     run.left.kill();
     let (copy, id) = (run.left.written.clone(), run.left.written_id);
     let copied = LeftKeys::read(&copy).unwrap();
-    // Both copies ask while the session still has the former client. The last one to ask becomes the next client.
+    // The owners of both copies of the record ask for a key. The last one to ask becomes the next client.
     let ask = |run: &mut Run, key: u8| {
         let (now, chaff) = (run.now(), Seed::new(1).stream("server.chaff"));
         let (former, key) = (copied.former(id), Key::from_bytes([key; 16]));
@@ -468,7 +468,7 @@ fn two_copies_of_a_computer_that_resume_one_session_use_no_nonce_twice() {
     step(&mut run, 3000);
     run.left.kill();
     let copy = run.left.written.clone();
-    // The client asserts that no nonce is used twice. The second copy knows nothing of the first.
+    // The client asserts that no nonce is used twice. The client on the second computer knows nothing of the first.
     for (seed, jump, key) in [(2, 1 << 40, b"a"), (3, (1 << 49) + 7, b"b")] {
         run.left.written.clone_from(&copy);
         come_back(&mut run, seed, jump).expect("a record");

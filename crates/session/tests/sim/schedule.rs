@@ -33,7 +33,7 @@ struct Fated<E> {
     end: E,
     fates: VecDeque<Fate>,
     delayed: Vec<Datagram>,
-    /// Delayed datagrams that arrive after the datagram just sent.
+    /// The delayed datagrams that the network delivers after the datagram just sent.
     behind: VecDeque<Datagram>,
 }
 

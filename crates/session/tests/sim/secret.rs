@@ -89,7 +89,7 @@ struct Session {
     secrets: usize,
     /// The part of a line that the shell has read.
     line: Vec<u8>,
-    /// How many bytes of its input the far side has answered.
+    /// How many bytes of their input the host's programs have answered.
     answered: usize,
     /// How many frames the test has checked.
     frames: usize,
@@ -125,7 +125,7 @@ impl Session {
         session
     }
 
-    /// Lets time pass, in steps short enough for the far side to answer at once.
+    /// Lets time pass, in steps short enough for the host's programs to answer at once.
     fn run(&mut self, span: Duration) {
         let end = self.pair.now() + span;
         while self.pair.now() < end {

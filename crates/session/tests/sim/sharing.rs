@@ -400,7 +400,7 @@ fn events_of_the_past_do_not_happen_again_for_a_client_that_joins() {
     trio.run_for(secs(2));
     program(&mut trio, b"\x07\x1b]52;c;bmV3\x07\x1b]9;new\x07");
     trio.run_for(secs(5));
-    // Copies do not go to a viewer's clipboard.
+    // Text that programs copy does not go to a viewer's clipboard.
     for (client, bells, copies, told) in [(0, 4, 2, 2), (1, 1, 0, 1), (2, 1, 1, 1)] {
         let end = &trio.left.0[client];
         assert_eq!(end.terminal.screen().bells(), bells, "{client}");

@@ -82,7 +82,7 @@ fn a_shell_at_its_prompt_is_told_up_to_the_newest_input() {
     type_text(&mut pair, b"a");
     pair.run_for(secs(1));
     assert!(at_prompt(&mut pair) > before);
-    // The shell leaves its prompt without a key.
+    // The shell stops waiting at its prompt, although no key was typed.
     tell(&mut pair, Tty::USUAL);
     pair.run_for(secs(1));
     assert_eq!(pair.left.client.tty(), Some(Tty::USUAL));

@@ -10,7 +10,7 @@ pub(super) const KIND: u64 = 8;
 pub struct Listen {
     /// The number that the client chose for the listener. The server states it with each accepted connection.
     pub number: u64,
-    /// The place at which to listen.
+    /// The TCP port or socket path at which to listen.
     pub at: ListenPlace,
     /// The file mode mask (umask) of a new socket in the file system.
     pub mask: u32,
@@ -34,7 +34,7 @@ impl Listen {
     }
 }
 
-/// A place at which to listen.
+/// The TCP port or socket path at which a listener accepts connections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListenPlace {
     /// A TCP port.

@@ -5,10 +5,10 @@ use crate::fields::{put_bytes, put_number};
 /// Kind of a stream that carries a file. Source: the wire contract, docs/wire.md.
 pub(super) const KIND: u64 = 4;
 
-/// Most bytes of the name of a copied file. Source: Linux (NAME_MAX) and macOS.
+/// Maximum length of the name of a copied file, in bytes. Source: Linux (NAME_MAX) and macOS.
 pub const FILE_NAME_MAX: usize = 255;
 
-/// Most bytes of the name of the session for a copied file. Chosen: the longest name a user can give, and a number.
+/// Maximum length of the session's name for a copied file, in bytes. Chosen: the longest name of a user, and a number.
 const SESSION_MAX: usize = 64;
 
 /// A file that a client copies to its server. The client sends the bytes after this message, and then gets the answer.

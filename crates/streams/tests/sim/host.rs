@@ -12,7 +12,7 @@ use rove_units::{Bytes, Instant};
 /// Bytes that sealing adds: header and tag.
 pub(crate) const SEAL: usize = 24;
 
-/// The payload of a full packet: a datagram of 1,200 bytes.
+/// Bytes of the payload of a full packet, which is sent in a datagram of 1,200 bytes.
 pub(crate) const PACKET: usize = 1_200 - SEAL;
 
 /// The plan of an end for a stream.
@@ -126,7 +126,7 @@ impl Host {
             let left = job.plan.reads.map_or(u64::MAX, |(most, _)| most - job.read);
             if left == 0 {
                 if job.plan.reads.is_some_and(|(_, says_so)| says_so) {
-                    // This may fail, because the layer may know that nothing follows.
+                    // The call fails if the stream's end or reset has already arrived.
                     let _ = self.mux.stop(id, 5);
                     job.is_reset = true;
                 }

@@ -1,4 +1,4 @@
-//! A peer that has the key and breaks every rule. The end does not panic or grow, and closes with one sentence.
+//! A peer that has the key and breaks every rule. The end neither panics nor grows, and names the broken rule.
 
 use proptest::prelude::*;
 use rove_congestion::new_reno::NewReno;

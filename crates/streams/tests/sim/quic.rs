@@ -22,13 +22,13 @@ use rove_units::{BitRate, Bytes, Duration, Instant, Seed};
 use crate::host::{Host, PACKET, Plan};
 use crate::null_crypto::Null;
 
-/// For how long a copy runs.
+/// How long a transfer runs.
 const SPAN: Duration = Duration::from_secs(30);
 
 /// The number of runs of each kind.
 const SEEDS: u64 = 8;
 
-/// The number of runs at high loss. Chosen: there the shares of 8 seeds differ by a tenth from those of 40.
+/// The number of runs at high loss. Chosen: at high loss the shares of 8 seeds differ by a tenth from those of 40.
 const SEEDS_OF_LOSS: u64 = 40;
 
 /// The least share of quinn's bytes that our streams must move. Source: the decision to have streams of our own.
@@ -130,7 +130,7 @@ impl<C: Controller + Clone + Sync + 'static> ControllerFactory for Factory<C> {
     }
 }
 
-/// An end of a QUIC connection that writes without an end, or reads.
+/// An end of a QUIC connection that writes or reads for the whole run.
 struct Quic {
     endpoint: Endpoint,
     connection: Option<(ConnectionHandle, Connection)>,
@@ -262,7 +262,7 @@ fn link(kbit: u64, rtt: u64, queue_ms: u64, loss: f64) -> LinkConfig {
     }
 }
 
-/// Returns the bytes that our streams move.
+/// Returns how many bytes our streams transfer in [`SPAN`].
 fn ours(link: &LinkConfig, seed: Seed, controller: Box<dyn Controller>) -> u64 {
     let nothing: fn(StreamId) -> Plan = |_| Plan::default();
     let right = Host::new(Side::Server, nothing);
@@ -273,7 +273,7 @@ fn ours(link: &LinkConfig, seed: Seed, controller: Box<dyn Controller>) -> u64 {
     net.right.jobs.get(&id).map_or(0, |job| job.read)
 }
 
-/// Returns the bytes that `quinn-proto` moves.
+/// Returns how many bytes `quinn-proto` transfers in [`SPAN`], under the controller that `factory` makes.
 fn theirs(
     link: &LinkConfig,
     seed: Seed,
@@ -291,7 +291,7 @@ fn theirs(
     net.right.read
 }
 
-/// Compares both over a link, under the same controller. Returns our share of quinn's bytes if it is below `share_min`.
+/// Compares our streams with quinn. Returns our share of quinn's bytes if it is below `share_min`.
 fn shortfall<C: Controller + Clone + Sync + 'static>(
     name: &str,
     link: &LinkConfig,
@@ -310,17 +310,17 @@ fn shortfall<C: Controller + Clone + Sync + 'static>(
     (share < share_min).then(|| format!("{name}: {share:.3} is below {share_min}"))
 }
 
-/// A link to compare on: its name, the link, and the least shares under NewReno and CUBIC.
+/// A link for the comparison: its name, the link, and the minimum shares of quinn's bytes under NewReno and CUBIC.
 type Cell = (String, LinkConfig, [f64; 2]);
 
-/// Returns the links to compare on: all cells of the decision if `ROVE_QUINN_CELLS` is set. The least shares of the
-/// others are up to 0.02 below the measured ones.
+/// Returns the links for the comparison. With `ROVE_QUINN_CELLS`, these are all links of the decision to have our own
+/// streams. The minimum shares of the others are up to 0.02 below the measured shares.
 ///
-/// Two kinds of cells do not meet the decision. With 5 and 10 % of loss under CUBIC, the shares are 0.90 to 0.94. At
-/// 100 Mbit/s and 500 ms without loss, credit is too small.
+/// Two kinds of links miss the share of the decision. With 5 and 10 % of loss under CUBIC, the shares are 0.90 to 0.94.
+/// At 100 Mbit/s and 500 ms without loss, the streams' credit is too small.
 fn cells() -> Vec<Cell> {
     if std::env::var_os("ROVE_QUINN_CELLS").is_none() {
-        // quinn counts each overtaken packet as lost, and keeps the least window.
+        // quinn counts each overtaken packet as lost, and so keeps the smallest congestion window.
         let jitter = Duration::from_millis(10);
         let reordering = LinkConfig { jitter, reorder: true, ..link(10_000, 40, 100, 0.0) };
         return vec![

@@ -1,4 +1,4 @@
-//! Copies over paths that reorder packets.
+//! Bulk transfers over paths that reorder packets.
 
 use rove_congestion::Controller;
 use rove_congestion::cubic::Cubic;
@@ -13,8 +13,8 @@ use crate::host::{Host, PACKET, Plan};
 /// The number of runs of each kind.
 const SEEDS: u64 = 4;
 
-/// Most that jitter may lengthen a copy, as a factor, without and with loss. Chosen: a half more than measured without
-/// loss. With loss, the window grows by the round trip, which jitter lengthens by a half.
+/// Maximum factor by which jitter may lengthen a transfer, without and with loss. Chosen: a half more than measured
+/// without loss. With loss, the window grows by the round trip, which jitter lengthens by a half.
 const LONGER_MAX: [f64; 2] = [1.5, 2.0];
 
 type New = fn() -> Box<dyn Controller>;
@@ -36,7 +36,7 @@ fn two_megabytes(_: StreamId) -> Plan {
     Plan { writes: 2_000_000, ..Plan::default() }
 }
 
-/// Returns how long a copy of 2 MB takes, on average over all seeds. If `both_ways`, two copies cross each other.
+/// Returns how long a transfer of 2 MB takes, on average over all seeds. If `both_ways`, each end sends 2 MB.
 fn copy(link: &LinkConfig, new: New, both_ways: bool) -> Duration {
     let answer = if both_ways { two_megabytes } else { |_| Plan::default() };
     let runs = (0..SEEDS).map(|seed| {

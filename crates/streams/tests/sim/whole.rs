@@ -98,14 +98,14 @@ fn silent(_: StreamId) -> Plan {
     Plan::default()
 }
 
-/// Returns the plan of a reader. Streams up to number 16 are read up to 300 kB, further ones below 512 not at all, and
-/// all others whole.
+/// Returns the plan of a reader. Streams up to number 16 are read up to 300 kB, higher ones below 512 not at all, and
+/// all others to their end.
 fn reads_little(id: StreamId) -> Plan {
     let reads = if id.get() <= 16 { Some((300_000, false)) } else { Some((0, false)) };
     Plan { reads: if id.get() < 512 { reads } else { None }, ..Plan::default() }
 }
 
-/// Returns how long a copy takes beside `unread` streams that nobody reads.
+/// Returns how long a bulk transfer takes beside `unread` streams that nobody reads.
 fn copy_beside(unread: u64) -> Duration {
     let (left, right) = (Host::new(Side::Client, silent), Host::new(Side::Server, reads_little));
     let link = steady(10, 40, 0.0);
@@ -151,13 +151,13 @@ fn streams_that_nobody_reads_leave_another_its_speed() {
     }
 }
 
-/// Returns the plan of an end that answers streams up to number 6 with more than the peer reads.
+/// Returns the plan of an end that writes more than the peer reads to streams up to number 6.
 fn never_ends(id: StreamId) -> Plan {
     if id.get() <= 6 { bulk(1 << 40) } else { Plan::default() }
 }
 
-/// Returns how long a copy takes after three others that ended or were reset. Their reader has not finished its own
-/// direction if `half_open`.
+/// Returns how long a transfer takes after three others that ended or were reset. If `half_open`, the reader of those
+/// three has not finished its own direction.
 fn copy_after_three(resets_at: Option<u64>, half_open: bool) -> Duration {
     let answer = if half_open { never_ends } else { silent };
     let (left, right) = (Host::new(Side::Client, silent), Host::new(Side::Server, answer));
@@ -219,7 +219,7 @@ fn a_copy_goes_on_at_the_first_sound_after_five_days() {
     let read = net.right.jobs[&id].read;
     net.reconfigure(link.clone(), link);
     net.run_for(ms(1));
-    // The layer hears of a datagram of the session from the peer.
+    // The test tells the layer that a datagram of the session has arrived from the peer.
     let now = net.now();
     net.left.mux.handle_heard(now);
     assert!(

@@ -154,12 +154,12 @@ fn a_state_holds_so_many_cells_and_no_more() {
         apply(&applied, &more, &blank()).err(),
         Some("more lines than are ever on their way")
     );
-    // Nor can one diff make the client draw more by replacing a line again and again.
+    // One diff that replaces a line again and again cannot exceed the limit either.
     let line = WireLines { count: 1, columns: 4096, ..WireLines::default() };
     let (mut scrolled, mut work) = (Scrolled::default(), Work::default());
     let result = (0..=most).try_for_each(|_| scrolled.take(&line, &blank(), &mut work));
     assert_eq!(result.err(), Some("more lines than are ever on their way"));
-    // Lines that both ends hold count no more.
+    // Lines that both ends hold no longer count towards the limit.
     let mut known = applied.clone();
     known.drop_known(&applied);
     assert_eq!((known.cells, known.held.len(), known.end()), (0, 0, most));
