@@ -1,4 +1,4 @@
-//! The client end of a session: it handles keys and datagrams, and returns datagrams and frames for the terminal.
+//! The client end of a session: it handles keys and datagrams, and returns datagrams and bytes for the terminal.
 
 mod company;
 mod display;
@@ -304,9 +304,9 @@ impl Client {
 
     /// Returns bytes for the user's terminal, or `None` when the terminal is up to date or has been given back.
     ///
-    /// Call this only when the terminal can take bytes, because they draw the newest frame, or a stage on the way to
-    /// it. Older frames are skipped. A frame of very many cells comes in stages, between which the driver may handle
-    /// keys and datagrams.
+    /// Call this only when the terminal can take bytes, because they draw the newest picture, or a stage on the way to
+    /// it. Older pictures are skipped. A picture of very many cells comes in stages, between which the driver may
+    /// handle keys and datagrams.
     pub fn poll_output(&mut self, now: Instant) -> Option<Vec<u8>> {
         self.refresh(now);
         let out = self
@@ -368,7 +368,7 @@ impl Client {
     }
 
     /// Returns the bytes that restore the terminal before the driver gives it back. They are empty if the client does
-    /// not hold the terminal. The bytes first draw a last frame without notices and predictions.
+    /// not hold the terminal. The bytes first draw a last picture without notices and predictions.
     pub fn close_terminal(&mut self) -> Vec<u8> {
         let ending = self.ended().map(|_| self.ending());
         self.display.close(self.transport.remote().screen(), ending)

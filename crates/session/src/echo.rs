@@ -11,7 +11,7 @@ use rove_units::{Duration, Instant, push_newest};
 pub(crate) const ECHO_DELAY: Duration = Duration::from_millis(50);
 
 /// Shortest time that the server gives a program to answer a key before its echo ack. Chosen: the collection interval
-/// of a frame, so that an echo and its ack travel in one frame.
+/// of a frame (a sent diff), so that an echo and its ack share a frame.
 const DELAY_MIN: Duration = Duration::from_millis(8);
 /// Longest time that the server gives a program to answer a key before its echo ack. Chosen: a client detects slower
 /// programs by itself, and must learn soon that a key was not echoed.
@@ -19,7 +19,7 @@ const DELAY_MAX: Duration = Duration::from_millis(400);
 /// The time that a program gets to answer a key, as a multiple of its median echo latency. Chosen: docs/timing.md,
 /// "Echo ack".
 const LATENCIES: u32 = 4;
-/// Longest wait for an echo that the median echo latency can cause. Only a recent slow echo makes it longer, up to
+/// Longest delay of an echo ack by the median echo latency. Only a recent slow echo makes the delay longer, up to
 /// [`DELAY_MAX`]. Chosen: a client detects the pace of a slower program by itself.
 const USUAL_MAX: Duration = Duration::from_millis(250);
 const _: () = assert!(USUAL_MAX.as_nanos() < DELAY_MAX.as_nanos());

@@ -21,7 +21,7 @@ const BELL_INTERVAL: Duration = Duration::from_millis(100);
 const COPY_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Shortest time between two groups of notifications. The notifications of a group are shown together. Chosen: a
-/// program that notifies without end then shows eight of them each time, which is bad enough.
+/// program that notifies without end then shows only eight of them each time.
 const NOTIFICATION_INTERVAL: Duration = Duration::from_secs(2);
 
 /// How long a notification waits while the client is suspended. Chosen: as long as the server keeps it.
@@ -69,7 +69,7 @@ impl OneShotEffects {
         self.seen = Seen { picture, ..Seen::default() };
     }
 
-    /// Queues the new effects (bells, copies, notifications) of the server's newest state.
+    /// Queues the new effects (bells, copied text, notifications) of the server's newest state.
     pub(crate) fn look(&mut self, now: Instant, state: &HostScreen) {
         let told = state.parts().bells.0.saturating_sub(self.seen.bells);
         self.seen.bells = self.seen.bells.max(state.parts().bells.0);
@@ -83,7 +83,7 @@ impl OneShotEffects {
         let mut copied = None;
         if drawn != self.seen.picture.1 {
             drawn.clone_into(&mut self.seen.picture.1);
-            // An empty copy must not clear the user's clipboard.
+            // An empty copied text must not clear the user's clipboard.
             copied = Copied::new("c", drawn).filter(|_| !drawn.is_empty());
         }
         let told = &state.parts().clipboard;

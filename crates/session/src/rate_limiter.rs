@@ -1,4 +1,4 @@
-//! Limits the rate of events: the newest few waiting events happen at once, and then none during an interval.
+//! Limits the rate of events: the newest few waiting events happen at once, and no event during an interval after that.
 //!
 //! Bells, copied texts and notifications have a limiter each, so that nothing can keep the user's terminal busy.
 

@@ -478,7 +478,7 @@ impl Server {
         self.events.push_back(event);
     }
 
-    /// Returns when the wait for a first client ends. `None` after one has connected.
+    /// Returns when the server stops waiting for its first client. `None` after one has connected.
     fn no_client_deadline(&self) -> Option<Instant> {
         (!self.has_started).then(|| self.start + NO_CLIENT_TIMEOUT)
     }

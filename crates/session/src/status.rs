@@ -57,7 +57,7 @@ pub(crate) struct Facts {
     pub(crate) changed_at: Option<Instant>,
     /// The number of keys and other events that the server has not acknowledged.
     pub(crate) pending_input: u64,
-    /// Lines about the joined clients, and about the lock of the session; empty if there is nothing to tell.
+    /// Lines about the joined clients, and about the lock of the session; empty without either.
     pub(crate) joined: Vec<String>,
     /// Lines about the forwarded connections; empty if there are none.
     pub(crate) forwards: Vec<String>,

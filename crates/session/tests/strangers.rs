@@ -105,7 +105,7 @@ impl Session {
         }
     }
 
-    /// Returns the client's next datagram: those of the session first, then stream packets.
+    /// Returns the client's next datagram: first the session's datagrams, then stream packets.
     fn client_transmit(&mut self) -> Option<Transmit> {
         let (now, [streams, _]) = (self.now, &mut self.streams);
         if let Some(transmit) = self.client.poll_transmit(now) {
@@ -115,7 +115,7 @@ impl Session {
         streams.poll_transmit(now, self.client.carriage()?)
     }
 
-    /// Returns the server's next datagram: those of the session first, then stream packets.
+    /// Returns the server's next datagram: first the session's datagrams, then stream packets.
     fn server_transmit(&mut self) -> Option<Transmit> {
         let (now, [_, streams]) = (self.now, &mut self.streams);
         if let Some(transmit) = self.server.poll_transmit(now) {

@@ -170,7 +170,7 @@ impl Candidates {
         }
     }
 
-    /// Records that this computer's network has changed, and starts a new round of probes if none is under way.
+    /// Records that this computer's network has changed, which ends the wait between two rounds of probes.
     pub(crate) fn handle_change(&mut self) {
         self.round = self.round.filter(|round| round.left > 0);
     }
@@ -217,7 +217,7 @@ impl Candidates {
             && speaks
             && self.unanswered_since.is_none_or(|at| at + ANSWER_MAX > now)
         {
-            // The client chose this address because datagrams came from it, but its own datagrams do not arrive there.
+            // The client chose this address because datagrams came from it, but its own datagrams do not arrive at it.
             self.deaf = Some(self.current);
             self.choose(now, (self.current + 1) % self.addresses.len());
             return true;

@@ -156,7 +156,7 @@ impl ClientPath {
     }
 
     /// Records that this computer's network has changed. Returns true if the newest datagram is to be repeated at once.
-    /// New rounds of probes then begin, too.
+    /// In that case, new rounds of probes also begin.
     pub(crate) fn handle_network_change(&mut self, now: Instant) -> bool {
         self.revalidation.handle_change(now);
         let is_tried = self.revalidation.due().is_some_and(|due| due <= now);

@@ -1,7 +1,7 @@
 //! How a session closes at this end, and how long a server lingers after that.
 //!
 //! An end that has acknowledged its peer's shutdown has nothing left to do. But the peer needs that acknowledgment to
-//! know that the session is over. If the datagram is lost and this end is gone, the peer repeats its announcement. It
+//! know that the session is over. If this datagram is lost and this end is gone, the peer repeats its announcement, and
 //! must finally assume that the session still runs. A server therefore lingers, as TCP does in TIME-WAIT (RFC 9293,
 //! section 3.3.2). It acknowledges repeated announcements, because no user waits for a server to exit. A client exits
 //! at once, because its user waits for the shell's prompt. Its server may then get no answer, but no user sees that. If

@@ -1,4 +1,4 @@
-//! The client's newest small stream packet, sent again with each datagram of the session while nothing answers.
+//! The client's newest small stream packet, sent again with each datagram of the session while the server is silent.
 //!
 //! After a silence neither end knows which of its packets have arrived. The client's newest packet acknowledges all
 //! that the client has received. Only a client knows several addresses of its peer. So the client sends this packet to

@@ -105,8 +105,8 @@ pub struct Config {
     /// Longest inflated instruction that this end accepts, in bytes. `None` for the protocol's limit of 4 MiB. A
     /// datagram can inflate to a thousand times its length, and all of it is inflated before the call returns.
     pub instruction_len_max: Option<usize>,
-    /// Most work for received states in one call ([`Object::apply_part`]), in the object's units. Calls of
-    /// [`Transport::work`] do the rest.
+    /// Maximum work for received states in one call ([`Object::apply_part`]), in the object's units. Calls of
+    /// [`Transport::work`] apply the remaining parts.
     ///
     /// [`Object::apply_part`]: crate::Object::apply_part
     /// [`Transport::work`]: crate::Transport::work

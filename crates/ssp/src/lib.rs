@@ -49,7 +49,7 @@
 //! - `fragment_queue` holds the fragments of the newest instruction while they are sent.
 //! - `heartbeat` decides how rarely idle ends send: a server by `backoff`, a client by the pause `announced` to it.
 //! - `closing` ends a session, and lets a server linger.
-//! - `companion` sends a stream packet along with datagrams that nothing answers.
+//! - `companion` sends a stream packet along with datagrams while the server is silent.
 //! - `config` has each policy and timer as a value. `mechanism` names the rules that an experiment can switch off.
 //! - `transport` is one end: connection, sender and receiver, with its `view` for the driver. Its `resumption`
 //!   continues from an end whose process is gone.

@@ -35,7 +35,7 @@ pub(crate) const SIZE_BASE: usize = 1_200;
 const FALLS_MAX: u32 = 4;
 const FALLS_APART: Duration = Duration::from_secs(60);
 
-/// How long missing answers are not blamed on the size after smaller datagrams also stayed unanswered. Each further
+/// How long missing answers are not blamed on the datagram size, after smaller datagrams also got none. Each further
 /// time is twice as long. Chosen: a heartbeat's interval. The time is bounded, because an outage looks the same on a
 /// path that drops large datagrams. On such a path large contents stay unanswered after the outage, too.
 const ACQUITTAL: Duration = Duration::from_secs(3);
@@ -69,7 +69,7 @@ impl Family {
 pub(crate) struct Cut {
     /// Bytes of UDP payload of the largest datagram.
     pub(crate) largest: usize,
-    /// How many datagrams there are.
+    /// How many datagrams carry the instruction.
     pub(crate) datagrams: usize,
     /// Bytes of UDP payload of all datagrams together.
     pub(crate) bytes: usize,

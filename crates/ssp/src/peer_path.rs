@@ -1,4 +1,4 @@
-//! The address to which datagrams to the peer go, and how large they may be on the path there.
+//! The address to which datagrams to the peer go, and how large datagrams may be on the path to it.
 
 use core::net::SocketAddr;
 

@@ -43,7 +43,7 @@ pub(crate) struct ProbeRounds {
 pub(crate) enum Probe {
     /// The payload goes over the next path that is better than the one in use.
     Better,
-    /// The payload goes over the path in use, so that the server answers there.
+    /// The payload goes over the path in use, so that the server answers over that path.
     Recall,
 }
 

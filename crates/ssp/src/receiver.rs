@@ -61,7 +61,7 @@ pub(crate) enum Received {
     NewestAgain,
     /// The instruction's state is an older one, or one held already.
     Nothing,
-    /// The diff needs more work than may be done at once. [`Receiver::work`] does the rest.
+    /// The diff needs more work than may be done at once. [`Receiver::work`] applies the remaining parts.
     Begun,
 }
 

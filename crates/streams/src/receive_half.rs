@@ -28,7 +28,7 @@ enum Discards {
     Reset(u64),
     /// Arriving bytes are discarded: the owner has stopped reading, and the peer has not ended the stream.
     Stopped,
-    /// The receiving direction is over, and no frame about it is due or expected.
+    /// The receiving direction is over, so a stream whose sending direction is over, too, may be removed.
     Done,
 }
 
@@ -117,7 +117,7 @@ impl ReceiveHalf {
             self.discards = if is_over { Discards::Done } else { Discards::No };
             return Ok(if is_over { Read::End } else { Read::Blocked });
         }
-        // The copy goes by slices. Byte by byte, it would cost more than decrypting the packet.
+        // The bytes are copied in slices, because single bytes would cost more than decrypting the packet.
         let _ =
             std::io::Read::read_exact(&mut self.bytes, buffer.get_mut(..len).unwrap_or_default());
         self.base += len as u64;
@@ -137,7 +137,7 @@ impl ReceiveHalf {
         }
     }
 
-    /// Returns whether the receiving direction is over and no frame about it is due or expected.
+    /// Returns whether the receiving direction is over, so that nothing keeps the stream open for it.
     pub(crate) fn is_done(&self) -> bool {
         self.discards == Discards::Done
     }

@@ -6,7 +6,7 @@ use crate::credit::Credit;
 use crate::receive_half::ReceiveHalf;
 use crate::send_half::SendHalf;
 
-/// Bytes within a second at which a stream counts as bulk. Chosen: more than keys and echoes, and less than a copy.
+/// Bytes within a second at which a stream counts as bulk. Chosen: more than keys and echoes, and less than a transfer.
 const INTERACTIVE_BYTES_MAX: u64 = 4 * 1024;
 
 /// The span over which a stream's bytes are counted. Chosen: a pause of a second makes a stream interactive again.

@@ -13,7 +13,7 @@ use crate::wish::{Door, Wish};
 /// The joined clients that this client has reported to its user, and the rule for who may join.
 #[derive(Debug, Default)]
 pub(super) struct Company {
-    /// The name of the escape key, if there is one.
+    /// The name of the escape key. `None` without an escape key.
     escape_key: Option<String>,
     /// The list of joined clients in the last server state that [`Company::look`] compared. `None` before the first.
     seen: Option<Joined>,
@@ -65,7 +65,7 @@ impl Company {
             sentences.push(format!("{} joined to {purpose}", plain(&client.who)));
         }
         for client in before.iter().filter(|it| !after.contains(it)) {
-            // Clients of one process have the same name, so the sentence says how many remain.
+            // Clients of one process have the same name, so the sentence says how many clients of that name remain.
             let rest = match after.len() {
                 0 => String::new(),
                 count => format!("; {count} still joined"),

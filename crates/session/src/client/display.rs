@@ -158,7 +158,7 @@ impl Display {
         if capabilities.contains(Capabilities::SCROLLBACK) {
             self.renderer.follow_scrollback();
         }
-        // Predictions start from the server's screen alone, so the notices are drawn after them.
+        // Predictions start from the server's screen without notices, so the notices are drawn after them.
         let mut frame = self.engine.frame(now, transport.remote().screen()).clipped(self.window);
         overlay.draw(&mut frame);
         debug_assert_eq!(frame.size(), self.window, "a frame fills the window");
@@ -232,7 +232,7 @@ impl Display {
         (out, is_more)
     }
 
-    /// Returns the bytes that show the last frame and scroll in all waiting lines.
+    /// Returns the bytes that show the last picture and scroll in all waiting lines.
     fn finish(&mut self, frame: &Screen) -> Vec<u8> {
         let mut out = self.make_room(frame);
         let mut lines = Vec::new();

@@ -67,8 +67,8 @@ impl NoticeBar {
 
     /// Returns the facts about the contact with the server, for the notices.
     pub(super) fn contact(&self, transport: &ClientTransport) -> Contact {
-        // After a silence, the server acknowledges waiting input piece by piece, although the path works. So the wait
-        // for an acknowledgment starts again when the server is heard.
+        // After a silence, the server acknowledges waiting input piece by piece, although the path works. So the time
+        // without an acknowledgment counts from when the server is heard again.
         let answered_until = transport.answered_until();
         Contact {
             start: self.start,

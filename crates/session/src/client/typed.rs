@@ -255,7 +255,7 @@ mod tests {
             write(&mut file, &mut typed);
         }
         assert!(!file.windows(6).any(|window| window == b"secret"));
-        // The window's size is in the stream as well, between two runs.
+        // The user stream also contains the window's size, between two groups of keys.
         typed.acknowledge(5);
         assert_eq!(typed.start, 14);
         write(&mut file, &mut typed);

@@ -23,7 +23,7 @@ const BYTE_EFFORT: u64 = 16;
 /// The panic message of code that is unreachable because diffs are applied only to a client's copy.
 const PUBLISHED: &str = "nothing is played into a published picture";
 
-/// The progress of one diff that is applied to a client's copy, and its cost.
+/// The progress of one diff that is applied to a client's copy of the screen, and its cost.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Play {
     /// How many bytes of the diff have been applied, in whole instructions.

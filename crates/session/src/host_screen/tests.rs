@@ -38,7 +38,7 @@ fn copying(copies: u32, text: &str, held: usize) -> HostScreen {
     published(Size::DEFAULT, b"$ ", 0).with(|parts| parts.clipboard = clipboard)
 }
 
-/// Returns a client's copy after it has applied the diffs to these states in turn, and the last diff.
+/// Returns a client's copy of the screen after it has applied the diffs to these states in turn, and the last diff.
 fn followed(window: Size, states: &[&HostScreen]) -> (HostScreen, Vec<u8>) {
     let mut replica = HostScreen::replica(window);
     replica.allow(&Allowed::new([size(4096, 2048)]));

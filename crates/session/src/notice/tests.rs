@@ -150,7 +150,7 @@ fn messages_last_as_long_as_they_matter() {
     let both = "rove: no route (8 s without contact.) [To quit: Ctrl-^ .]";
     assert_eq!(text(&late, 8_000, fine), both);
 
-    // For a send error of this computer, the bar gives the same advice whether or not the server is still heard.
+    // If this computer forbids sending (the first two rows), the bar gives the same advice as for blocked UDP.
     for (error, reply_at, wanted) in [
         ("Operation not permitted", None, "Operation not permitted. Try --tunnel, rove doctor"),
         (

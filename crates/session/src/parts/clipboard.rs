@@ -1,8 +1,8 @@
 //! Text that a program has copied (OSC 52), sent in pieces from a rove server to a rove client for the user's terminal.
 //!
-//! A server state holds the number of the newest copy, and the beginning of its text. Each new state holds a little
-//! more than the client has acknowledged. So a large copy travels beside the picture, in frames that are hardly larger.
-//! The client copies the text to the terminal's clipboard when it is whole ([`crate::one_shot_effects`]).
+//! A server state holds the number of the newest copied text, and its beginning. Each new state holds a little more
+//! than the client has acknowledged. So a large text travels beside the picture, in diffs that are hardly larger. The
+//! client copies the text to the terminal's clipboard when it is whole ([`crate::one_shot_effects`]).
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ const TEXT: u32 = 3;
 const SELECTIONS: u32 = 4;
 const LENGTH: u32 = 5;
 
-/// Maximum length in bytes of copied text that one frame adds. Chosen: with RTT 100 ms such pieces fill a line of 1
-/// Mbit/s. A key's echo never waits for more than one.
+/// Maximum length in bytes of copied text that one frame (a sent diff) adds. Chosen: with RTT 100 ms such pieces fill a
+/// line of 1 Mbit/s. A key's echo never waits for more than one.
 pub(crate) const PIECE_MAX: usize = 8 * 1024;
 
 /// Largest window: maximum length in bytes of copied text that is sent and not acknowledged. Chosen: four pieces cover
@@ -35,31 +35,31 @@ const WINDOW_MIN: usize = 4 * 1024;
 /// meanwhile are echoed within 0.2 s, and all within 0.7 s, at 128 kbit/s too.
 const WINDOW_STEP: usize = 4;
 
-/// Text that is sent first after a loss, in bytes. Chosen: it leaves most of the first datagram to the picture.
+/// Bytes of copied text that are sent first after a loss. Chosen: it leaves most of the first datagram to the picture.
 const REPAIR_PIECE: usize = 512;
 
 /// Size of the shared chunks in which a client gathers text, in bytes. Chosen: a state that adds a piece copies at most
 /// one chunk, and the longest text has 64 chunks.
 const CHUNK_BYTES: usize = 16 * 1024;
 
-/// Longest list of a copy's selections (clipboard, primary and others), in characters. Source: xterm's control
+/// Longest list of the selections to copy to (clipboard, primary and others), in characters. Source: xterm's control
 /// sequences, OSC 52: c, p, q, s and 0 to 7.
 const SELECTIONS_MAX: usize = 12;
 
-/// The newest copy of a program, with the part of its text that a server state holds.
+/// The newest text that a program has copied, as far as a server state holds it.
 #[derive(Clone, Debug)]
 pub(crate) struct Clipboard {
-    /// The copy's number in the session, from 1; 0 before the first copy.
+    /// The copied text's number in the session, from 1; 0 before the first.
     number: u64,
     selections: Arc<str>,
-    /// Length of the copy's whole text, in bytes of base64.
+    /// Length of the whole copied text, in bytes of base64.
     total: usize,
     /// How many bytes of the text this state holds, from the beginning.
     held: usize,
     text: Text,
 }
 
-/// The copy's text in memory, while this end still needs it.
+/// The copied text in memory, while this end still needs it.
 #[derive(Clone, Debug)]
 enum Text {
     /// The server's form: the whole text, even if the state holds less of it.
@@ -68,13 +68,13 @@ enum Text {
     Gathered(Vec<Arc<Vec<u8>>>),
 }
 
-/// A piece of a copy's text, as a diff carries it.
+/// A piece of a copied text, as a diff carries it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CopyPiece<'a> {
     pub(crate) number: u64,
     /// The selections to copy to, and the length of the whole text in bytes. `None` after the first piece.
     pub(crate) head: Option<(&'a str, u64)>,
-    /// Offset of this piece in the copy's text, in bytes.
+    /// Offset of this piece in the copied text, in bytes.
     pub(crate) offset: u64,
     pub(crate) text: &'a [u8],
 }
@@ -87,7 +87,7 @@ impl Default for Clipboard {
 }
 
 impl Clipboard {
-    /// Returns the copy's number in the session, from 1; 0 if there is no copy.
+    /// Returns the copied text's number in the session, from 1; 0 if no text was copied.
     pub(crate) const fn number(&self) -> u64 {
         self.number
     }
@@ -139,12 +139,12 @@ impl Clipboard {
         Ok(())
     }
 
-    /// Returns whether all of the copy's text has arrived, even if it has since been dropped.
+    /// Returns whether all of the copied text has arrived, even if it has since been dropped.
     pub(crate) const fn is_whole(&self) -> bool {
         self.total > 0 && self.held == self.total
     }
 
-    /// Returns the copy for the user's terminal. `None` until its text is whole, and after the text has been dropped.
+    /// Returns the copied text for the user's terminal. `None` until it is whole, and after it has been dropped.
     pub(crate) fn whole(&self) -> Option<Copied> {
         if !self.is_whole() {
             return None;
@@ -155,12 +155,12 @@ impl Clipboard {
         Copied::new(&self.selections, &text)
     }
 
-    /// Returns how many bytes of this copy's text the client holds by its acknowledged state `known`.
+    /// Returns how many bytes of this copied text the client holds by its acknowledged state `known`.
     const fn acknowledged(&self, known: &Self) -> usize {
         if known.number == self.number { known.held } else { 0 }
     }
 
-    /// Returns this copy as a state that holds its first `held` bytes.
+    /// Returns this copied text as a state that holds its first `held` bytes.
     #[cfg(test)]
     pub(crate) fn holding(&self, held: usize) -> Self {
         Self { held: held.min(self.total), ..self.clone() }
@@ -269,7 +269,7 @@ fn len(bytes: usize) -> u64 {
     u64::try_from(bytes).expect("a length fits 64 bits")
 }
 
-/// The server's newest copy, and the window that decides how much of its text to send.
+/// The server's newest copied text, and the window that decides how much of it to send.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     newest: Clipboard,
@@ -295,7 +295,7 @@ impl Default for Outbox {
 }
 
 impl Outbox {
-    /// Replaces the newest copy. The server never sends the rest of an earlier copy.
+    /// Replaces the newest copied text. The server never sends the rest of an earlier one.
     pub(crate) fn push(&mut self, copied: &Copied) {
         self.newest = Clipboard {
             number: self.newest.number + 1,
@@ -307,7 +307,7 @@ impl Outbox {
         (self.acknowledged, self.changed_after) = (0, None);
     }
 
-    /// Returns the newest copy with the text to publish in the next state.
+    /// Returns the newest copied text, as far as the next state publishes it.
     pub(crate) const fn newest(&self) -> &Clipboard {
         &self.newest
     }
@@ -352,12 +352,12 @@ impl Outbox {
         true
     }
 
-    /// Returns whether the client has not yet acknowledged all of the copy's text.
+    /// Returns whether the client has not yet acknowledged all of the copied text.
     pub(crate) const fn is_on_its_way(&self) -> bool {
         matches!(self.newest.text, Text::Whole(_))
     }
 
-    /// Publishes a whole window of text with the last state of the session. So a short copy still arrives, and a long
+    /// Publishes a whole window of text with the last state of the session. So a short text still arrives, and a long
     /// one does not delay the end.
     pub(crate) fn finish(&mut self, known: &Clipboard) {
         let newest = &mut self.newest;

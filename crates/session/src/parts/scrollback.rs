@@ -322,7 +322,7 @@ fn shown_lines(
     (first..=u16::MAX).take(count).map(|number| row(number).map(line)).collect()
 }
 
-/// Returns the lines that the member's terminal bytes draw on a blank screen.
+/// Returns the scrolled-off lines that an instruction's terminal bytes draw on a blank screen.
 fn read_text(
     wire: &WireLines<'_>,
     count: usize,

@@ -113,7 +113,7 @@ impl Audience {
         Ok(memory)
     }
 
-    /// Returns whether others may join or take the session over, as its own client has decided.
+    /// Returns whether others may join or take the session over, as the session's own client has decided.
     pub(super) const fn door(&self) -> Door {
         self.door
     }

@@ -67,7 +67,7 @@ pub enum ServerOutcome {
     Ended,
     /// No client connected within 60 s.
     NeverConnected,
-    /// The client did not acknowledge the end, or no client was there to be told.
+    /// The client did not acknowledge the end, or the session had no client.
     Unacknowledged,
     /// The session key has encrypted as much data as the cipher safely allows.
     KeyExhausted,

@@ -62,7 +62,7 @@ pub(super) struct Succession {
     pub(super) takeovers: u32,
     /// The name of the client that has the session at present.
     client: ClientId,
-    /// The clients that have been given a key, oldest first. `rove resume` may go on from the record of these only.
+    /// The clients that have been given a key, oldest first. `rove resume` continues only from the records of these.
     pub(super) own: VecDeque<ClientId>,
     invited: Option<Newcomer>,
     /// The clients that were invited since the present client came, and never came themselves. Each has the number of

@@ -88,7 +88,7 @@ impl Server {
         self.terminal.screen()
     }
 
-    /// Returns whether others may join or take the session over, as its client has decided.
+    /// Returns whether others may join or take the session over, as the session's own client has decided.
     pub const fn door(&self) -> Door {
         self.audience.door()
     }

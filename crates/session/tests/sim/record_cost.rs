@@ -1,5 +1,5 @@
-//! The cost of the record that `rove resume` goes on from:
-//! `cargo test -p rove-session --test record_cost -- --nocapture`.
+//! The cost of the record from which `rove resume` continues a session: `cargo test -p rove-session --test record_cost
+//! -- --nocapture`.
 //!
 //! A client and a stock server meet in virtual time. The test seals each record and writes it to a file in memory.
 
@@ -17,7 +17,7 @@ const FRAMES: usize = 300;
 /// The output that makes a frame.
 type Output = fn(usize) -> String;
 
-/// The kinds of frames, each with its output and the most bytes of a record.
+/// The kinds of frames, each with its output and the maximum number of bytes of a record.
 const KINDS: [(&str, Output, f64); 3] = [
     ("one key", |frame| if frame % 40 == 39 { "\r\n".to_owned() } else { "x".to_owned() }, 64.0),
     (

@@ -91,7 +91,7 @@ struct Session {
     line: Vec<u8>,
     /// How many bytes of their input the host's programs have answered.
     answered: usize,
-    /// How many frames the test has checked.
+    /// How many pictures of the user's terminal the test has checked.
     frames: usize,
     keys: usize,
     tty: Tty,

@@ -149,7 +149,7 @@ fn slow_link() -> LinkConfig {
     }
 }
 
-/// Returns for each session the time from Ctrl-C to its prompt, and how many frames its user saw in the meantime.
+/// Returns for each session the time from Ctrl-C to its prompt, and how many new pictures its user saw in that time.
 fn interrupted(
     output: Output,
     [client, server]: [Config; 2],
@@ -196,7 +196,7 @@ fn eight_sessions_that_ask_for_more_than_the_link_has_all_come_through() {
     let ends = [rove(Config::client()), rove(Config::server())];
     for (wait, frames) in interrupted(Output::Noise, ends, &slow_link()) {
         let wait = wait.expect("the prompt comes");
-        // The wait in the full queue alone is two seconds.
+        // A datagram waits two seconds in the full queue.
         assert!(wait < ms(10_000) && frames > 0, "{wait:?}, {frames} frames");
     }
 }

@@ -275,7 +275,7 @@ fn a_joined_client_stays_while_the_servers_computer_sleeps() {
     let later = trio.now() + secs(600);
     trio.stop_right(true);
     trio.run_for(secs(600));
-    // The datagram of the session's own client arrives first, and only then does the late timer run.
+    // The datagram of the session's own client arrives before the late timer runs.
     types(&mut trio, 0, b"o");
     let transmit = trio.left.0[0].client.poll_transmit(later).expect("a key");
     let server = &mut trio.right.0.server;

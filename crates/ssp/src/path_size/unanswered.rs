@@ -31,7 +31,7 @@ struct Try {
     /// The number of the state that was sent first.
     num: StateNum,
     at: Instant,
-    /// The largest number of datagrams that one of the contents needed.
+    /// The largest number of datagrams that one of these diffs needed.
     datagrams: usize,
     /// The size in bytes of the smallest among the contents' largest datagrams.
     largest_min: usize,

@@ -93,7 +93,7 @@ enum Reference {
 /// The delivery rate of the path: the bytes that acknowledgments have recently covered, per second.
 #[derive(Clone, Copy, Debug, Default)]
 struct DeliveryRate {
-    /// When the measuring window began, and how many bytes had been acknowledged then.
+    /// When the measuring window began, and how many bytes had been acknowledged before it.
     began: Option<(Instant, u64)>,
     current: Option<f64>,
     previous: Option<f64>,

@@ -36,8 +36,8 @@ impl LargeContents {
         self.backoff.handle_try(now);
     }
 
-    /// Updates whether large contents are, or recently were, on their way. `are_others_large` tells this of all
-    /// contents except the kept instruction's.
+    /// Updates whether large contents are, or recently were, on their way. `are_others_large` is true if other contents
+    /// than the kept instruction's are large.
     pub(super) fn heed(&mut self, now: Instant, are_others_large: bool) {
         let is_large = are_others_large || self.kept.is_some();
         self.at = is_large.then_some(now).or(self.at);

@@ -33,7 +33,7 @@ pub(super) struct Sending {
 /// The mechanisms that asked to send the contents now.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Due {
-    /// Whether the module `repetition` asked for a copy.
+    /// Whether the module `repetition` asked to send the contents again before any timeout.
     pub(super) copy: bool,
     /// Whether this send repeats the session's first contents, while the peer has acknowledged nothing.
     pub(super) first_contact: bool,
@@ -44,7 +44,7 @@ pub(super) struct Due {
 pub(super) enum Occasion {
     /// The contents have a change that a person sees and that was not sent before.
     News,
-    /// A copy of the contents was due.
+    /// The contents were sent before, and the module `repetition` sends them again.
     Copy,
     /// The contents were presumed lost.
     PresumedLost,

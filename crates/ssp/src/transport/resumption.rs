@@ -12,7 +12,7 @@ use crate::window::Window;
 /// The facts with which a new process of a client continues a session with a Mosh 1.4.0 (stock) server.
 #[derive(Clone, Debug)]
 pub struct Resumed<Local, Remote> {
-    /// The first unused number: all datagrams, instructions and states of the former client have lower numbers.
+    /// A number above those of all datagrams, instructions and states of the former client.
     pub numbers_from: u64,
     /// How many cipher blocks the former client may have sealed with the key.
     pub sealed_blocks: u64,

@@ -36,7 +36,7 @@ struct World {
     server: End4096,
     ways: Vec<Way>,
     now: Instant,
-    /// The datagrams on the path, by arrival: whether it goes to the server, the index of its path, its payload.
+    /// For each datagram on its way, by arrival: whether it goes to the server, the index of its path, its payload.
     packets: BTreeMap<(Instant, usize), (bool, usize, Vec<u8>)>,
     /// The time in ms and the path of each datagram that the client sent, in the order of sending.
     went: Vec<(u64, usize)>,

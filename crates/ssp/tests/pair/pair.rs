@@ -46,7 +46,7 @@ pub(crate) struct Party<const MAX: usize> {
     delayed: VecDeque<(SocketAddr, Vec<u8>)>,
     /// How many delayed datagrams are to be delivered next, because a later datagram has overtaken them.
     releases: usize,
-    /// The second copy of a duplicated datagram.
+    /// The second copy of a datagram that the path has duplicated, until it is delivered.
     twin: Option<(SocketAddr, Vec<u8>)>,
     pub(crate) events: Vec<(u64, Event)>,
     pub(crate) errors: Vec<ReceiveError>,

@@ -126,7 +126,7 @@ impl Host {
             let left = job.plan.reads.map_or(u64::MAX, |(most, _)| most - job.read);
             if left == 0 {
                 if job.plan.reads.is_some_and(|(_, says_so)| says_so) {
-                    // The call fails if the stream's end or reset has already arrived.
+                    // The call fails if the layer has already removed the stream.
                     let _ = self.mux.stop(id, 5);
                     job.is_reset = true;
                 }

@@ -11,8 +11,8 @@ use rove_terminal::{SCROLLBACK_BYTES_MAX, SCROLLBACK_LINES_MAX, Screen, Scrollba
 use super::{Arc, Numbered, Scrolled};
 use crate::part::Part;
 
-/// Maximum number of bytes of scrolled-off lines that one frame adds, before compression. Chosen: plain text of this
-/// length fits into one datagram or two.
+/// Maximum number of bytes of scrolled-off lines that one frame (a sent diff) adds, before compression. Chosen: plain
+/// text of this length fits into one datagram or two.
 const PIECE_MAX: usize = 4 * 1024;
 
 /// Window: maximum length of lines sent and not acknowledged, in bytes before compression. Chosen: two pieces; with RTT

@@ -68,7 +68,7 @@ fn a_diff_leads_to_what_the_new_state_reaches() {
         (0..3, 0..3),
         (0..3, 0..10),
         (0..300, 0..700),
-        // The state goes back, as after a loss.
+        // The new state holds fewer lines than the old one, as after a loss.
         (0..10, 0..4),
         (0..10, 0..0),
     ] {
@@ -266,7 +266,7 @@ fn the_client_takes_each_line_once_and_says_what_is_missing() {
     let taken = |inbox: &mut Inbox| inbox.take(20).iter().map(text).collect::<Vec<_>>();
     inbox.look(&scrolled(0..2));
     inbox.look(&scrolled(0..3));
-    // A state goes back, and the next one goes on from it.
+    // A state holds fewer lines than the one before, and the next state adds lines to it.
     inbox.look(&scrolled(0..1));
     inbox.look(&scrolled(0..4));
     assert_eq!(taken(&mut inbox), ["line 0", "line 1", "line 2", "line 3"]);
