@@ -2,7 +2,7 @@
 
 use rove_terminal::{Key, plain};
 
-/// Maximum bytes of a line that the user types to the client. Chosen: longer than two hosts' names and their ports.
+/// Longest line that the user types to the client, in bytes. Chosen: longer than two hosts' names and their ports.
 const BYTES_MAX: usize = 600;
 
 /// Number of characters at the end of a typed line that the bar shows. Chosen: with the prompt they fit 80 columns.

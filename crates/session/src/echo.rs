@@ -19,8 +19,8 @@ const DELAY_MAX: Duration = Duration::from_millis(400);
 /// The time that a program gets to answer a key, as a multiple of its median echo latency. Chosen: docs/timing.md,
 /// "Echo ack".
 const LATENCIES: u32 = 4;
-/// Longest delay of an echo ack by the median echo latency. Only a recent slow echo makes the delay longer, up to
-/// [`DELAY_MAX`]. Chosen: a client detects the pace of a slower program by itself.
+/// Longest delay of an echo ack that the median echo latency can cause. Only a recent slow echo makes the delay longer,
+/// up to [`DELAY_MAX`]. Chosen: a client detects the pace of a slower program by itself.
 const USUAL_MAX: Duration = Duration::from_millis(250);
 const _: () = assert!(USUAL_MAX.as_nanos() < DELAY_MAX.as_nanos());
 const _: () = assert!(DELAY_MIN.as_nanos() < ECHO_DELAY.as_nanos());

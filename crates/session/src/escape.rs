@@ -50,7 +50,7 @@ const SILENT_BYTES_MAX: usize = 1024;
 /// be lost. Chosen: a slow line to the terminal pauses less, and a user who wants to quit can wait as long.
 const PASTE_PAUSE: Duration = Duration::from_secs(5);
 
-/// Maximum number of bytes that the terminal sends at once for the escape key and a key after it.
+/// Longest input that the terminal sends at once for the escape key and a key after it, in bytes.
 const TYPED_MAX: usize = 4;
 
 /// How long after the end of a question a yes may still be meant for that question, although the driver asks another.

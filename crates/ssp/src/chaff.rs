@@ -5,8 +5,8 @@ use rove_units::Stream;
 use crate::compress::Codec;
 use crate::instruction::Instruction;
 
-/// Maximum number of padding bytes in an instruction other than a path size probe, to hide its exact length. Source:
-/// Mosh 1.4.0 as observed, docs/wire.md.
+/// Maximum padding of an instruction other than a path size probe, in bytes, to hide the exact length. Source: Mosh
+/// 1.4.0 as observed, docs/wire.md.
 const BLUR_MAX: u64 = 16;
 
 /// Maximum number of corrections of the padding until a compressed instruction has the wanted length. Compression makes

@@ -8,8 +8,8 @@ use core::net::SocketAddr;
 
 use crate::side_path::SIDE_PATH;
 
-/// Maximum length in bytes of a stream packet that a client sends again with its datagrams while its server is silent.
-/// Chosen: the largest acknowledgment fits, and delays a key by less than 60 ms at 64 kbit/s.
+/// Longest stream packet that a client sends again with its datagrams while its server is silent, in bytes. Chosen: the
+/// largest acknowledgment fits, and delays a key by less than 60 ms at 64 kbit/s.
 const COMPANION_MAX: usize = 400;
 
 /// The newest small stream packet sent since the peer's last answer, and the address to which the client sends it next.

@@ -2,7 +2,7 @@
 
 use crate::num::StateNum;
 
-/// Maximum number of bytes of received diffs that wait for the owner to write them. Above it, all are dropped, and the
+/// Maximum length of received diffs that wait for the owner to write them, in bytes. Above it, all are dropped, and the
 /// owner writes whole states. Chosen: many times as much as a driver receives in one turn.
 const BYTES_MAX: usize = 1024 * 1024;
 

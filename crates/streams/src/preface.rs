@@ -18,13 +18,13 @@ mod put;
 pub use listen::{Listen, ListenPlace};
 pub use put::{FILE_NAME_MAX, Put};
 
-/// Maximum length in bytes of a message that opens or answers a stream. Source: the wire contract, docs/wire.md.
+/// Maximum length of a message that opens or answers a stream, in bytes. Source: the wire contract, docs/wire.md.
 pub const MESSAGE_MAX: usize = 4_096;
 
 /// Maximum length of a host's name, in bytes. Source: the wire contract, docs/wire.md; a DNS name has at most 253.
 pub const HOST_MAX: usize = 255;
 
-/// Maximum bytes of a socket's path. Source: `unix(7)`: addresses have 108 bytes with the null byte at the end.
+/// Longest path of a socket, in bytes. Source: `unix(7)`: addresses have 108 bytes with the null byte at the end.
 pub const PATH_MAX: usize = 107;
 
 /// Maximum length of a program's command, in bytes. Source: the wire contract, docs/wire.md; Linux accepts an argument
@@ -34,7 +34,7 @@ pub const COMMAND_MAX: usize = 131_000;
 /// Maximum number of characters of the text in an answer to a stream. Source: the wire contract, docs/wire.md.
 pub const TEXT_MAX: usize = 256;
 
-/// Maximum length in bytes of the path in the answer about a copied file. Chosen: longer than a user reads.
+/// Maximum length of the path in the answer about a copied file, in bytes. Chosen: longer than a user reads.
 const SHOWN_MAX: usize = 1_024;
 
 /// Kind of a stream that leads to a host's port.

@@ -20,8 +20,8 @@ const RESERVED_LEFT_MIN: u64 = 1 << 12;
 /// Cipher blocks of the largest datagram.
 const DATAGRAM_BLOCKS: u64 = 128;
 
-/// Maximum bytes appended to a record (for a Mosh server) of up to 64 KiB before all of it is written again. Chosen: in
-/// a flood of output, that costs less than the appended frames. A client that resumes reads some 320 KiB.
+/// Maximum growth of a record (for a Mosh server) of up to 64 KiB, in bytes, before all of it is written again. Chosen:
+/// in a flood of output, that costs less than the appended frames. A client that resumes reads some 320 KiB.
 const APPENDED_MAX: usize = 256 * 1024;
 
 /// The bound of [`APPENDED_MAX`] for a longer record, as a multiple of its length when it was last written as a whole.

@@ -12,8 +12,8 @@ use crate::message::{
     Fields, Value, bytes_field, number, put_bytes_field, put_varint_field, string,
 };
 
-/// Maximum number of bytes appended to a record of typed keys before it is written again without arrived keys. A longer
-/// record may grow by its own length. Chosen: a page of memory.
+/// Maximum growth of a record of typed keys, in bytes, before it is written again without the keys that have arrived. A
+/// longer record may grow by its own length. Chosen: a page of memory.
 const APPENDED_MAX: usize = 4096;
 
 /// Maximum number of typed keys in a client's record. Chosen: twice as many as a client keeps unacknowledged.

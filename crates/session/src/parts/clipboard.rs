@@ -18,11 +18,11 @@ const TEXT: u32 = 3;
 const SELECTIONS: u32 = 4;
 const LENGTH: u32 = 5;
 
-/// Maximum length in bytes of copied text that one frame (a sent diff) adds. Chosen: with RTT 100 ms such pieces fill a
-/// line of 1 Mbit/s. A key's echo never waits for more than one.
+/// Maximum length of copied text that one frame (a sent diff) adds, in bytes. Chosen: with RTT 100 ms such pieces fill
+/// a line of 1 Mbit/s. A key's echo never waits for more than one.
 pub(crate) const PIECE_MAX: usize = 8 * 1024;
 
-/// Largest window: maximum length in bytes of copied text that is sent and not acknowledged. Chosen: four pieces cover
+/// Largest window: maximum length of copied text that is sent and not acknowledged, in bytes. Chosen: four pieces cover
 /// the round trip and the delayed acknowledgment.
 pub(crate) const WINDOW_MAX: usize = 4 * PIECE_MAX;
 

@@ -28,23 +28,23 @@ const TEXT: u32 = 4;
 const ROW: u32 = 5;
 const WRAPS: u32 = 6;
 
-/// Maximum number of lines in one instruction. Chosen: a screenful; drawing 128 lines takes well under a millisecond.
+/// Maximum number of scrolled-off lines in one instruction. Chosen: a screenful, drawn in well under a millisecond.
 const MEMBER_LINES_MAX: usize = 128;
 
-/// Maximum number of cells of the lines that a state holds, blank cells included. Chosen: twice the cells that the
-/// server sends before an acknowledgment, see [`outbox`]; that is 32 MiB if no cell is blank.
+/// Maximum number of cells, with blank ones, of the scrolled-off lines that a server state holds. Chosen: twice the
+/// cells that the server sends before an acknowledgment, see [`outbox`]; that is 32 MiB if no cell is blank.
 const CELLS_MAX: usize = 2 * 1024 * 1024;
 
-/// Memory limit of the lines of a state, in bytes. Chosen: as much as [`outbox`] sends before an acknowledgment, in
-/// empty lines of a hundred bytes each.
+/// Memory limit of the scrolled-off lines of a server state, in bytes. Chosen: as much as [`outbox`] sends before an
+/// acknowledgment, in empty lines of a hundred bytes each.
 pub(crate) const BYTES_MAX: usize = 6 * 1024 * 1024;
 
 /// Maximum length of the text of scrolled-off lines in one instruction, in bytes. Chosen: one line of 4096 columns with
 /// a few colours, combining characters and links. Such a line has an instruction of its own.
 const TEXT_MAX: usize = 256 * 1024;
 
-/// Maximum work that the lines of one instruction may cost, in cells ([`Terminal::effort`]). Chosen: each cell of 128
-/// lines of 4096 columns written several times; some milliseconds.
+/// Maximum work that the scrolled-off lines of one instruction may cost, in cells ([`Terminal::effort`]). Chosen: each
+/// cell of 128 lines of 4096 columns written several times; some milliseconds.
 const EFFORT_MAX: u64 = 8_000_000;
 
 /// A scrolled-off line, and its number since the session's start.

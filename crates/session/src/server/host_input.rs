@@ -1,6 +1,6 @@
 //! The queue of bytes for the pty.
 
-/// Maximum number of bytes of input that wait for the pty. Above this bound the clients must pause their input. A
+/// Maximum amount of input that waits for the pty, in bytes. Above this bound the clients must pause their input. A
 /// program that has stopped reading then loses nothing, and the server's memory is bounded. A single client message may
 /// exceed it by its own length. Chosen: the bound of a client's own queue.
 const HOST_INPUT_MAX: usize = 1_048_576;

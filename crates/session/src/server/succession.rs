@@ -34,7 +34,7 @@ const JOINED_INSTRUCTION_MAX: usize = 64 * 1024;
 /// Maximum number of clients of a session that the server remembers. Chosen: more logins than a session has in a year.
 const OWN_CLIENTS_MAX: usize = 1024;
 
-/// Maximum number of remembered invited clients that never came. Chosen: few users have more logins fail in a row.
+/// Maximum number of remembered clients that never came when invited. Chosen: few users have more logins fail in a row.
 const NEVER_CAME_MAX: usize = 8;
 
 /// A client that is invited to take the session over.

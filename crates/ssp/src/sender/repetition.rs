@@ -36,8 +36,8 @@ const RESIDUAL_SECONDS: f64 = 0.005;
 /// Shortest round trip at which [`RESIDUAL_SECONDS`] is used. Chosen: a person begins to wonder after two seconds.
 const SECONDS_SRTT_MIN: Duration = Duration::from_secs(2);
 
-/// Maximum number of copies of the same contents, with the first. Chosen: at 50 % loss, all copies are lost three times
-/// in a hundred, and a timeout repairs that. More copies would cost more bytes than the saved wait is worth.
+/// Maximum number of proactive sends of the same contents (a diff), with the first. Chosen: at 50 % loss, all copies
+/// are lost three times in a hundred, and a timeout repairs that. More copies would cost more than they save.
 const COPIES_MAX: u32 = 5;
 
 /// The second copy follows the first after the smoothed round trip time divided by this number. Further copies are a

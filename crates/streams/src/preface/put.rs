@@ -8,7 +8,7 @@ pub(super) const KIND: u64 = 4;
 /// Maximum length of the name of a copied file, in bytes. Source: Linux (NAME_MAX) and macOS.
 pub const FILE_NAME_MAX: usize = 255;
 
-/// Maximum bytes of the session's name for a copied file. Chosen: the longest name that a user can give, and a number.
+/// Longest name of the session for a copied file, in bytes. Chosen: the longest name a user can give, and a number.
 const SESSION_MAX: usize = 64;
 
 /// A file that a client copies to its server. The client sends the bytes after this message, and then gets the answer.

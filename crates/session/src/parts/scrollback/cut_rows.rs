@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use rove_terminal::{Row, ScrollbackLine};
 
-/// Maximum number of rows that wait for their line, and of lines without a row that are passed over. Chosen: the rows
-/// of a high window.
+/// Maximum number of rows, cut off by a lower window, that wait for their line, and of lines without a row that are
+/// passed over. Chosen: the rows of a high window.
 const ROWS_MAX: usize = 256;
 
 /// The rows that the terminal itself has put into its history, in order. The host cuts its screen a round trip later,

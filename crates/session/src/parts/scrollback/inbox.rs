@@ -8,14 +8,14 @@ use rove_terminal::{Attributes, Pen, Row, SCROLLBACK_LINES_MAX, ScrollbackLine};
 use super::cut_rows::CutRows;
 use super::{LINE_BYTES, Scrolled};
 
-/// Maximum number of lines written to a terminal at once. Chosen: a modern terminal scrolls them in a few milliseconds.
+/// Maximum number of scrolled-off lines written at once. Chosen: a modern terminal scrolls them in a few milliseconds.
 const TAKEN_MAX: usize = 512;
 
-/// Maximum number of cells of the lines that are written at once; a longer line is written alone. Chosen: drawing them
-/// takes a few milliseconds.
+/// Maximum number of cells of the scrolled-off lines that are written at once; a longer line is written alone. Chosen:
+/// drawing them takes a few milliseconds.
 const TAKEN_CELLS_MAX: usize = 16_384;
 
-/// Memory limit of the waiting lines, in bytes. Chosen: room for 10,000 lines of 25 characters.
+/// Memory limit of the scrolled-off lines that wait, in bytes. Chosen: room for 10,000 lines of 25 characters.
 pub(super) const WAITING_BYTES_MAX: usize = 6 * 1024 * 1024;
 
 /// An entry of the queue of scrolled-off lines for the user's terminal.

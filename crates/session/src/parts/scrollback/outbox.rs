@@ -11,19 +11,19 @@ use rove_terminal::{SCROLLBACK_BYTES_MAX, SCROLLBACK_LINES_MAX, Screen, Scrollba
 use super::{Arc, Numbered, Scrolled};
 use crate::part::Part;
 
-/// Maximum number of bytes of scrolled-off lines that one frame (a sent diff) adds, before compression. Chosen: plain
+/// Maximum length of scrolled-off lines that one frame (a sent diff) adds, in bytes before compression. Chosen: plain
 /// text of this length fits into one datagram or two.
 const PIECE_MAX: usize = 4 * 1024;
 
-/// Window: maximum length of lines sent and not acknowledged, in bytes before compression. Chosen: two pieces; with RTT
-/// 100 ms that is some 40 KB/s, or 10 KB/s compressed, which hardly delay a key.
+/// Window: maximum length of scrolled-off lines sent and not acknowledged, in bytes before compression. Chosen: two
+/// pieces; with RTT 100 ms that is some 40 KB/s, or 10 KB/s compressed, which hardly delay a key.
 const WINDOW_MAX: usize = 2 * PIECE_MAX;
 
 /// Window for lines after a loss, in bytes before compression. Chosen: it leaves most of one datagram to the picture.
 const REPAIR_MAX: usize = 512;
 
-/// Maximum length of the lines that the session's last state adds, in bytes before compression. Chosen: some 15 KiB
-/// compressed, which 128 kbit/s take in a second.
+/// Maximum length of the scrolled-off lines that the session's last state adds, in bytes before compression. Chosen:
+/// some 15 KiB compressed, which 128 kbit/s take in a second.
 const LAST_MAX: usize = 64 * 1024;
 
 /// Number of a line's cells that cost as much as one byte of text, even if blank, so that the window bounds cells too.

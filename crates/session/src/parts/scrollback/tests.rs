@@ -154,7 +154,7 @@ fn a_state_holds_so_many_cells_and_no_more() {
         apply(&applied, &more, &blank()).err(),
         Some("more lines than are ever on their way")
     );
-    // One diff that replaces a line again and again cannot exceed the limit either.
+    // A diff that replaces a line again and again cannot exceed the limit either.
     let line = WireLines { count: 1, columns: 4096, ..WireLines::default() };
     let (mut scrolled, mut work) = (Scrolled::default(), Work::default());
     let result = (0..=most).try_for_each(|_| scrolled.take(&line, &blank(), &mut work));
