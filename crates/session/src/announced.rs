@@ -19,7 +19,7 @@ pub(crate) struct Announced {
 #[derive(Clone, Copy, Debug)]
 struct Told {
     size: Size,
-    /// The number of user events, with this resize as the last. A server that acknowledges this many knows the size.
+    /// The number of this resize among the user's events. A server that has acknowledged so many events knows the size.
     events: u64,
 }
 

@@ -18,13 +18,13 @@ const NO_ANSWER_AFTER: Duration = Duration::from_secs(3);
 /// How long the server's next state or heartbeat may be overdue until a notice says so. If heartbeats come every 3 s,
 /// the notice comes 6.5 s after the last one.
 const CONTACT_LATE: Duration = Duration::from_millis(3_500);
-/// How long ago the newest acknowledged client state may have been sent until the path to the server counts as failing.
+/// Time since the newest acknowledged client state was sent, after which the path to the server counts as failing.
 const REPLY_LATE: Duration = Duration::from_secs(10);
 /// The seconds of silence after which the count in the notice rises in steps of three.
 const SLOW_COUNT_AFTER: u64 = 60;
 /// How long the notice of a local network error stays after the error's last occurrence.
 const NETWORK_ERROR_SHOWN: Duration = Duration::from_millis(3_100);
-/// A server counts as gone if its host refuses datagrams, and its next state or heartbeat is overdue by this time.
+/// A server counts as gone if its host refuses datagrams, and its next state or heartbeat is overdue for this long.
 /// Chosen: this is 10 s after the last heartbeat. By then the host has refused three datagrams of the client, and a
 /// restart of the network is over.
 const GONE_LATE: Duration = Duration::from_secs(7);
@@ -423,7 +423,7 @@ fn connecting(now: Instant, contact: Contact, is_tunnelled: bool) -> Option<Vec<
     Some(vec![text, "No answer yet.".to_owned()])
 }
 
-/// Returns a text with the length of the silence, if there is a silence, and then the text without it.
+/// Returns the text in two versions: with the length of the silence, if there is a silence, and without it.
 fn with_silence(text: &str, silence: Option<Silence>) -> Vec<String> {
     let with = silence.map(|silence| {
         format!("{text} ({} without {}.)", spelled(silence.seconds, "s"), silence.what())

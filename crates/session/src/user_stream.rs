@@ -248,7 +248,7 @@ impl Object for UserStream {
 
     fn midpoint(&self, base: &Self) -> Option<Self> {
         let beyond = self.end.checked_sub(base.end)?;
-        // A step of keys alone fits one diff, so a step is rarely halved again.
+        // A step that has only keys fits into one diff, so a step is rarely halved again.
         let step = (beyond / 2).min(STEP_EVENTS_MAX);
         (beyond >= 2).then(|| self.prefix(base.end + step))
     }

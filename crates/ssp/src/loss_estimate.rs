@@ -56,7 +56,7 @@ impl LossEstimate {
     /// Records whether the next datagram arrived or was lost.
     pub(crate) fn handle_datagram(&mut self, is_lost: bool) {
         if !is_lost && self.lost == 0 {
-            // The last entry (no recent change) has probability 1, and keeps it.
+            // While no loss is remembered, the last entry (no recent change) keeps the probability 1.
             debug_assert!(self.changed_before[TOLD_APART] == 1.0, "no loss, no change");
             self.remembered = self.remembered.saturating_sub(1);
             return;

@@ -6,15 +6,15 @@ use crate::config::Config;
 /// A mechanism of an end that can be switched off individually.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mechanism {
-    /// Small contents are sent several times on a path that loses datagrams.
+    /// Small contents (diffs) are sent several times on a path that loses datagrams.
     Repetition,
-    /// Contents that arrive again are acknowledged again.
+    /// Contents (diffs) that arrive again are acknowledged again.
     SecondAck,
     /// On a path that loses little, acknowledgments wait longer for another instruction to carry them.
     LateAck,
-    /// First contents are soon sent again while the peer has acknowledged nothing.
+    /// A session's first contents (diffs) are soon sent again while the peer has acknowledged nothing.
     FirstContact,
-    /// The frame interval delays new contents less than in Mosh 1.4.0.
+    /// The frame interval delays new contents (diffs) less than in Mosh 1.4.0.
     News,
     /// The frames of steady output follow each other sooner on a path that loses datagrams.
     Steady,

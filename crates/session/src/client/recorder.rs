@@ -123,7 +123,7 @@ impl Recorder {
         self.is_rove || matches!(transport.peer(), Peer::Rove(_))
     }
 
-    /// Returns whether something has to be written before the next datagram.
+    /// Returns whether the driver has to write a record before the next datagram.
     pub(super) fn is_owed(&self, transport: &ClientTransport) -> bool {
         if self.is_on && self.is_with_rove(transport) {
             return self.typed.is_owed();

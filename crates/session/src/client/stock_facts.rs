@@ -24,7 +24,7 @@ const DATAGRAM_BLOCKS: u64 = 128;
 /// in a flood of output, that costs less than the appended frames. A client that resumes reads some 320 KiB.
 const APPENDED_MAX: usize = 256 * 1024;
 
-/// The bound of [`APPENDED_MAX`] for a longer record, as a multiple of its length when it was last written as a whole.
+/// For a longer record, the limit of appended bytes as a multiple of the record's length when last written as a whole.
 const APPENDED_WHOLES: usize = 4;
 
 /// The facts that the record for a Mosh server contains so far.
@@ -60,7 +60,7 @@ impl StockFacts {
         self.reserved
     }
 
-    /// Returns whether something has to be written before the next datagram.
+    /// Returns whether the driver has to write a record before the next datagram.
     pub(super) fn is_owed(&self, transport: &ClientTransport) -> bool {
         let is_concealed = self.is_concealed(transport);
         self.is_being_written

@@ -71,7 +71,7 @@ impl TypedKeys {
         debug_assert!(self.runs.back().is_none_or(|(_, end)| *end == self.end()));
     }
 
-    /// Returns whether something is to be written before the next datagram.
+    /// Returns whether the driver has to write a record before the next datagram.
     pub(super) fn is_owed(&self) -> bool {
         let all_arrived = self.keys.is_empty() && self.arrived_written < self.start;
         !self.is_begun || all_arrived || self.written_to < self.end()

@@ -29,7 +29,7 @@ fn published(size: Size, bytes: &[u8], echo_ack: u64) -> HostScreen {
     HostScreen::published(terminal.screen().clone(), num(echo_ack))
 }
 
-/// Returns the state that a server publishes after `copies` copies of `text`. It holds `held` bytes of the text.
+/// Returns the state of a server whose program copied `text` (OSC 52) `copies` times. It holds `held` bytes of it.
 fn copying(copies: u32, text: &str, held: usize) -> HostScreen {
     let mut outbox = Outbox::default();
     let copied = Copied::new("pc", text).unwrap();

@@ -10,7 +10,7 @@ use crate::wish::SizeRule;
 /// whole screen and every program a redraw, and two users who type in turns would cause a change with each key.
 const TYPIST_INTERVAL: Duration = Duration::from_secs(2);
 
-/// The rule, the own client's window and the typist, which together decide the session's size.
+/// The size rule, the own client's window and the client that typed last, which together decide the session's size.
 #[derive(Debug, Default)]
 pub(super) struct Lead {
     pub(super) rule: SizeRule,

@@ -28,7 +28,7 @@ enum Program {
 struct Session {
     pair: Pair,
     program: Program,
-    /// How much of its input the program has answered.
+    /// How many bytes of its input the program has answered.
     answered: usize,
 }
 

@@ -50,7 +50,7 @@ pub(crate) struct Party<const MAX: usize> {
     twin: Option<(SocketAddr, Vec<u8>)>,
     pub(crate) events: Vec<(u64, Event)>,
     pub(crate) errors: Vec<ReceiveError>,
-    /// When a datagram last arrived, in ms, for each length that the newest text has had.
+    /// When a datagram last arrived, in ms, by the length of the peer's text that this end held at that time.
     pub(crate) delivered: BTreeMap<usize, u64>,
 }
 

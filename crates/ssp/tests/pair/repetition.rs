@@ -133,7 +133,7 @@ fn datagrams_of_a_key(server: Config) -> usize {
 
 #[test]
 fn a_lost_acknowledgment_does_not_make_its_peer_repeat_contents_for_seconds() {
-    // Empty states that nobody acknowledges make a key count as lost after a frame interval, by the rules of stock.
+    // By the rules of stock, unacknowledged empty states make a key count as lost after a frame interval.
     let (rove, stock) = (
         datagrams_of_a_key(Config::server()),
         datagrams_of_a_key(Config::server().without(Mechanism::SecondAck)),
