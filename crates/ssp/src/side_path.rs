@@ -140,8 +140,7 @@ impl SidePath {
         self.unheard += 1;
     }
 
-    /// Returns how many datagrams may have been lost with the side path. It is 0 while the path is used, and in later
-    /// calls.
+    /// Returns how many datagrams may have been lost with the side path. 0 while the path is used, and for later calls.
     pub(crate) fn take_dropped(&mut self) -> u64 {
         if self.is_used { 0 } else { core::mem::take(&mut self.unheard) }
     }

@@ -39,7 +39,7 @@ impl Client {
         self.transport.carriage().map(|it| it.with_typed_at(typed_at))
     }
 
-    /// Returns whether both ends carry streams. `None` until that is known.
+    /// Returns whether both ends have offered streams. `None` until that is known.
     pub fn carries_streams(&self) -> Option<bool> {
         let is_known = self.transport.peer() != Peer::Unknown;
         is_known.then(|| self.transport.capabilities().contains(Capabilities::STREAMS))

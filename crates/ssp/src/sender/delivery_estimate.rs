@@ -26,7 +26,7 @@ const ACK_LOST_MIN: f64 = 0.02;
 /// the shortest frame interval.
 const ACK_GRACE: Duration = Duration::from_millis(20);
 
-/// Least excess of SRTT over the shortest round trip that shows a queue. Chosen: a few datagrams.
+/// Minimum excess of SRTT over the shortest round trip that shows a queue. Chosen: a few datagrams.
 const QUEUE_MIN: Duration = Duration::from_millis(20);
 
 /// Time after the last sign of a queue during which the length of a diff still reduces its worth. Chosen: longer than

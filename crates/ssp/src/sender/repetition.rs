@@ -61,14 +61,14 @@ const PRESUMED_LOSS: f64 = 0.1;
 /// Longest diff that is sent in copies, in bytes before compression. Chosen: any such diff fits into a datagram.
 pub(super) const REPEATED_LEN_MAX: usize = 1000;
 
-/// Least excess of SRTT over the shortest round trip that shows a queue. Copies would lengthen the queue, to which such
-/// a path loses datagrams. Chosen: 50 ms or, if longer, half of the shortest round trip.
+/// Minimum excess of SRTT over the shortest round trip that shows a queue. Copies would lengthen the queue, to which
+/// such a path loses datagrams. Chosen: 50 ms or, if longer, half of the shortest round trip.
 const QUEUE_MIN: Duration = Duration::from_millis(50);
 
 /// The proactive copies of the newest contents (a diff), and the budget of bytes for them.
 #[derive(Clone, Debug)]
 pub(super) struct Repetition {
-    /// The contents that are being copied. `None` if no contents are.
+    /// The contents that are sent in several copies at present. `None` if there are none.
     newest: Option<Copies>,
     /// When new contents were last sent.
     news_at: Option<Instant>,
@@ -93,7 +93,7 @@ impl Repetition {
         Self { newest: None, news_at: None, budget: Budget::new(now) }
     }
 
-    /// Records contents that were just sent. If their diff does not start from the known state, no contents are copied.
+    /// Records contents that were just sent. If their diff does not start from the known state, no copies follow.
     pub(super) fn handle_sent(&mut self, sending: &Sending, srtt: Duration) {
         let &Sending { at: now, num, diff_len, occasion, .. } = sending;
         if !sending.stands_alone {

@@ -22,7 +22,7 @@ const ANSWERED_AFTER: Duration = Duration::from_secs(1);
 /// at 10 % loss, in place of 0.59.
 const LOSS_MIN: f64 = 0.02;
 
-/// Least excess of SRTT over the shortest round trip that shows a queue, which more frames would lengthen. Chosen:
+/// Minimum excess of SRTT over the shortest round trip that shows a queue, which more frames would lengthen. Chosen:
 /// docs/timing.md, "Steady output". For pages over 128 kbit/s and 500 ms at 5 % loss, the 95th percentile (see
 /// [`LOSS_MIN`]) is 0.81 of Mosh's. It is 1.29 if only half of a round trip counts as a queue.
 const QUEUE_MIN: Duration = Duration::from_millis(50);

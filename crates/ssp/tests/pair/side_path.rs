@@ -19,7 +19,7 @@ const KEYS: Duration = ms(160);
 const LOGIN_MAX: Duration = ms(5_000);
 /// When TCP tries to connect, counted from the start of a login. Source: RFC 6298, section 2.
 const TRIES: [Duration; 3] = [ms(0), ms(1_000), ms(3_000)];
-/// Least time between two logins. Source: `bootstrap/tunnel/standby.rs`.
+/// Shortest time between two logins. Source: `bootstrap/tunnel/standby.rs`.
 const PAUSE: Duration = ms(60_000);
 /// Longest wait for a key's answer, beyond a login and a round trip. An ssh that has died without a sign counts as late
 /// after 1 s, and a probe may divert the first answer.

@@ -1,4 +1,4 @@
-//! Bytes that arrive in any order, and faults of the peer that are refused.
+//! Bytes that arrive in any order, and frames that break a rule and are refused.
 
 use proptest::prelude::*;
 

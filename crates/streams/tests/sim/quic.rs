@@ -31,7 +31,7 @@ const SEEDS: u64 = 8;
 /// The number of runs at high loss. Chosen: at high loss the shares of 8 seeds differ by a tenth from those of 40.
 const SEEDS_OF_LOSS: u64 = 40;
 
-/// The least share of quinn's bytes that our streams must move. Source: the decision to have streams of our own.
+/// The minimum share of quinn's bytes that our streams must move. Source: the decision to have streams of our own.
 const SHARE_MIN: f64 = 0.95;
 
 /// The constructor of one of our congestion controllers, for packets of a given size.
