@@ -8,7 +8,7 @@
 //! - `terminal` is the user's pty. `window` is a terminal whose output is drawn on a screen.
 //! - `tap` is a middlebox between a client and a server, which treats datagrams as a test wants.
 //! - `process` is a process and its usage, `guard` the limit of all waits, and `scratch` a temporary folder. `ports`
-//! has ports that stay closed or free. `clock` is the only clock.
+//!   has ports that stay closed or free. `clock` is the only clock.
 //! - `load` is a flood of output. `yes` measures Ctrl-C during the output of `yes`.
 
 #![forbid(unsafe_code)]

@@ -29,9 +29,7 @@ impl ClosedPort {
     /// Panics if the system has no free port: callers are tests.
     #[expect(clippy::new_without_default, reason = "a port is no default")]
     pub fn new() -> Self {
-        let socket =
-            socket(AddressFamily::INET, SocketType::STREAM, None).expect("the system has sockets");
-        bind(&socket, &SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).expect("there are free ports");
+        let socket = bound((Ipv4Addr::LOCALHOST, 0).into()).expect("there are free ports");
         let address = getsockname(&socket).expect("a bound socket has an address");
         let address = SocketAddr::try_from(address).expect("it is one of IPv4");
         Self { number: address.port(), _socket: socket }
@@ -49,7 +47,7 @@ pub fn free_port() -> u16 {
         let port = PORTS.start + number % (PORTS.end - PORTS.start);
         let v4 = SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
         let v6 = SocketAddr::from((Ipv6Addr::UNSPECIFIED, port));
-        let is_free = |it| binds(it) && UdpSocket::bind(it).is_ok();
+        let is_free = |it| bound(it).is_ok() && UdpSocket::bind(it).is_ok();
         // If this computer lacks IPv6, the port need not be free there.
         if is_free(v4) && (is_free(v6) || UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).is_err()) {
             return port;
@@ -57,13 +55,14 @@ pub fn free_port() -> u16 {
     }
 }
 
-/// Returns whether a TCP socket can be bound to the address. The socket does not listen: a child that another test has
-/// just forked may hold it for a moment, and would seem to listen at the port.
-fn binds(address: SocketAddr) -> bool {
+/// Returns a TCP socket bound to the address. It does not listen: a child that another test has just forked may hold it
+/// for a moment, and would seem to listen at the port.
+fn bound(address: SocketAddr) -> rustix::io::Result<OwnedFd> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-    socket(family, SocketType::STREAM, None).is_ok_and(|socket| {
-        sockopt::set_socket_reuseaddr(&socket, true).is_ok() && bind(&socket, &address).is_ok()
-    })
+    let socket = socket(family, SocketType::STREAM, None)?;
+    sockopt::set_socket_reuseaddr(&socket, true)?;
+    bind(&socket, &address)?;
+    Ok(socket)
 }
 
 /// Leaves a dead socket at this path, as a killed process does. It never listened: otherwise a child that another test
@@ -83,7 +82,7 @@ pub fn leave_dead_socket(path: &Path) {
 #[cfg(test)]
 mod tests {
     use std::io::ErrorKind;
-    use std::net::TcpStream;
+    use std::net::{TcpListener, TcpStream};
     use std::os::unix::net::UnixStream;
 
     use super::*;
