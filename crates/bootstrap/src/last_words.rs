@@ -151,7 +151,7 @@ impl LastWords {
             }
             self.line.push(byte);
             if byte == b'\n' && self.is_other_warning() {
-                // After a warning about a key file, only the frame's end is shown. After others, everything is.
+                // After a warning about a key file, only the frame's end is shown. After others, all output is shown.
                 self.is_text = String::from_utf8_lossy(&self.line).contains(UNPROTECTED);
                 self.is_open = !self.is_text;
                 self.release(&mut shown);

@@ -106,7 +106,7 @@ pub enum WantedSession {
     /// The login attaches to the session with this name, or starts one and gives it the name.
     Named(SessionLabel),
     /// The login attaches to a running session, in this mode. Without a mode, the client takes the session over. If no
-    /// session is named, exactly one must fit. With a mode, it must have a client. Without a mode, it must have none.
+    /// session is named, exactly one session must have a client (with a mode) or lack a client (without).
     Attached(Option<SessionRef>, Option<JoinMode>),
     /// The login starts a session without a program, only for a forwarded connection, remote command or file copy.
     Streams(Passage),
@@ -252,8 +252,7 @@ impl HostOptions {
     }
 
     /// Returns whether the login shell may start before the client has connected. This requires rove's own client,
-    /// because the server does not wait to learn the client's capabilities. A command always waits. It must not run
-    /// unseen.
+    /// whose capabilities the server need not wait for. A command always waits, so that it does not run unseen.
     pub fn starts_early(&self) -> bool {
         let is_new = matches!(self.session, WantedSession::New | WantedSession::Named(_));
         let is_ours = self.name == ProgramName::Rove && self.client.is_none();

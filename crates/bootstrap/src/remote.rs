@@ -21,7 +21,7 @@ pub const SYSTEM: &str = "ROVE SYSTEM";
 /// The beginning of the line that a command for the host's rove prints if the host has no rove. The challenge follows.
 pub const NO_ROVE: &str = "ROVE NO ROVE";
 
-/// The beginning of the line that [`searching`] prints before it starts a stock Mosh server. The challenge follows.
+/// The beginning of the line that [`searching`]'s command prints before it starts a stock server. A challenge follows.
 pub const STOCK_SERVER: &str = "ROVE STOCK";
 
 /// The beginning of the first line of rove's own commands. The challenge follows. Start-up files may print earlier.
@@ -236,8 +236,8 @@ fn carrying(server: &str, rove: &str) -> String {
     )
 }
 
-/// Returns the command that runs the host's rove with these arguments, for any login shell. It tells the host's rove
-/// the name by which the user calls the host. It prints no address, because it starts no session.
+/// Returns the command that runs the host's rove with these arguments, for any login shell. [`ASKED_AS_VARIABLE`] tells
+/// the host's rove how the user calls the host. The command prints no address, as it starts no session.
 pub fn rove(challenge: &Challenge, host: &OsStr, args: &[OsString]) -> OsString {
     let missing = format!("echo \"{NO_ROVE} {challenge}\"; exit 127; ");
     let name = format!("{ASKED_AS_VARIABLE}=\"$1\"; export {ASKED_AS_VARIABLE}; shift;");

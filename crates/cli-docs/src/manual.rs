@@ -59,7 +59,7 @@ pub struct Manual {
     pub exit_status: Entries,
 }
 
-/// The arguments of a command besides options, from which completion offers candidates.
+/// The kinds of a command's arguments besides options. By the kind, completion finds its candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Words {
     /// Arguments for which completion has no candidates.

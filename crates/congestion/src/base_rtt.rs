@@ -42,7 +42,7 @@ impl BaseRtt {
         }
     }
 
-    /// Returns the least round-trip time in and after the last complete probe. `None` before the first sample.
+    /// Returns the least round-trip time since the last complete probe began. `None` before the first sample.
     pub(crate) const fn least(&self) -> Option<Duration> {
         self.least
     }

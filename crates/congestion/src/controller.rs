@@ -46,7 +46,7 @@ pub struct Loss {
 
 /// A congestion controller: decides how many bytes of a flow may be in flight, and how fast packets are sent.
 pub trait Controller: Debug + Send {
-    /// Called when the flow begins, or begins again after it had ended. The controller may forget what it has measured.
+    /// Called when the flow begins, or resumes after an end. The controller may forget its measurements of the path.
     fn on_start(&mut self, _now: Instant) {}
 
     /// Called when a packet of `size` has been sent. `in_flight` includes the packet.
@@ -90,8 +90,8 @@ pub trait Controller: Debug + Send {
         Duration::ZERO
     }
 
-    /// Returns the longest silence of a flow with packets in flight. Then it sends a small packet (a QUIC PING) even
-    /// beyond the window. Its acknowledgment shows that a stalled link works again. `None` for never.
+    /// Returns after how long a silence a flow with packets in flight sends a small packet (a QUIC PING), even beyond
+    /// the window. Its acknowledgment shows that a stalled link works again. `None` for never.
     fn heartbeat(&self) -> Option<Duration> {
         None
     }

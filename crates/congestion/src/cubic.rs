@@ -13,8 +13,8 @@ const C: f64 = 0.4;
 /// The share of the window that remains after a loss. Source: RFC 9438, section 4.6.
 const BETA: f64 = 0.7;
 
-/// Growth, in packets a round trip, with which a window that losses cut to [`BETA`] is on average as large as Reno's.
-/// Source: RFC 9438, section 4.3.
+/// Growth in packets a round trip with which a window that [`BETA`] cuts at each loss has Reno's average size. Source:
+/// RFC 9438, section 4.3.
 const RENO_GROWTH: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
 /// The congestion controller of TCP CUBIC.

@@ -6,8 +6,8 @@ use rove_units::{Duration, Instant, push_newest};
 
 use crate::controller::Ack;
 
-/// Number of newest samples whose least delay is the current delay. Source: RFC 6817, section 2.5: `CURRENT_FILTER`, at
-/// least 1; BitTorrent has four.
+/// Number of newest samples, the least of which is the current delay. Source: RFC 6817, section 2.5: `CURRENT_FILTER`,
+/// at least 1; BitTorrent has four.
 pub(crate) const CURRENT: usize = 4;
 
 /// Delays in one direction, in ns. Only differences have a meaning, because the clocks' offset is unknown.

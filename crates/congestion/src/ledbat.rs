@@ -12,7 +12,7 @@ const TARGET: Duration = Duration::from_millis(100);
 /// Largest change of the window in a round trip, in packets. Source: RFC 6817, section 2.5: `GAIN`, at most 1.
 const GAIN: f64 = 1.0;
 
-/// Number of minutes whose least delay is the base delay. Source: RFC 6817, section 2.5: `BASE_HISTORY`.
+/// Number of one-minute entries, the least of which is the base delay. Source: RFC 6817, section 2.5: `BASE_HISTORY`.
 const BASE: usize = 10;
 
 /// Time over which one entry of the base delays is measured.

@@ -1,10 +1,10 @@
-//! A controller for file copies beside a session. While the user types or the peer copies, its queue is so short that
-//! keys and acknowledgments hardly wait. Otherwise the queue is longer, so that a link of varying rate is seldom idle.
+//! A congestion controller for file copies. While the user types, or the peer also sends much, it queues so little that
+//! keys and acknowledgments hardly wait. Otherwise it queues more, so that a link of varying rate is seldom idle.
 //!
 //! Its parts are published. The signal is LEDBAT's queueing delay: the one-way delay beyond the least one (RFC 6817).
-//! Slow start ends when this signal shows a queue (RFC 9406 uses round-trip times). A window whose queue is too long
-//! shrinks by the excess packets (FAST TCP: Jin, Wei, Low, INFOCOM 2004, with a gain of one). A window without a queue
-//! grows by a packet each round trip. It grows faster the longer no queue appears (the velocity of Copa: Arun,
+//! Slow start ends when this signal shows a queue (RFC 9406 uses round-trip times). A window that makes the queue too
+//! long shrinks by the excess packets (FAST TCP: Jin, Wei, Low, INFOCOM 2004, with a gain of one). A window without a
+//! queue grows by a packet each round trip. It grows faster the longer no queue appears (the velocity of Copa: Arun,
 //! Balakrishnan, NSDI 2018, section 2.2), but at most up to the target queue. A loss without a queue counts as random.
 //! It costs a fifth of the window (TCP Veno: Fu, Liew, IEEE JSAC 21(2), 2003). A lasting queue is drained, so that its
 //! delay never counts as the path's own (LEDBAT++).
@@ -17,12 +17,12 @@ use crate::numbers::whole;
 use crate::packet_window::PacketWindow;
 use crate::rounds::Rounds;
 
-/// The queueing delay at which the window aims while a user types. Chosen: keys may wait 10 ms more during a file copy.
-/// The least queueing delay of a round trip is compared with it. Most packets wait longer.
+/// The queueing delay at which the window aims while a user types, as the least delay of a round trip. Most packets
+/// wait longer. Chosen: keys may wait 10 ms more during a file copy.
 const TARGET: Duration = Duration::from_millis(5);
 
-/// The multiple of the target above which the current queueing delay shrinks the window at once. A lower delay shrinks
-/// it only if the least delay of a round trip is above the target. On Wi-Fi some packets are late by chance. Chosen:
+/// Factor on the target queueing delay: above the product, the current delay shrinks the window at once. Otherwise only
+/// a round trip whose least delay is above the target shrinks it, as on Wi-Fi some packets are late by chance. Chosen:
 /// with 3, keys beside a copy over recorded LTE waited 9 ms longer. With 1.6, a copy over a link whose delay varies by
 /// 5 ms had two thirds of the rate.
 const URGENT: f64 = 2.0;
@@ -35,19 +35,19 @@ const IDLE_TARGET: Duration = Duration::from_millis(25);
 /// Time after a key for which the user counts as typing. Chosen: no pause in seven recorded sessions is longer.
 const TYPING: Duration = Duration::from_secs(5);
 
-/// Number of entries of the base delays. Chosen: in three entries the queue drains at least once, and the fourth is spare.
-/// RFC 6817 keeps ten minutes, in which clocks that drift apart by 50 ppm differ by six times [`TARGET`].
+/// Number of entries of the base delays. Chosen: the queue drains at least once in three entries, and the fourth is
+/// spare. RFC 6817 keeps ten minutes, in which clocks that drift apart by 50 ppm differ by six times [`TARGET`].
 const BASE: usize = 4;
 
 /// Time over which an entry of the base delays is measured. Chosen: in four entries, clocks 50 ppm apart drift by 3 ms.
 const ENTRY: Duration = Duration::from_secs(15);
 
-/// Difference between an entry's least delay and the base delay above which the flow's queue counts as permanent.
-/// Chosen: clocks drift less in the time of an entry.
+/// Least delay of an entry, beyond the base delay, above which the flow's own queue counts as permanent. Chosen: clocks
+/// drift less in the time of an entry.
 const PERMANENT: Duration = Duration::from_millis(1);
 
-/// Time with a queue at the least window, after which the base delay is forgotten. So small a window causes no queue.
-/// Therefore the path has become longer, or another flow queues. Chosen: as long as BBR's filter of the round-trip time
+/// How long a queue may last at the least window before the base delay is measured again. So small a window makes no
+/// queue: the path is longer now, or another flow queues. Chosen: as long as BBR's filter of the round-trip time
 /// (Cardwell et al., ACM Queue 2016).
 const STUCK: Duration = Duration::from_secs(10);
 
@@ -144,7 +144,7 @@ impl LowDelay {
         let target = self.target(now);
         self.stuck_since = None;
         self.calm = if queueing < target / 2.0 { self.calm.saturating_add(1) } else { 0 };
-        // A larger window shows in the queue only a round trip later. So the growth is at most the target queue.
+        // A larger window lengthens the queue only a round trip later. So the growth is at most the target queue.
         let most = self.window.packets * target / self.rtt.max(target);
         let faster = (2.0 * self.velocity).min(most).max(1.0);
         self.velocity = if self.calm > CALM { faster } else { 1.0 };

@@ -9,10 +9,10 @@ use crate::rounds::{Round, Rounds};
 /// Least and most that the round-trip time must grow to show a queue. Source: RFC 9406, section 4.3.
 const GROWTH: [Duration; 2] = [Duration::from_millis(4), Duration::from_millis(16)];
 
-/// The growth that shows a queue is the RTT divided by this, within [`GROWTH`]. Source: RFC 9406, `MIN_RTT_DIVISOR`.
+/// Divisor of the RTT: growth by the quotient shows a queue, within [`GROWTH`]. Source: RFC 9406, `MIN_RTT_DIVISOR`.
 const RTT_DIVISOR: u32 = 8;
 
-/// Least number of samples in a round trip whose delay can show a queue. Source: RFC 9406, `N_RTT_SAMPLE`.
+/// Least number of samples of a round trip from which its delay can show a queue. Source: RFC 9406, `N_RTT_SAMPLE`.
 const SAMPLES: u32 = 8;
 
 /// Divisor of the window's growth during conservative slow start (CSS). Source: RFC 9406, `CSS_GROWTH_DIVISOR`.

@@ -23,35 +23,35 @@ use crate::sprout::{QUANTILE, TICK};
 
 use self::backlog::Backlog;
 
-/// Time beyond a round trip within which the packets in flight should be acknowledged. Chosen between two limits that
-/// this project sets for every recorded link, compared with Sprout: at most 15 % less throughput, and at most 20 ms
-/// more self-inflicted delay. With 15 ms, EVDO down carries 17 % less. With 25 ms, Verizon LTE up has 21 ms more delay.
+/// Time beyond a round trip within which the packets in flight should be acknowledged. Chosen: this project's limits
+/// for each recorded link, compared with Sprout, are 15 % less throughput and 20 ms more self-inflicted delay. With 15
+/// ms, EVDO down carries 17 % less. With 25 ms, Verizon LTE up has 21 ms more delay.
 const LOOK_AHEAD: Duration = Duration::from_millis(20);
 
-/// Delay beyond a round trip that shows that a packet waited in a queue, and not only for the link's next delivery
-/// opportunity. Chosen: cellular links often carry nothing for some 10 ms, which does not show a queue.
+/// Delay beyond a round trip above which a packet must have waited in a queue. Chosen: cellular links often carry
+/// nothing for some 10 ms, so a shorter delay may be the wait for the next delivery opportunity.
 const QUEUE: Duration = Duration::from_millis(30);
 
-/// The share of a tick in which packets must wait in a queue for the tick's acknowledgments to count as all that the
-/// link could carry. Chosen: nearly the whole tick. If the queue runs dry, the link may be faster.
+/// Share of a tick for which packets must have queued, so that the tick's acknowledgments count as all that the link
+/// could carry. Chosen: nearly the whole tick. If the queue runs dry, the link may be faster.
 const BUSY_SHARE: f64 = 0.9;
 
-/// Time beyond a round trip after which an unacknowledged packet shrinks the window to its minimum. Chosen: the
-/// look-ahead, and a tick for the age of the forecast. A later packet shows a wrong forecast.
+/// Time beyond a round trip after which an unacknowledged packet shrinks the window to its minimum, because the
+/// forecast was wrong. Chosen: [`LOOK_AHEAD`], and a tick for the age of the forecast.
 const LATE: Duration = Duration::from_millis(40);
 
 /// Least window, in packets. Source: RFC 9002, section 7.2.
 const WINDOW_PACKETS_MIN: u64 = 2;
 
-/// Bytes of a window beyond its whole packets: two heartbeats of 40 bytes, so that they replace no packet. Chosen:
-/// without them a window of two packets sends only one while a heartbeat is in flight. Links that often stall then
-/// carry a sixth less, and EVDO's links carry 26 and 25 % less than with Sprout.
+/// Bytes of a window beyond its whole packets: two heartbeats of 40 bytes. Chosen: without this room, a window of two
+/// packets sends only one while a heartbeat is in flight. Links that often stall then carry a sixth less, and EVDO's
+/// links carry 26 and 25 % less than with Sprout.
 const HEARTBEAT_ROOM: u64 = 80;
 
 /// The round-trip time assumed before the first sample. Source: RFC 9002, section 6.2.2.
 const INITIAL_RTT: Duration = Duration::from_millis(333);
 
-/// Most ticks of a silence that update the belief. Chosen: 20 s, after which nothing is left of the old belief.
+/// Most ticks of a silence that update the belief. Chosen: 20 s, after which the belief depends on no older ticks.
 const SILENT_TICKS_MAX: u64 = 1_000;
 
 /// A congestion controller that forecasts the acknowledgments of its flow.

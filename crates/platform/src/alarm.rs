@@ -2,7 +2,7 @@
 
 pub use system::Alarm;
 
-/// An alarm that also rings in time if the computer has slept, because it is a timer on a clock that counts sleep.
+/// An alarm that rings in time even if the computer sleeps meanwhile, because its clock counts sleep.
 ///
 /// The timeout of a system call such as ppoll does not count sleep. With only such a timeout, a client whose computer
 /// wakes up would send up to a heartbeat interval too late.

@@ -57,7 +57,7 @@ pub struct EventLoop {
     clock: Clock,
     alarm: Alarm,
     signals: SignalDelivery<UnixStream, SignalOnly>,
-    /// Whether a wait since the last [`EventLoop::take_signals`] has found that signals arrived.
+    /// Whether a signal has ended a wait since [`EventLoop::take_signals`] was last called.
     is_signalled: bool,
     idle_turns: IdleTurns,
 }

@@ -62,7 +62,7 @@ struct WayBack {
     closing: Vec<u8>,
     /// Whether the terminal is in raw mode and must be restored.
     armed: AtomicBool,
-    /// Whether no write of the closing bytes has begun since the terminal last entered raw mode.
+    /// Whether the closing bytes were not written yet since the terminal last entered raw mode.
     unclosed: AtomicBool,
 }
 
@@ -224,8 +224,8 @@ impl Drop for Tty {
 }
 
 impl WayBack {
-    /// Writes the closing bytes and restores the terminal, unless it is restored already. A signal during the writing
-    /// restores the terminal without writing again. This is async-signal-safe.
+    /// Writes `closing` (default: `self.closing`) and restores the terminal, if this was not done since raw mode began.
+    /// A signal during the writing restores the terminal without writing again. This is async-signal-safe.
     fn take(&self, closing: Option<&[u8]>) {
         if !self.armed.load(Ordering::SeqCst) {
             return;

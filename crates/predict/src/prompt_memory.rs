@@ -35,15 +35,15 @@ pub struct PromptMemory {
     salt: [u8; 16],
     /// The known prompts, the newest last.
     known: Vec<PromptHash>,
-    /// How many prompts at the end of `known` this session has added or used again.
+    /// How many entries at the end of `known` are prompts that this session has added or used again.
     kept: usize,
     /// The refused prompts, the oldest first. More than [`Self::REFUSED_MAX`] of them refuse all prompts.
     refused: Vec<PromptHash>,
 }
 
 impl PromptMemory {
-    /// Most prompts of a host that are known because lines were echoed there. Another replaces the least recently kept.
-    /// Chosen: a session has a handful, and few users change their prompt.
+    /// Most known prompts of a host, at which lines were echoed. Another prompt replaces the one that was kept longest
+    /// ago. Chosen: a session has a handful, and few users change their prompt.
     pub const KNOWN_MAX: usize = 64;
 
     /// Most names of a host's refused prompts. With more, all prompts are refused. Chosen: 32 programs that have asked

@@ -37,7 +37,7 @@ pub enum Stop {
 pub enum Reason {
     /// The simulated effect of the key, assuming that all earlier keys have their predicted effects.
     Simulation {
-        /// How many keys earlier the first pending key of unknown effect was typed. `None` without such a key.
+        /// How many keys before the newest the first pending key of unknown effect was typed. `None` without one.
         behind: Option<usize>,
         /// The key's effect.
         effect: Effect,

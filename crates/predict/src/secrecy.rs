@@ -55,9 +55,9 @@ pub(crate) struct Prompt {
 /// The kind of program that a prompt reveals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Sort {
-    /// An editor's mode in which characters are inserted.
+    /// An editor whose mode line states that typed characters are inserted.
     Mode,
-    /// A prompt that ends like a shell's.
+    /// A program whose prompt ends like a shell's.
     Shell,
     #[default]
     Other,
@@ -99,7 +99,7 @@ pub(crate) struct Secrecy {
     pane: Option<Pane>,
     insertion: Insertion,
     statement: Statement,
-    /// The echo since another program may have begun to read the keys. `None` if nothing suggests another program.
+    /// Echo since an event that may have started another program (a key without effect). `None` without such an event.
     doubt: Option<Line>,
     /// The text of the row with the newest question for a secret that was answered by a line.
     answered: Option<String>,
@@ -293,8 +293,8 @@ impl Secrecy {
         self.answered = Some(question);
     }
 
-    /// Forgets the current line, because another one may have begun. A line with a key that was not echoed, and with no
-    /// echo since, stays.
+    /// Forgets the current line, because another one may have begun. Keeps a line in which a key was not echoed, until
+    /// a later character is echoed.
     pub(crate) fn note_reset(&mut self) {
         if self.places.last().is_some_and(|place| !place.line.is_spoilt()) {
             self.note_end();

@@ -146,7 +146,7 @@ impl Relay {
     }
 
     fn order(&self, order: Order) {
-        // Errors do not matter: an ended thread needs no order, and the datagrams in a full socket wake the thread.
+        // Errors do not matter: an ended thread needs no order, and a full socket wakes the thread anyway.
         let _ = self.orders.send(order);
         let _ = self.bell.send(&[0]);
     }

@@ -28,7 +28,7 @@ bitflags! {
         const JOINED = 1;
         /// Skin tones: U+1F3FB to U+1F3FF belong to the preceding emoji.
         const MODIFIERS = 1 << 1;
-        /// Flags: a whole flag occupies two columns, and so does half of one (a regional indicator).
+        /// Flags: a flag occupies two columns, and so does a lone half of a flag (a regional indicator).
         const FLAGS = 1 << 2;
         /// The picture selector U+FE0F makes a narrow character wide. A terminal without this kind never widens a
         /// printed cell (tmux 3.3a as observed).
@@ -174,8 +174,8 @@ fn is_one_cluster(before: &str, c: char) -> bool {
     text.graphemes(true).next_back().is_some_and(|last| last.len() > c.len_utf8())
 }
 
-/// Returns whether `c` is in a list of common characters, between any two of which a new cluster begins. A character
-/// outside the list may begin a cluster too.
+/// Returns whether `c` is in a list of common characters. A new cluster begins between any two characters of this list.
+/// Characters outside the list may begin clusters too.
 pub(crate) const fn begins_cluster(c: char) -> bool {
     matches!(c,
         ' '..='~'

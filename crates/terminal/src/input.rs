@@ -17,8 +17,8 @@ use self::sequence::{Introducer, Sequence};
 
 const ESC: u8 = 0x1b;
 
-/// Longest control string (OSC, DCS, APC, PM, SOS) that is read as an answer, in bytes. The rest of a longer string is
-/// read as typed keys. Chosen: twice the longest text that a terminal's clipboard holds in a stock session.
+/// Longest control string (OSC, DCS, APC, PM, SOS) of the terminal that is read as an answer, in bytes. The rest of a
+/// longer string is read as typed keys. Chosen: twice the longest clipboard text of a stock session.
 const STRING_BYTES_MAX: u32 = 32 * 1024;
 
 /// A key or another message of a terminal, and its length in bytes.
@@ -107,7 +107,7 @@ impl Keystrokes {
     /// Handles the end of a read. Returns the key that the last bytes form, if any. These bytes may also begin a longer
     /// sequence, but terminals write a sequence at once.
     pub fn flush(&mut self) -> Option<Keystroke> {
-        // If the ESC does begin a sequence after all, the following bytes are still read as a sequence.
+        // The following bytes may show that the ESC begins a sequence after all. They are then read as its rest.
         let told = State::Escape(EscapeKind::Told);
         let (key, state) = match self.state {
             State::Escape(EscapeKind::First) => (Key::Escape, told),

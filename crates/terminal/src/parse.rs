@@ -148,8 +148,8 @@ impl Parser {
     /// two calls. Returns the number of bytes read.
     pub(crate) fn advance(&mut self, bytes: &[u8], perform: &mut impl Perform) -> usize {
         let mut at = self.finish_partial(bytes, perform);
-        // There is no control between `at` and this index. Malformed text is printed in pieces, and this variable saves
-        // a new search for controls in each piece.
+        // No control is between `at` and this index. Malformed text is printed in pieces, and thanks to this variable,
+        // not every piece starts a new search for controls.
         let mut text_end = at;
         while let Some(&byte) = bytes.get(at) {
             if perform.is_spent() {

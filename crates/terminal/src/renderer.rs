@@ -20,8 +20,8 @@ use crate::screen::row::Row;
 use crate::screen::{Screen, Size};
 use crate::scrollback::ScrollbackLine;
 
-/// Most cells that a frame changes, unless a single row has more. Chosen: screens up to 300 columns and 80 rows at
-/// once. Drawing this many cells, all different, takes some milliseconds.
+/// Most cells that a frame changes; a single row may exceed it. More changes need several frames. Chosen: screens up to
+/// 300 columns and 80 rows at once. Drawing this many cells, all different, takes some milliseconds.
 const FRAME_CELLS_MAX: usize = 24_000;
 
 /// The sequences that push the user's own titles onto the terminal's title stack, and pop them (XTWINOPS).
@@ -59,7 +59,7 @@ impl TerminalCapabilities {
         if self.init && !self.scrollback {
             out.extend(&self.alternate_screen.leave);
         } else if !self.alternate_screen.enter.is_empty() {
-            // On the normal screen this has no effect, unlike `rmcup`.
+            // On the normal screen `CSI ? 1047 l` has no effect, but `rmcup` would restore a saved cursor.
             out.extend(b"\x1b[?1047l");
         }
         if self.init && self.scrollback {
@@ -126,8 +126,8 @@ impl Renderer {
         self.stale |= self.capabilities.draws_unlike(&old);
     }
 
-    /// Sets which modes the server's later frames can contain. By default the server is a stock Mosh server: the modes
-    /// that rove adds are unknown, and cursor keys always send their application form.
+    /// Sets which modes the server's later frames can contain. Initially, the renderer assumes a stock Mosh server. Its
+    /// frames lack the modes that rove adds, and cursor keys always send their application form.
     pub fn follow(&mut self, vocabulary: Vocabulary) {
         self.vocabulary = vocabulary;
     }

@@ -13,10 +13,10 @@ use crate::screen::decoration::ROW_LINK_BYTES_MAX;
 use crate::screen::row::Row;
 use crate::screen::{Position, Screen, Size};
 
-/// Most scrollback lines that the caller has not taken. Chosen: as many as current terminals keep by default.
+/// Most scrollback lines that wait for the caller; the oldest are dropped. Chosen: the default of current terminals.
 pub const SCROLLBACK_LINES_MAX: usize = 10_000;
 
-/// Most memory of these lines, in bytes. Chosen: lines of 100 columns reach [`SCROLLBACK_LINES_MAX`] first.
+/// Most memory of the waiting lines, in bytes. Chosen: lines of 100 columns reach [`SCROLLBACK_LINES_MAX`] first.
 pub const SCROLLBACK_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Estimated bytes of a sequence that changes the pen. Chosen: `CSI`, two numbers and the final byte.
@@ -158,7 +158,7 @@ impl Scrollback {
         }
         rows[..written].iter().for_each(|row| self.push(row));
         if let Some(last) = self.lines.back_mut().filter(|_| written > 0) {
-            // The row into which this line wrapped is gone.
+            // The next row, into which this line may have wrapped, is cleared.
             last.row.wrapped = false;
         }
         looked_at + written

@@ -1,5 +1,5 @@
-//! The settings of the pty's line discipline, which decide how the host's kernel reacts to keys. The server adds the
-//! statement that the session's shell, or a program of this shell, waits at its prompt.
+//! The settings of the pty's line discipline, which decide how the host's kernel reacts to keys. The server adds
+//! whether the session's shell, or a program of this shell, waits at its prompt.
 
 use bitflags::bitflags;
 
@@ -53,8 +53,8 @@ bitflags! {
         const NEW_LINE_RETURNS = 1 << 10;
         /// The characters for stop and start halt and continue the output (IXON).
         const FLOW_CONTROL = 1 << 11;
-        /// The echo of text and of the erase character (VERASE) depends only on these modes. Linux, macOS and FreeBSD
-        /// agree on this echo, and differ in the other editing keys.
+        /// The echo of text and of the erase character (VERASE) follows from the other modes here alone. Linux, macOS
+        /// and FreeBSD agree on this echo, and differ in the other editing keys.
         const ORDINARY = 1 << 12;
     }
 }

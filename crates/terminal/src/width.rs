@@ -61,7 +61,7 @@ const fn is_common_and_wide(c: char) -> bool {
         | within(c, '\u{1f5fb}', '\u{1f64f}') // faces
 }
 
-/// Returns whether `unicode-width` gives no column to the sign or letter `c`. Most such signs begin a cluster.
+/// Returns whether `unicode-width` gives no column to the sign or letter `c`. All except U+A8FA begin a cluster.
 const fn is_prepended(c: char) -> bool {
     matches!(c,
         '\u{605}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}' | '\u{d4e}' | '\u{a8fa}'

@@ -20,7 +20,7 @@ use crate::received::{MESSAGE_BYTES, Received};
 /// call itself costs a tenth of the time that its datagrams cost.
 const MESSAGES_PER_CALL: usize = 4;
 
-/// Most queued error reports of a socket that are discarded in one call. Others are discarded after the next error.
+/// Most queued error reports of a socket that one call discards. The call after the next error discards the rest.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 const PATH_ERRORS_MAX: usize = 64;
 

@@ -7,8 +7,8 @@ use std::net::UdpSocket;
 use crate::received::Received;
 use crate::socket::receive_waiting;
 
-/// Datagrams that a call of [`receive_waiting`] has read, but its caller could not handle yet. The limits of that
-/// function bound their number.
+/// Datagrams that a call of [`receive_waiting`] has read, but its caller could not handle yet. They are at most as many
+/// as one call of that function reads.
 #[derive(Debug, Default)]
 pub struct Inbox {
     waiting: VecDeque<(Received, Vec<u8>)>,

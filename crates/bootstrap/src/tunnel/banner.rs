@@ -2,8 +2,8 @@
 
 use crate::tunnel::{MARK, NO_TUNNEL_PROGRAM};
 
-/// Most bytes that a host may print before the first line of its tunnel's end. Chosen: several times the longest
-/// greeting with ASCII art. The limit also ends endless output.
+/// Most bytes that a host may print before the first line of its tunnel's end. With more, the tunnel fails. Chosen:
+/// several times the longest greeting with ASCII art.
 const PREFACE_BYTES_MAX: usize = 1024 * 1024;
 
 /// Most bytes kept of a line that the host prints before the tunnel's frames. Chosen: rove's own lines fit.

@@ -4,13 +4,13 @@ use rove_units::{Duration, Instant};
 
 use crate::tunnel::connection::Connection;
 
-/// Shortest wait between two starts of ssh. Chosen: the time that a laptop needs to find its network again.
+/// Shortest wait between two starts of ssh for a tunnel. Chosen: the time in which a laptop finds its network again.
 const WAIT_MIN: Duration = Duration::from_secs(1);
 /// Longest wait between two starts of ssh for a tunnel while the network fails. Chosen: a user watches a notice for
-/// about this time. A host that is down bears such a rate.
+/// about this time, and so rare a login burdens no host.
 const WAIT_MAX: Duration = Duration::from_secs(60);
-/// Wait after a login failed because it needs an answer of the user. Chosen: programs that lock out password guessers
-/// count several failures within ten minutes, and this wait allows two.
+/// Wait after a login that failed because it needs an answer of the user. Chosen: it allows two failures in ten
+/// minutes; programs that lock out password guessers act only after several.
 const WAIT_REFUSED: Duration = Duration::from_secs(300);
 /// How long a tunnel may be silent before another ssh is started beside it. Chosen: five heartbeats of 3 s.
 const SILENCE_MAX: Duration = Duration::from_secs(15);

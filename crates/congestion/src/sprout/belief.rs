@@ -7,8 +7,8 @@ use crate::sprout::lanes;
 use crate::sprout::model::Model;
 use crate::sprout::terms::Count;
 
-/// Least probability of a bin; a smaller one is set to zero. Chosen: smaller probabilities have no visible effect, and
-/// such small numbers are slow to compute with. With 10^-15 the belief recognises an outage too late.
+/// Least probability of a bin; a smaller one is set to zero. Chosen: smaller probabilities change no forecast visibly,
+/// but slow the processor down. With 10^-15 the belief recognises an outage too late.
 const NEGLIGIBLE: f32 = 1e-30;
 
 /// A probability distribution of a link's rate.
@@ -68,7 +68,7 @@ impl Belief {
                 *share = if *share > NEGLIGIBLE { *share * factor } else { 0.0 };
             }
         } else {
-            // No rate of the grid explains the observation, so the belief was wrong and begins again.
+            // No rate of the grid explains the observation, so the belief is reset to equal probabilities.
             let share = 1.0 / single(float(self.shares.len()));
             self.shares.fill(share);
         }

@@ -10,7 +10,7 @@ use crate::sprout::model::Model;
 use crate::sprout::terms::Count;
 use crate::sprout::terms::{FORECAST_TICKS, QUANTILE};
 
-/// First rate of a moving average, in packets per tick. Chosen: the first window is 5 packets, as in [`Bayesian`].
+/// First rate of a moving average, in packets per tick. Chosen: the first window is then 5 packets, as in [`Bayesian`].
 const FIRST_RATE: f64 = 1.0;
 
 /// Infers the rate of a link from the number of packets in each tick.

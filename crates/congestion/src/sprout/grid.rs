@@ -11,7 +11,7 @@ const LINEAR_BINS: usize = 257;
 /// Highest rate of the linear grid, in packets/s. Source: Sprout paper, section 3.1.
 const LINEAR_TOP_RATE: f64 = 1_000.0;
 
-/// Number of bins of the wide grid, with the bin of an outage. Chosen: its steps of 4.6 % show in no forecast.
+/// Number of bins of the wide grid, with the bin of an outage. Chosen: forecasts do not show the grid's steps of 4.6 %.
 const WIDE_BINS: usize = 256;
 
 /// Lowest and highest rate of the wide grid, in packets/s. Chosen: 24 kbit/s to 2.4 Gbit/s.

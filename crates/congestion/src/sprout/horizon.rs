@@ -8,7 +8,7 @@ use crate::sprout::grid::Grid;
 use crate::sprout::terms::{COUNT_MAX, FORECAST_TICKS, TICK_SECONDS};
 use crate::sprout::{lanes, quantile};
 
-/// Probability up to which bins at the grid's ends are left out. Chosen: 257 such bins are 1/5000 of the quantile.
+/// Probability up to which bins at the grid's ends are left out. Chosen: 257 such bins sum to 1/5000 of 5 %.
 const NEGLIGIBLE: f32 = 4e-8;
 
 /// Distributions of the number of packets that arrive within 1, 2, ... ticks.
@@ -63,7 +63,7 @@ impl Horizons {
         let mut quantiles = [0; FORECAST_TICKS];
         let (mut before, mut last, mut most) = (0, 0, 0);
         for (result, table) in quantiles.iter_mut().zip(&self.tables) {
-            // A longer time brings no fewer packets. The increase is about the same as in the last tick.
+            // Another tick brings no fewer packets in all, and probably about as many more as the last tick.
             most += u64::from(COUNT_MAX);
             let guess = 2 * last - before;
             let is_enough = |count| self.cumulative(table, count, shares) >= single(quantile);

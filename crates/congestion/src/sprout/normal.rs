@@ -1,10 +1,10 @@
 //! The standard normal distribution.
 
-/// Points of the table per standard deviation. Chosen: the error of linear interpolation is below 10^-5, and even 10^-3
-/// would not show in a forecast.
+/// Points of the table of [`cumulative`] per standard deviation. Chosen: interpolation is then off by less than 10^-5,
+/// and even 10^-3 would not show in a forecast.
 const STEPS: f64 = 128.0;
 
-/// Standard deviations beyond which the distribution is 0 or 1. Source: the rest is 10^-15, the precision of the type.
+/// Standard deviations beyond which the table has 0 or 1. Source: the rest is 10^-15, about the precision of `f64`.
 const END: f64 = 8.0;
 
 /// Returns the probability that a standard normal variable is at most `x`.

@@ -14,8 +14,8 @@ use crate::sprout::terms::{Forecast, TICK};
 /// estimate no longer depends on earlier arrivals.
 const SILENT_TICKS_MAX: u64 = 1_000;
 
-/// Most arrived packets that a receiver holds while earlier bytes may still arrive. With more, the bytes missing before
-/// the first of them count as lost. Chosen: 10 ms of 2 Gbit/s.
+/// Most arrived packets that a receiver holds because bytes before them are missing. With more, the bytes missing
+/// before the first of these packets count as lost. Chosen: 10 ms of 2 Gbit/s.
 const HELD_MAX: usize = 2_048;
 
 /// The receiving half of a Sprout end, which counts arrivals.

@@ -10,7 +10,7 @@ use crate::sprout::terms::TICK_SECONDS;
 /// Longest forecast by the normal approximation, in ticks. Chosen: 20 s, after which a random walk predicts nothing.
 const TICKS_MAX: usize = 1_000;
 
-/// Bins of at most this probability are left out. Chosen: all of them together are at most a thousandth of a quantile.
+/// Bins of at most this probability are left out. Chosen: all of them sum to a thousandth of a quantile at most.
 const NEGLIGIBLE: f32 = 1e-7;
 
 /// Whether the counts of two ticks depend on each other, given the rate before both.
@@ -95,7 +95,7 @@ mod tests {
             for ticks in [6, 7, 8] {
                 let exact = tables.quantile(&shares, ticks, 0.05, 0);
                 let near = spread.quantile(&shares, ticks, 0.05, 0);
-                // The tables ignore the walk's correlation from tick to tick. So they are less cautious.
+                // The tables ignore that the walk's steps correlate. So their forecast is less cautious.
                 assert!(
                     near <= exact + 1 && near * 10 >= exact * 8,
                     "{bin} {ticks}: {near} {exact}"

@@ -12,8 +12,8 @@ use crate::sprout::endpoint::Waiting;
 /// Most flows of a tunnel. Chosen: more than a person has open at once.
 pub const FLOWS_MAX: usize = 256;
 
-/// Bytes that may wait with any forecast, so that a tunnel over a stalled link keeps its newest packets. Chosen: ten
-/// full packets, as in a first window.
+/// Bytes of a tunnel that may wait whatever the forecast is, so that a stalled link does not lose the newest packets.
+/// Chosen: ten full packets, as in a first window.
 const BACKLOG_LEAST: Bytes = Bytes::new(15_000);
 
 /// The packets that wait in a tunnel, in a queue for each flow.

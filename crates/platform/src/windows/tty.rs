@@ -19,7 +19,7 @@ pub struct Tty {
     keys: Keys,
 }
 
-/// The data with which any code can restore the console.
+/// The data with which a panic handler or a dropped [`Tty`] restores the console.
 #[derive(Debug)]
 struct WayBack {
     input: File,
@@ -151,7 +151,7 @@ impl Drop for Tty {
 }
 
 impl WayBack {
-    /// Writes `closing` and restores the console. A second call does nothing until raw mode is entered again.
+    /// Writes `closing` (default: `self.closing`) and restores the console, if this was not done since raw mode began.
     fn take(&self, closing: Option<&[u8]>) {
         if !self.armed.swap(false, Ordering::SeqCst) {
             return;

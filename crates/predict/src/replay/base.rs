@@ -1,4 +1,4 @@
-//! The base: the screen and input line on which pending keys are simulated. It is mostly the newest that keys explain.
+//! The base: the screen and input line on which pending keys are simulated, mostly the newest screen that keys explain.
 
 use rove_terminal::{InputNum, Key, Screen, Size};
 
@@ -15,7 +15,7 @@ pub(super) struct Base {
     pub(super) arrived: InputNum,
     /// The screen's echo ack: the newest input that programs had had time to answer.
     pub(super) acked: InputNum,
-    /// The newest input that counts as answered although the engine did not recognise its effect.
+    /// The newest input that counts as answered although the engine recognised no effect of it on any screen.
     pub(super) unsure: InputNum,
     pub(super) field: Field,
     /// The column to which motions up and down return in a row that is long enough. `None` after any other key.
@@ -63,7 +63,7 @@ impl Base {
         !self.field.is_line() && !self.field.prompt.is_secret && !self.is_searching
     }
 
-    /// Records that the text of row `from` is in row `to`. Returns whether the text moved up while the cursor was in
+    /// Records that the text of row `from` has moved to row `to`. Returns whether it moved up while the cursor was in
     /// the last row.
     pub(super) fn move_to(&mut self, from: u16, to: u16) -> bool {
         self.field.row = (self.field.row + to).saturating_sub(from);
@@ -88,13 +88,13 @@ impl Base {
         self.screen.cursor().row + 1 == self.screen.size().rows()
     }
 
-    /// Returns whether the cursor, or the text of its row, differs between the base screen and `screen`.
+    /// Returns whether the cursor is elsewhere on `screen`, or the text of the row where it is now has changed.
     pub(super) fn has_moved(&self, screen: &Screen) -> bool {
         let (from, to) = (self.screen.cursor().position(), screen.cursor().position());
         from != to || is_changed(&self.screen, screen, to.row)
     }
 
-    /// Returns whether the cursor has another column on `screen`, or the prompt was printed once more above the cursor.
+    /// Returns whether the cursor is in another column on `screen`, or a new copy of the prompt is above the cursor.
     pub(super) fn is_left(&self, screen: &Screen) -> bool {
         let prompts_above = |screen: &Screen| -> Vec<u16> {
             let row = screen.cursor().row;
@@ -108,8 +108,8 @@ impl Base {
             || is_nearer()
     }
 
-    /// Returns whether the newest answered key changed neither cursor nor row on `screen`. False for characters, for
-    /// keys whose effect may be hidden or may already be on the base screen, and at a second call for the same key.
+    /// Returns whether `screen` shows no effect of the newest answered key on cursor or row. False for characters, for
+    /// keys whose effect may be hidden or on the base screen already, and at a second call for the same key.
     pub(super) fn is_unmoved(&mut self, screen: &Screen) -> bool {
         let Some((key, input)) = self.command.take() else { return false };
         // Enter may scroll all text and leave the cursor in place, which the base screen may show already.

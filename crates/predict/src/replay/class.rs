@@ -13,7 +13,7 @@ pub(super) enum Class {
     ControlH,
     Left,
     Right,
-    /// Ctrl-B in place of Left; `ControlRight` is Ctrl-F in place of Right. Both have other meanings in some programs.
+    /// Ctrl-B, which moves like Left (`ControlRight`: Ctrl-F, like Right). Both have other meanings in some programs.
     ControlLeft,
     ControlRight,
     WordLeft,
@@ -29,7 +29,7 @@ pub(super) enum Class {
     KillWord,
     KillWordLeft,
     KillWordRight,
-    /// The keys above at a place where line editors differ in their effect. This effect is learned separately.
+    /// The key of `WordLeft` where line editors disagree about its effect. Each `Disputed` class is learned separately.
     DisputedWordLeft,
     DisputedWordRight,
     DisputedKillLine,
@@ -42,7 +42,7 @@ pub(super) enum Class {
     AcceptToEnd,
     /// The key for "word right" at the start of a suggestion, which accepts the suggestion's first word.
     AcceptWord,
-    /// The Up and Down keys, which recall entered lines. `ControlRecall` is Ctrl-P and Ctrl-N.
+    /// The Up and Down keys, which recall entered lines. `ControlRecall` is Ctrl-P and Ctrl-N, learned separately.
     Recall,
     ControlRecall,
     /// Not a key, but a prediction: text typed in the last row moves up when the program draws rows below it.
@@ -57,7 +57,7 @@ pub(super) enum Class {
     Command,
 }
 
-/// The effect of a key on the screen, the same for all programs. Other effects are not predicted.
+/// A predicted effect of a key on the screen. All programs share these effects, and no others are predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Edit {
     /// Puts a character at the cursor.
@@ -91,7 +91,7 @@ pub(super) enum Target {
 /// The outcome of simulating a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// The key changes the canvas.
+    /// The key changes predicted cells or the predicted cursor.
     Drawn,
     /// The key changes nothing visible.
     Nothing,
@@ -176,7 +176,7 @@ impl Class {
         })
     }
 
-    /// Returns the class of the same key at a place where line editors differ in its effect.
+    /// Returns this key's class where line editors differ in its effect, such as [`Self::DisputedWordLeft`].
     pub(super) const fn disputed(self) -> Self {
         match self {
             Self::WordLeft => Self::DisputedWordLeft,
@@ -203,7 +203,7 @@ impl Class {
         matches!(self, Self::Recall | Self::ControlRecall)
     }
 
-    /// Returns whether keys of this class may be shown as soon as typed text may be, as in Mosh 1.4.0.
+    /// Returns whether keys of this class may be shown with no more evidence than typed text, as in Mosh 1.4.0.
     pub(super) const fn follows_text(self) -> bool {
         matches!(self, Self::Text | Self::Backspace | Self::Left | Self::Right)
     }

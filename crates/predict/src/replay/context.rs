@@ -5,8 +5,8 @@ use crate::replay::evidence::Share;
 use crate::replay::id::{ContextKey, NAMES_MAX, PromptId};
 use crate::replay::memory::Memory;
 
-/// For how many keys a context is cautious after a visible error. Chosen: with 50 keys, as many predictions are wrong,
-/// and 0.4 percentage points fewer keys are shown at once.
+/// Number of keys after an error that the user saw, during which such a prompt needs two confirmed characters before
+/// others are shown. Chosen: 50 keys give as many wrong predictions, and 0.4 percentage points fewer keys at once.
 const CAUTION_KEYS: u32 = 10;
 
 /// How often predictions were right at one kind of prompt.

@@ -8,7 +8,7 @@ use crate::replay::motion::{Motion, Step};
 use crate::replay::navigation::Navigation;
 use crate::replay::simulate::Simulation;
 
-/// Most keys whose motions a single screen may show. Chosen: two seconds of a key that is held down.
+/// Most keys whose motions are inferred from a single screen. Chosen: two seconds of a key that is held down.
 const KEYS_MAX: usize = 64;
 
 /// The path of the cursor through a run of keys.
@@ -30,7 +30,7 @@ impl CursorProbe {
         Self { motions, step, goal, stops_on_last: None }
     }
 
-    /// Returns whether the cursor ended in another row.
+    /// Returns whether the cursor ended in another row than it began.
     pub(super) const fn has_climbed(&self) -> bool {
         self.step.from.row != self.step.to.row
     }

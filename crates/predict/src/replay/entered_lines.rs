@@ -30,7 +30,7 @@ pub(super) fn note_entered(state: &mut State, key: Key, input: InputNum, screen:
     }
 }
 
-/// Records the lines that the `count` oldest keys have ended. The screens did not show the effects of all these keys.
+/// Records the lines that the `count` oldest keys have ended, although the effect of some of these keys was never seen.
 pub(super) fn note_taken(state: &mut State, count: usize, screen: &Screen) {
     let is_hidden = hides_lines(state);
     for event in state.log.iter().take(count).filter(|event| is_end(event.key)) {
@@ -62,7 +62,7 @@ pub(super) fn note_missed(state: &mut State, count: usize) {
     }
 }
 
-/// Records that `key` is lost. `is_overflow` says that the keys before it are lost, too, because there are too many.
+/// Records that `key` was dropped unanswered. `is_overflow`: so were all earlier keys, because there were too many.
 pub(super) fn note_lost(state: &mut State, key: Key, is_overflow: bool) {
     if is_overflow || is_end(key) {
         state.learned.history.forget();

@@ -4,8 +4,8 @@
 /// habit that fails now and then soon stops being shown.
 pub(super) const ERROR_FACTOR: u16 = 4;
 
-/// [`ERROR_FACTOR`] for errors that mislead no user. Chosen: with a factor of 4, rulers gain 0.2 percentage points less
-/// on the reference recordings, because clocks and messages stand in the rows of rulers.
+/// Like [`ERROR_FACTOR`], for errors that mislead no user. Chosen: with 4, predicted rulers gain 0.2 percentage points
+/// less on the reference recordings, because clocks and messages that also change stand in the rows of rulers.
 const MILD_FACTOR: u16 = 2;
 
 /// Most right predictions in a row that a habit may need to be shown. Chosen: nobody repeats a motion so often.
@@ -14,8 +14,8 @@ const NEEDED_MAX: u16 = 256;
 /// Share of the counts that remains after each key of the same kind. Chosen: the counts cover about fifty keys.
 const DECAY: f32 = 0.98;
 
-/// Share of the counted errors that remains after each right prediction of a key other than a character or a recall.
-/// Chosen: after an error, three such keys are enough to trust these keys again.
+/// Share of a class's counted errors that is kept after a right prediction, for all keys but characters and recalls.
+/// Chosen: three right predictions after an error are enough to trust such keys again.
 const FORGIVENESS: f32 = 0.5;
 
 /// Counts how often in a row a prediction was right, and how often it must be right to be shown.

@@ -19,9 +19,9 @@ pub(super) struct Exits {
     known: Memory<PromptId, Option<Pair>, EXITS_MAX>,
 }
 
-/// Finds a character that an editor holds back until the next key decides whether both end the mode. The editor draws
-/// it at the cursor without moving the cursor. Returns its index among the pending keys, and the screen without it.
-/// `None` if there is no such character, or if the next key is due too, because the editor may hang.
+/// Finds a character that an editor holds back, because with the next key it may end the mode. The editor draws it at
+/// the cursor without moving the cursor. Returns the character's index among the pending keys, and the screen without
+/// it. `None` without such a character, or if the next key is due too, because the editor may hang.
 pub(super) fn held(pending: &PendingKeys<'_>, screen: &Screen) -> Option<(usize, Screen)> {
     let at = screen.cursor().position();
     let shown = Text::of(screen, at);

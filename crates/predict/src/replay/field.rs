@@ -19,7 +19,7 @@ use crate::scene::text::{Text, cell};
 use crate::scene::{self, EditorMode, Pane};
 use crate::secrecy::{Line, Prompt, Sort, Window};
 
-/// The kind of program that reads the keys, as far as the screen shows it.
+/// The kind of program that reads the keys, judged by the screen and the pty's modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Kind {
     /// The host's kernel, which echoes a line for a program that reads whole lines.

@@ -21,7 +21,7 @@ pub(super) struct Forecast<'a> {
     pub(super) count: usize,
     /// When the first key that changes the canvas was typed. `None` if no key changes it.
     pub(super) oldest: Option<Instant>,
-    /// Why the next key's effect is not shown. `None` if there is no next key.
+    /// The rule that hides the next key's effect. `None` if no further key is pending.
     stop: Option<Stop>,
 }
 
@@ -73,8 +73,8 @@ impl<'a> Forecast<'a> {
     }
 }
 
-/// Returns why a key's effect is not shown, or `None` if it may be shown. `simulation` is the state in which the key
-/// acts. `is_permitted` returns whether a character may be shown there before its echo.
+/// Returns the rule that hides a key's effect, or `None` if the effect may be shown. `simulation` has the effects of
+/// all earlier keys. `is_permitted` returns whether secrecy permits a character at its cursor before the echo.
 fn withheld(
     state: &State,
     event: &Event,
@@ -84,8 +84,8 @@ fn withheld(
 ) -> Option<Stop> {
     let is_motion = simulation.motion(event.key).is_some();
     let is_text = matches!(event.key, Key::Text(_));
-    // The screen may already show the effect of the key, which must not be shown twice. For text, see
-    // [`Event::needs_echo`].
+    // The screen may already show the effect of the key, which must not be shown twice. If the field has confirmed
+    // characters, [`Event::needs_echo`] decides about further ones.
     let is_confirmed = state.base.field.certainty.is_confirmed();
     let is_doubtful = event.is_doubtful && (is_motion || !is_confirmed || !is_text);
     if is_doubtful {
@@ -101,7 +101,7 @@ fn withheld(
     if is_text && !event.shown && state.log.is_overdue() {
         return Some(Stop::MayBeSecret);
     }
-    // A screen that the keys do not explain may show the question of another program.
+    // If keys do not explain the screen, another program may have drawn it to ask for a secret.
     if is_text && state.unexplained_at.is_some() && !event.shown {
         return Some(Stop::UnexplainedScreen);
     }

@@ -17,7 +17,7 @@ use crate::scene::text::characters;
 /// Most entered lines that are remembered for Up, the newest ones. Chosen: few users go back further by cursor key.
 const LINES_MAX: usize = 64;
 
-/// Fewest blanks between the input and other text. Chosen: as in [`scene`](crate::scene).
+/// Fewest blanks between the input and text that is not input. Chosen: equal to `scene`'s `GAP_COLUMNS_MIN`.
 const GAP_COLUMNS: usize = 2;
 
 /// The lines that were entered at one prompt, and the line that is about to be entered.

@@ -8,8 +8,8 @@ use crate::replay::class::{Class, Edit};
 /// Most characters of an entered line that is remembered for Up. Chosen: users seldom recall longer lines.
 pub(super) const CHARACTERS_MAX: usize = 256;
 
-/// Words of lines after which another program may show the same prompt. Chosen: shells, and programs that start or
-/// leave a shell, on this host or another.
+/// Words in an entered line after which another program may show the same prompt. Chosen: shells, and programs that
+/// start or leave a shell, on this host or another.
 #[rustfmt::skip]
 const PASSAGES: [&str; 26] = [
     "bash", "sh", "zsh", "fish", "ksh", "dash", "tcsh", "su", "sudo", "doas", "login", "newgrp", "exec", "exit",
@@ -32,7 +32,7 @@ pub(super) struct Past {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct HistoryCursor {
     pub(super) depth: u16,
-    /// Whether the position is unknown, as after a first recall that replaced text or an edit of a recalled line.
+    /// Whether the position is unknown: a first recall has replaced typed text, or a recalled line was edited.
     pub(super) is_lost: bool,
     /// Whether the recalled line must still be compared with the remembered one.
     pub(super) is_open: bool,

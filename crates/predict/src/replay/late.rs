@@ -10,7 +10,7 @@ use crate::replay::id::ContextKey;
 use crate::replay::log::wipe;
 use crate::replay::simulate::Simulation;
 
-/// Longest time after a key's echo ack at which an effect is still attributed to the key. Source: docs/prediction.md.
+/// Longest time from a key's echo ack to an effect that is still attributed to it. Source: docs/prediction.md.
 const LATE_MAX: Duration = Duration::from_millis(1500);
 
 /// Most keys with dropped predictions whose late effects are awaited. Chosen: nobody types more in [`LATE_MAX`].
@@ -58,8 +58,8 @@ impl Late {
         self.keys.iter().take_while(is_old).count()
     }
 
-    /// Returns how many keys of this list, followed by those of `arrived`, the screen shows. `simulation` must not
-    /// contain the effect of any of these keys.
+    /// Returns how many keys the screen shows, of this list and then of `arrived`, the keys typed after them.
+    /// `simulation` is the state before all these keys.
     pub(super) fn answered(
         &self,
         mut simulation: Simulation<'_>,

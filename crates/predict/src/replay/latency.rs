@@ -3,7 +3,7 @@
 use rove_terminal::InputNum;
 use rove_units::{Duration, Instant};
 
-/// Number of answers that are remembered. Chosen: a few words, so that a host that has become faster is soon known.
+/// Number of newest answers whose times are kept. Chosen: a few words, so that a host's higher speed is soon known.
 const ANSWERS: usize = 16;
 
 /// The times from typing a key to its answer, for recent keys.
@@ -23,7 +23,7 @@ impl Latency {
         }
     }
 
-    /// Returns how old a key was when the client last learned of input that reached the host, or zero.
+    /// Returns how old a key was when the client last heard of new input at the host; zero for a key typed after that.
     pub(super) const fn age_when_heard(&self, typed_at: Instant) -> Duration {
         self.heard.1.saturating_since(typed_at)
     }
@@ -39,8 +39,8 @@ impl Latency {
         debug_assert!(self.count < 2 * ANSWERS, "the count stays within its two rounds");
     }
 
-    /// Returns whether an answer after the time `age` would be more than a quarter (chosen) sooner than all recent
-    /// answers. False before [`ANSWERS`] answers.
+    /// Returns whether `age` is less than 3/4 of the shortest of the last [`ANSWERS`] answer times. A screen that would
+    /// mean so quick an answer is probably older than the key. False before so many answers. Chosen: 3/4.
     pub(super) fn is_too_soon(&self, age: Duration) -> bool {
         let soonest = self.ages.iter().min().copied().unwrap_or_default();
         self.count >= ANSWERS && age < soonest * 3 / 4

@@ -16,9 +16,9 @@ use crate::replay::state::State;
 use crate::replay::timeline::{Proven, Step};
 use crate::scene;
 
-/// Most rounds in which the pending keys are judged by one screen. Each round judges the keys that are left. After the
-/// last, due keys are removed without a verdict. Chosen: nobody types so many commands before one is answered, and
-/// nothing is learned from a paste of commands.
+/// Most rounds in which one screen judges the pending keys. Each round removes the judged keys. After the last round,
+/// due keys are removed without a verdict. Chosen: nobody types so many commands before one is answered, and nothing is
+/// learned from a paste of commands.
 const ROUNDS_MAX: u32 = 32;
 
 /// Removes the pending keys that the screen shows, learns from them, and makes the screen the base for the other keys.
@@ -155,8 +155,8 @@ impl Learner<'_> {
         true
     }
 
-    /// Removes the keys that a screen shows or, if it shows none, the keys that it answers in another way. Returns
-    /// whether any keys were removed.
+    /// Removes the keys whose effects a screen shows. If it shows none, removes those that it answers in another way.
+    /// Returns whether any keys were removed.
     fn learn_shown(&mut self, mut proven: Proven, barrier: Option<Box<Barrier>>) -> bool {
         let has_preview = proven.count > 0 && self.judge().has_preview();
         let (count, row, probe) = (proven.count, proven.row, proven.probe.take());
@@ -266,7 +266,7 @@ impl Learner<'_> {
         }
     }
 
-    /// Removes the `count` oldest keys, and records their consequences for later keys.
+    /// Removes the `count` oldest keys, and records how they change the meaning of later keys.
     fn retire(&mut self, count: usize) {
         entered_lines::note_edits(self.state, count);
         let State { base, learned, log, echo_off, secrecy, .. } = &mut *self.state;

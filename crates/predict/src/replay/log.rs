@@ -6,8 +6,8 @@ use rove_terminal::{InputNum, Key};
 use rove_units::Instant;
 use zeroize::Zeroize;
 
-/// Most keys whose effect no screen has shown. With more, the engine predicts nothing until the last was answered.
-/// Source: docs/prediction.md; a minute of fast typing.
+/// Most pending keys, whose effect no screen has shown. With more, all are dropped, and nothing is predicted until the
+/// last of them was answered. Source: docs/prediction.md; a minute of fast typing.
 pub(super) const EVENTS_MAX: usize = 512;
 
 /// Most characters of a paste that is predicted as if it were typed. Chosen: a few rows of text, which line editors
@@ -91,7 +91,7 @@ impl Log {
         }
     }
 
-    /// Marks characters that were due by `by` as overdue. Returns whether any character was newly marked.
+    /// Marks characters as overdue that became due at `by` or earlier. Returns whether any character was newly marked.
     pub(super) fn note_overdue(&mut self, by: Instant) -> bool {
         let is_late = |event: &&mut Event| event.due_at.is_some_and(|due_at| due_at <= by);
         let mut is_news = false;
@@ -108,7 +108,7 @@ impl Log {
         self.events.iter().any(|event| event.is_overdue)
     }
 
-    /// Records that the key at `index` was answered in part, so that the rest of its answer is not due yet.
+    /// Records that the key at `index` had a part of its effect. The rest becomes due at the next echo ack.
     pub(super) fn defer(&mut self, index: usize) {
         debug_assert!(index < self.events.len(), "the deferred key waits");
         self.events[index].due_at = None;
@@ -119,7 +119,7 @@ impl Log {
         self.events.iter().take_while(|event| event.due_at.is_some()).count()
     }
 
-    /// Returns how many of the oldest keys have reached the host if `input` is the newest that has.
+    /// Returns how many of the oldest keys have reached the host. `input` is the newest input that has reached it.
     pub(super) fn arrived(&self, input: InputNum) -> usize {
         self.events.iter().take_while(|event| event.input <= input).count()
     }
@@ -138,7 +138,7 @@ impl Log {
         self.events.drain(..count);
     }
 
-    /// Wipes from memory which keys were typed, but keeps their number.
+    /// Overwrites all typed keys in memory, so that only their number is left.
     pub(super) fn forget_texts(&mut self) {
         self.events.iter_mut().for_each(Event::wipe);
     }

@@ -49,7 +49,7 @@ impl MatchResult {
             && timeline.end.agrees_elsewhere(screen, cursor.row);
         let may_stay = timeline.end.is_at(cursor) || is_moved;
         let mut shown = may_stay.then(|| (0, timeline.end.clone()));
-        // The screen is unchanged only if the cursor and all text of its row are.
+        // The screen counts as unchanged if neither the cursor nor the text of its row has changed.
         let is_unchanged = shown.is_some() && !base.has_moved(screen);
         let (mut due_cursor, mut due_agrees) = (start, is_unchanged);
         let mut has_line = None;
@@ -81,8 +81,8 @@ impl MatchResult {
             // A screen cannot show a key that reached the host after the screen was sent. A key without an echo ack
             // counts as shown only if it has moved the cursor, or if keys with an echo ack do not explain the screen.
             let may_show = event.input <= pending.arrived;
-            // The screens before text is typed and after it is erased are equal. This screen counts as the first if the
-            // host may still have to echo the text, or if it comes too soon.
+            // Text that was typed and erased again leaves the screen as before. The screen then counts as the one from
+            // before if the host may still have to echo the text, or if it comes too soon.
             let is_second = is_unchanged || shown.as_ref().is_some_and(|(count, _)| *count > 0);
             let age = latency.age_when_heard(event.at);
             let is_early = is_second && (count > due || latency.is_too_soon(age));

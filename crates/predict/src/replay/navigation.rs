@@ -21,7 +21,7 @@ const PLACES_MAX: usize = 16;
 
 /// How often in a row a key must cause the same motion before it is predicted.
 const NEEDED: u16 = 1;
-/// [`NEEDED`] for command prefixes of screen and tmux. Their second keys may by chance cause the same motion.
+/// [`NEEDED`] for the command prefixes of screen and tmux, after which a second key may move the cursor by chance.
 const NEEDED_OF_PREFIXES: u16 = 4;
 /// The known motions of keys in a program's window.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +30,7 @@ pub(super) struct Navigation {
     pub(super) ruler: Ruler,
     /// Whether the cursor stops on the last character of a line, rather than after it. `None` if that is unknown.
     pub(super) stops_on_last: Option<bool>,
-    /// The rows in which the cursor was while the text of the window's first row had the hash `first_row`.
+    /// The rows that the cursor has visited since the text of the window's first row last changed.
     visited: Range<u16>,
     first_row: u64,
 }

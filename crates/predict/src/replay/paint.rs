@@ -37,7 +37,7 @@ struct Palette {
     first_letters: [Option<Pen>; 2],
     /// The colours of characters that are not part of words.
     marks: Memory<char, Pen, MARKS_MAX>,
-    /// The colour of the last letter of each beginning of a word. The key is a hash of the beginning.
+    /// For each beginning of a word (as a hash), the colour of the beginning's last letter.
     prefixes: Memory<WordId, Pen, PREFIXES_MAX>,
 }
 

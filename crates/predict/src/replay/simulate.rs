@@ -338,7 +338,7 @@ impl<'a> Simulation<'a> {
         if column <= self.bounds.left {
             return if self.kind == Kind::Line { Effect::Nothing } else { Effect::Unknown };
         }
-        // A full field may hide text on its left, which comes back when a character is erased.
+        // In a full field, hidden text may scroll back in from the left when a character is erased.
         if self.kind == Kind::Full && self.bounds.is_bounded && column + 1 >= self.bounds.right {
             return Effect::Unknown;
         }

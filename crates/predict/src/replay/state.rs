@@ -29,8 +29,8 @@ use crate::secrecy::Secrecy;
 /// takes to draw a screen in several pieces.
 pub(super) const UNEXPLAINED_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// Shortest time from a key's echo ack until the key's prediction is dropped without an answer, even if the host is
-/// mostly faster. Chosen: some keys take a shell longer than others, and a wrong verdict costs more than a late one.
+/// Shortest time from a key's echo ack after which the key's prediction may be dropped, however fast the host is.
+/// Chosen: some keys take a shell longer than others, and a wrong verdict costs more than a late one.
 const MISS_TIMEOUT_MIN: Duration = Duration::from_millis(80);
 
 /// [`MISS_TIMEOUT_MIN`] for a prediction that the user sees in a line whose keys were confirmed. Its echo may come some
@@ -173,8 +173,8 @@ impl State {
         }
     }
 
-    /// Returns when the oldest key's prediction is dropped. `None` without an echo ack. A shown key may be overdue
-    /// before that.
+    /// Returns when the oldest key's prediction is dropped. `None` before its echo ack. A key that the user sees in a
+    /// confirmed line may be overdue before that.
     pub(super) fn taken_back_at(&self) -> Option<Instant> {
         let event = self.log.front()?;
         let is_seen = event.shown && Class::of(event.key).follows_text();

@@ -40,7 +40,7 @@ pub(super) struct Step {
 pub(super) struct Proven {
     /// How many keys the screen shows.
     pub(super) count: usize,
-    /// The row of the base in which the keys leave the cursor. The screen may have the text in another row.
+    /// The row of the cursor after the keys, on the base screen. The new screen may have the same text in another row.
     pub(super) row: u16,
     /// The keys whose effects are visible on the screen.
     pub(super) steps: Vec<Step>,

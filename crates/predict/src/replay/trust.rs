@@ -9,15 +9,15 @@ use crate::replay::field::Kind;
 
 /// Initial counts of right and wrong characters in a line editor, or at a prompt where keys were confirmed.
 const EDITOR: Share = Share { right: 30.0, wrong: 0.3 };
-/// Initial counts for other keys that were right at this prompt.
+/// Initial counts for keys other than characters at a prompt where such a key was right.
 const PROVEN: Share = Share { right: 10.0, wrong: 0.1 };
 
-/// Weighted number of rightly predicted recalls at a prompt from which recalls are shown there. Chosen: two in a row,
-/// as the older one has a little less weight.
+/// Least weighted number of right recalls at a prompt, from which recalls are shown there. Chosen: two right recalls in
+/// a row, of which the older weighs a little less.
 const RECALLS_MIN: f32 = 1.9;
 
-/// Least weighted number of characters that were not inserted as text, from which a program counts as reading commands.
-/// They must also be more than twice as many as the inserted ones. Chosen: one or two may fail by chance.
+/// Least weighted number of characters not inserted as text, from which the program counts as reading commands. The
+/// number must also be more than twice that of the inserted ones. Chosen: one or two may fail by chance.
 const COMMANDS_MIN: f32 = 3.0;
 
 /// The trust in keys that are typed on one base screen.
@@ -117,7 +117,7 @@ impl Trust<'_> {
             return strong;
         }
         let weak = self.contexts.weak(key).score(class);
-        // For text, only the exact prompt counts once it has any count. Its counts are part of both scores.
+        // For text, the exact prompt's score counts once it has any count. The common score has the same counts.
         if class == Class::Text && strong.right + strong.wrong >= 1.0 { strong } else { weak }
     }
 }

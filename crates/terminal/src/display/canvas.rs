@@ -12,11 +12,11 @@ use crate::screen::Screen;
 use crate::screen::cell::Pen;
 use crate::screen::row::Row;
 
-/// Most scrolls that are tried for a frame. Further moved rows are drawn. Chosen: one for each pane of a split screen.
+/// Most scrolls that are tried for a frame. Rows that moved otherwise are drawn. Chosen: a scroll for each split pane.
 const SCROLLS_MAX: usize = 4;
 
-/// Most cells that the trials of scrolls for a frame examine. Each trial examines all cells of the screen. A larger
-/// screen gets a single trial. Chosen: four trials at 200 columns and 60 rows. 100,000 cells take some milliseconds.
+/// Most cells that all trials of scrolls for a frame examine, each trial the whole screen. At least one trial is made.
+/// Chosen: four trials at 200 columns and 60 rows. 100,000 cells take some milliseconds.
 const SCROLLED_CELLS_MAX: usize = 48_000;
 
 /// Shortest frame, in bytes, for which a clear before the drawing is tried. Chosen: shorter frames gain nothing.
@@ -50,7 +50,7 @@ pub(crate) fn picture(
     {
         canvases.push(scrolled);
     }
-    // The canvas with the most scrolls usually gives the fewest bytes. Drawing it first lets other trials stop early.
+    // The canvas with the most scrolls usually gives the fewest bytes. Drawn first, it lets others stop early.
     let mut best = None;
     for canvas in canvases.iter().rev() {
         best = canvas.draw(new, best.as_ref()).or(best);

@@ -41,9 +41,9 @@ pub(super) struct Line<'a> {
     row: u16,
     was: Cow<'a, Row>,
     now: &'a Row,
-    /// Columns left of this column may display something other than `was`.
+    /// Left of this column, the terminal may display something other than the old row `was`.
     stale_until: u16,
-    /// From this column on, a real terminal may display anything, so the columns are erased before they are written.
+    /// From this column on, a real terminal may display anything. Columns are erased before they are written.
     doubt_from: u16,
     /// Inside a cluster: how many columns too far right the terminal's cursor may be, and the column after the cluster.
     /// `None` outside of a cluster.
@@ -94,7 +94,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Writes the row's first cell, which makes the row above wrap, and then the remaining cells.
+    /// Draws the row by printing its first cell directly after the row above, which thereby gets its wrap flag.
     pub(super) fn draw_wrapped_to(mut self) -> Drawn {
         let (brush, now) = (&mut *self.brush, self.now);
         let first = &now.cells[0];
@@ -105,7 +105,7 @@ impl<'a> Line<'a> {
         } else {
             brush.print_spaces(1);
         }
-        // A real terminal that the user widened does not wrap here. So the cell is written again in the right place.
+        // A real terminal that the user widened does not wrap here. So the cell is written again at the row's start.
         let known = !printed || is_settled(first);
         if known && brush.dialect.replica {
             brush.wrapped_to(self.row, width);

@@ -89,7 +89,7 @@ pub(crate) fn program() -> impl Strategy<Value = String> {
     prop::collection::vec(word(), 0..40).prop_map(|words| words.concat())
 }
 
-/// Generates a program whose text has the same place on every terminal.
+/// Generates a program whose text occupies the same cells on every terminal.
 fn plain_program() -> impl Strategy<Value = String> {
     let settled =
         |c: char| c.is_ascii() || matches!(c, '\u{e9}' | '\u{2500}' | '\u{4e00}'..='\u{9fff}');

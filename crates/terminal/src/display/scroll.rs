@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::screen::cell::Pen;
 use crate::screen::row::Row;
 
-/// Fewest written cells that a scroll must move into place. Chosen: a scroll takes about as many bytes.
+/// Fewest written cells that a scroll must move into place. Chosen: the sequences of a scroll take about as many bytes.
 const INK_MIN: usize = 8;
 
 /// A scroll of some rows of the screen.

@@ -15,8 +15,8 @@ const OPERATION: u64 = 16;
 /// Cost in cells of moving or replacing a whole row, for which only its address and reference count change.
 const ROW: u64 = 4;
 
-/// Cost in cells of moving an entry (a cell's marks or a run of decorated cells) because entries before it come or go.
-/// All following entries are moved at once. Chosen: as measured, 1 ns.
+/// Cost in cells of moving an entry of a row's list (one cell's marks, or a run of decorated cells) when an earlier
+/// entry is added or removed. All later entries move at once. Chosen: as measured, 1 ns.
 const BEHIND: u64 = 1;
 
 /// Cost in cells of moving or copying the marks of one cell. Chosen: marks take 40 bytes, and a cell takes 16.
@@ -25,8 +25,8 @@ const MARK: u64 = 4;
 /// Cost in cells of moving a run of decorated cells.
 const RUN: u64 = 2;
 
-/// Cost in cells of copying or dropping a run of decorated cells. A link is elsewhere in memory. Chosen: as measured
-/// with 100,000 different links.
+/// Cost in cells of copying or dropping a run of decorated cells, whose link is elsewhere in memory. Chosen: as
+/// measured with 100,000 different links.
 const LINK: u64 = 64;
 
 /// The work that a terminal has done so far, in cells of about a nanosecond each.

@@ -21,7 +21,7 @@ pub(crate) enum Role {
     /// Programs on a pty write the bytes. The terminal answers their queries, and blanks a wide character that loses a
     /// half.
     Host,
-    /// The bytes are diffs from the other end of the connection, which relies on the exact result.
+    /// The bytes are diffs from the other end of the connection. Its next diff relies on the exact result of this one.
     Replica,
 }
 

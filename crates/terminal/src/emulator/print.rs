@@ -102,7 +102,7 @@ impl Printer {
             grid.wrap_if_pending();
             let cursor = grid.screen.cursor;
             let end = grid.line_end() + 1;
-            // Left of the left margin, text overwrites cells even in insert mode. From it on, text is inserted.
+            // Left of the left margin, text overwrites cells even in insert mode. From the margin on, text is inserted.
             let inserts_later = grid.modes.insert && cursor.column < grid.region.left;
             let stop = if inserts_later { grid.region.left } else { end };
             let room = stop - cursor.column;
@@ -205,8 +205,8 @@ impl Printer {
         text.find(|c| !begins_cluster(c) || may_be_wide(c)).unwrap_or(text.len())
     }
 
-    /// Returns whether `c` belongs to the cluster in the cell that was printed last. A full cell ends its cluster,
-    /// because a character with a width must not be dropped as a mark is.
+    /// Returns whether `c` belongs to the cluster in the cell that was printed last. A full cell accepts no further
+    /// character: `c` has a width, so it gets a cell of its own, while a mark would be dropped.
     fn joins(&self, grid: &Grid, c: char) -> bool {
         let joins =
             |text: String| text.len() < CELL_TEXT_BYTES_MAX && self.counting.joins(&text, c);

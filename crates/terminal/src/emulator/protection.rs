@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::screen::cell::{Attributes, Cell};
 
-/// The protecting function that a program used last since the last reset.
+/// The function with which a program last protected characters, since the last reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Protection {
     /// No program has used DECSCA or SPA.

@@ -39,7 +39,7 @@ impl Sequence {
     /// Handles a byte other than ESC. Returns the key that the byte completes, if any.
     pub(super) fn push(&mut self, byte: u8, has_alt: bool) -> Option<Key> {
         match byte {
-            // In rxvt, `$` ends the sequence of a function key held with Shift. Other sequences continue after it.
+            // In rxvt, `$` ends the sequence of a function key held with Shift. Other sequences continue after a `$`.
             b'$' if self.is_csi()
                 && !self.is_empty()
                 && self.bytes.iter().all(u8::is_ascii_digit) =>

@@ -98,7 +98,7 @@ impl TerminalCapabilities {
         self.alternate_scroll.unwrap_or(true)
     }
 
-    /// Returns whether this terminal needs other frames than `other`, so that a repaint is needed.
+    /// Returns whether the same screen needs other bytes on this terminal than on `other`, so that a repaint is needed.
     pub(super) fn draws_unlike(&self, other: &Self) -> bool {
         self.functions != other.functions
             || self.repertoire != other.repertoire

@@ -3,7 +3,7 @@
 /// Most columns of a screen. Chosen: four times the widest wall of monitors known. This limits the memory that a
 /// hostile peer can make this end allocate.
 pub const COLUMNS_MAX: u16 = 4096;
-/// Most rows of a screen. [`COLUMNS_MAX`] gives the reason.
+/// Most rows of a screen. Chosen: as for [`COLUMNS_MAX`], to limit the memory that a hostile peer can claim.
 pub const ROWS_MAX: u16 = 2048;
 
 /// The size of a screen in columns and rows, each at least 1.

@@ -111,7 +111,7 @@ fn rows_that_wrap_from_one_frame_into_the_next_stay_whole() {
     follow.assert_seen(b"the rows and a line feed");
     let shown = rows(follow.host().screen());
     assert_eq!(shown, [large.as_str(), &small].repeat(10));
-    // A user who selects these rows with the mouse gets a single line of text.
+    // A user who selects these two rows with the mouse copies a single line of text.
     for screen in [follow.host().screen(), follow.replica(), follow.user()] {
         let wrapped = (0..24).filter(|&row| screen.row(row).unwrap().wrapped());
         assert_eq!(wrapped.collect::<Vec<_>>(), (0..19).collect::<Vec<_>>());

@@ -6,14 +6,14 @@ use crate::replay::field::Kind;
 use crate::replay::layout::{Crossing, Layout};
 use crate::replay::simulate::Simulation;
 
-/// How many of the last columns of a row a program may use to mark that the line continues. Chosen: mksh scrolls the
-/// row when the third last column is filled, and others do so one or two keys later. For each wrong key that the wait
-/// prevents, 5 right ones are shown only with their echo.
+/// Number of columns at the right edge in which a typed character waits for its echo until the engine knows how input
+/// continues in the next row. Chosen: mksh scrolls the row when the third last column is filled, and other programs one
+/// or two keys later. Five right keys wait for each wrong key that this prevents.
 const EDGE_COLUMNS: u16 = 3;
 
 impl Simulation<'_> {
-    /// Prepares the input for a character of `width` at `column`, after which the text ends at `end`. Adds a row if
-    /// needed. Returns whether there is room.
+    /// Makes room for a character of `width` columns at `column`, with which the text ends at `end`. Adds a row if
+    /// needed. Returns false if there is no room, or if it is unknown.
     pub(super) fn makes_room(&mut self, column: u16, end: u16, width: u16) -> bool {
         if !self.bounds.layout.parts(column, end) && !self.waits() {
             // When text reaches the last column, some programs draw a mark there instead.
@@ -29,9 +29,9 @@ impl Simulation<'_> {
         has_room
     }
 
-    /// Returns whether `width` columns at `from` can be erased, even if later text then moves up from the next row.
+    /// Returns whether `width` columns at `from` can be erased, even if text from the next row then fills the gap.
     pub(super) fn may_pull_back(&mut self, from: u16, width: u16) -> bool {
-        // Programs differ if a row becomes empty.
+        // Programs differ in where the cursor goes when the input's last row becomes empty.
         let leaves_row = from + width == self.bounds.end
             && self.bounds.layout.parts(from.saturating_sub(1), from);
         if !self.bounds.layout.parts(from, self.bounds.end) && !leaves_row {
@@ -92,7 +92,7 @@ impl Simulation<'_> {
     pub(in crate::replay) fn crossing(&self) -> Crossing {
         let (column, Layout { row, left, .. }) = (self.column(), self.bounds.layout);
         let at = self.at(column);
-        // After a full row, only the cursor shows how a program continues.
+        // If the text ends with a full row, only a cursor in the next row proves how the program continues.
         let is_telling = column < self.bounds.end || at.row > row && at.column == left;
         let is_proof = self.crosses && is_telling;
         Crossing { is_proof, has_scrolled: self.has_scrolled, is_lazy: self.habits.is_lazy }
