@@ -1,6 +1,6 @@
-//! `rove-lab screen`: what the emulator makes of a program's output.
+//! `rove-lab screen`: shows the screen that the emulator makes from a program's output.
 //!
-//! The input goes through in pieces and is never held. The screen is written row by row.
+//! The input is processed piece by piece, and never held in memory as a whole. The screen is written row by row.
 
 use std::io::{self, BufWriter, Read, Write};
 
@@ -22,8 +22,8 @@ mod typescript;
 /// Bytes read at once. Chosen: what a Linux pipe holds.
 const READ_BYTES: usize = 64 * 1024;
 
-/// Bytes that the emulator takes before its replies are read. Chosen: it keeps 4096 bytes of replies, and no reply is
-/// eighteen times as long as its query (that to DECID comes closest), so that no reply is lost here.
+/// Bytes given to the emulator between two reads of its replies. Chosen: no reply is lost, because the emulator keeps
+/// 4096 bytes of replies, and no reply is eighteen times as long as its query (DECID's comes closest).
 const PIECE_BYTES: usize = 128;
 
 /// Most bytes of the emulator's replies that are shown; later bytes are only counted. Chosen: a program asks a dozen

@@ -46,11 +46,11 @@ pub enum Event {
     User(Vec<u8>),
     /// The host's terminal wrote these bytes, after output processing.
     Host(Vec<u8>),
-    /// The host's terminal changed how it takes keys.
+    /// The host's terminal changed its settings for keys, such as the echo.
     Tty(TtyModes),
 }
 
-/// How the host's terminal takes keys. A trace without such an event does not tell.
+/// The settings of the host's terminal for keys. A trace without such an event does not state them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TtyModes {
     /// Whether the terminal echoes keys (ECHO).
@@ -124,7 +124,7 @@ enum Body {
 }
 
 impl Trace {
-    /// Reads a trace to its end. Empty lines and kinds of records that are not known are left out.
+    /// Reads a trace to its end. Omits empty lines, and records of kinds that this version does not know.
     ///
     /// # Errors
     ///
@@ -168,7 +168,7 @@ impl Trace {
     }
 }
 
-/// Reads a line. `None` for a kind of record that is not known.
+/// Reads a line of a trace. `None` for a kind of record that this version does not know.
 fn record(text: &[u8]) -> Result<Option<Record>, String> {
     let line: Line = serde_json::from_slice(text).map_err(|error| error.to_string())?;
     if !(0.0..=LATEST_SECONDS).contains(&line.t) {

@@ -44,9 +44,9 @@ mod screen;
 mod sprout;
 mod trace;
 
-/// Exit code when something could not be read or written.
+/// Exit code if something could not be read or written.
 const FAILURE: u8 = 1;
-/// Exit code of a command line that cannot be followed. Source: clap's own.
+/// Exit code for a command line that the program does not accept. Source: clap's own.
 const USAGE: u8 = 2;
 /// Exit code of `rove-lab figures` after its user has interrupted runs in real time. Source: a shell's own for SIGINT.
 const INTERRUPTED: u8 = 130;
@@ -125,7 +125,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     })
 }
 
-/// Answers a command line that calls no command.
+/// Answers a command line that names no command.
 fn run_without_command(args: Vec<OsString>) -> u8 {
     match args.first().map(|word| word.to_string_lossy()) {
         Some(word) if word == COMMAND => print(&answer(&BOOK, &Names::NONE, &args)),

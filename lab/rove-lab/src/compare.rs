@@ -121,7 +121,7 @@ struct OutputOptions {
     film: Option<PathBuf>,
 }
 
-/// A recording made ready twice: whole, and for Mosh's server, whose emulator has no alternate screen.
+/// A recording, prepared as a whole, and without the alternate screen for Mosh's server, whose emulator has none.
 struct Recording {
     whole: Script,
     one_screen: Script,
@@ -134,7 +134,7 @@ struct Done<T> {
     recording: String,
     peer: Peer,
     seed: u64,
-    /// The figures of the run, or a sentence on its failure.
+    /// The figures of the run, or a sentence that explains its failure.
     result: Result<T, String>,
 }
 
@@ -158,7 +158,7 @@ trait Outcome: Sized {
     /// Returns the faults of the run, in a sentence each.
     fn faults(&self) -> Vec<String>;
 
-    /// Returns a text that follows the columns of a row.
+    /// Returns the text after the columns of a row.
     fn note(_: &Self::Row) -> String {
         String::new()
     }
@@ -183,7 +183,7 @@ struct Named<'a, R> {
 struct Comparison<'a, R, P> {
     version: &'static str,
     link: &'a str,
-    /// The work in words. `None` if the work is to type recordings.
+    /// The work, described in words. `None` for recordings.
     #[serde(skip_serializing_if = "Option::is_none")]
     work: Option<String>,
     #[serde(flatten)]

@@ -42,7 +42,7 @@ const TERMINAL: &str = "/dev/tty";
 const NOT_FOUND: u8 = 127;
 const NOT_EXECUTABLE: u8 = 126;
 
-/// Signals to handle: all but SIGCHLD go on to the command. SIGWINCH and terminal stop signals reach it by themselves.
+/// Signals to handle. All but SIGCHLD go on to the command. SIGWINCH and terminal stop signals reach it by themselves.
 const SIGNALS: [i32; 7] = [SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2];
 
 /// Runs a command behind an emulated link, in a network namespace of its own
@@ -151,7 +151,7 @@ impl EmulateOptions {
         Ok(path.of_whole_packets())
     }
 
-    /// Returns the command that is to be run, which is the user's shell if none is given.
+    /// Returns the command to run: the given command, or else the user's shell.
     fn command(&self) -> Vec<OsString> {
         if !self.command.is_empty() {
             return self.command.clone();
@@ -217,7 +217,7 @@ pub(crate) fn run(options: &EmulateOptions, mut path: Path, complain: impl Fn(&s
     Ok(code(status))
 }
 
-/// If a command cannot be run, says so, and returns the exit code for that.
+/// If a command cannot be run, tells the user why, and returns the exit code for this case.
 fn cannot_run(command: &[OsString], complain: impl Fn(&str)) -> Option<u8> {
     let name = command.first()?;
     let candidates = candidates(name, env::var_os("PATH").as_ref());
@@ -265,7 +265,7 @@ fn run_command(
         for signal in events.take_signals() {
             hand_on(signal, &child);
         }
-        // The far side's command is waited for as well, so that it does not stay in the list of processes.
+        // The far side's command is waited for too, so that it does not stay a zombie.
         if let Some(far) = &mut far {
             let _ = far.try_wait();
         }

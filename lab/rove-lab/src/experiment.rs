@@ -134,7 +134,7 @@ pub(crate) struct FiguresOptions {
 }
 
 impl FiguresOptions {
-    /// Returns the material that figures are made from, and how much work is done.
+    /// Returns the material from which figures are made, and the profile of the runs.
     fn material(&self) -> (Material, Profile) {
         let material = Material {
             traces: named(self.wish.traces.clone()),

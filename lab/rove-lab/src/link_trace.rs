@@ -85,7 +85,7 @@ fn kbit(opportunities: usize) -> f64 {
     opportunities as f64 * OPPORTUNITY.get() as f64 * 8e-3
 }
 
-/// Returns the rates of whole spans of `span` seconds, in kbit/s.
+/// Returns the rate of each whole span of `span` seconds, in kbit/s.
 fn rates(trace: &Trace, span: u64) -> Vec<f64> {
     let whole = usize::try_from(trace.period().as_secs() / span).unwrap_or(0);
     let mut counts = vec![0; whole];

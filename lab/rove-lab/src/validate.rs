@@ -1,4 +1,4 @@
-//! `rove-lab emulate --check`: compares the emulator in real time with what its link should do.
+//! `rove-lab emulate --check`: compares the emulator in real time with the expected behaviour of its link.
 //!
 //! `flow` sends packets at given times and notes when they arrive. `kernel` does so through the kernel's token bucket.
 //! `tcp` fills links with the kernel's TCP. A `figure` is the result of a check.

@@ -23,10 +23,10 @@ use crate::trace::TtyModes;
 pub(super) const SIGNALS: [i32; 6] = [SIGCHLD, SIGWINCH, SIGCONT, SIGTERM, SIGINT, SIGHUP];
 /// Bytes read at once. Chosen: a pty hands over no more.
 const READ_BYTES: usize = 16 * 1024;
-/// How long a program may write nothing after the last key until it is hung up, when keys come from a script or a pipe.
-/// Chosen: time for a command to say what it has to.
+/// How long a program may be silent after the last key of a script or pipe before it is hung up (SIGHUP). Chosen: time
+/// for a command to print its output.
 const LINGER: Duration = Duration::from_secs(2);
-/// How long the recorder waits for the end of a program that was hung up. Chosen: as for [`LINGER`].
+/// How long the recorder waits for the end of a program after SIGHUP. Chosen: equal to [`LINGER`].
 const HANG_UP_WAIT: Duration = Duration::from_secs(2);
 /// The number of SIGHUP. Source: POSIX.
 const HANG_UP: u8 = 1;
@@ -114,17 +114,17 @@ pub(super) struct Pump<W> {
     recorder: Recorder<W>,
     /// Whether the program's terminal gets the size of the user's window.
     follows_window: bool,
-    /// Keys that the program's terminal has not taken yet. No more are read meanwhile.
+    /// Keys that the program's terminal has not accepted yet. Until it accepts them, no further keys are read.
     keys: Vec<u8>,
-    /// Output that the user's terminal has not taken yet. No more is read meanwhile.
+    /// Output that the user's terminal has not accepted yet. Until it accepts it, no further output is read.
     output: Vec<u8>,
-    /// Whether keys may still come.
+    /// Whether the source of keys is still open.
     has_keyboard: bool,
     tty_watch: TtyWatch,
     prompt_watch: PromptWatch,
     /// Whether the last check found the shell at its prompt.
     prompt: bool,
-    /// When a key was last typed, or output last written.
+    /// When a key was last typed, or the program last wrote output.
     stirred_at: Instant,
     /// When the program wrote last.
     written_at: Instant,
@@ -239,7 +239,7 @@ impl<W: Write> Pump<W> {
         Ok((self.events.now(), has_output, has_keys))
     }
 
-    /// Records that something was typed or written.
+    /// Records that a key was typed or output was written.
     fn stir(&mut self, now: Instant) {
         self.stirred_at = now;
         self.tty_watch.stir(now);
@@ -309,7 +309,7 @@ impl<W: Write> Pump<W> {
             Ok(0) => self.has_keyboard = false,
             Ok(len) => self.keys.extend_from_slice(&self.buffer[..len]),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            // The user's window was closed.
+            // Reading keys fails after the user's window was closed.
             Err(_) => self.has_keyboard = false,
         }
         Ok(())

@@ -15,19 +15,19 @@ const STROKE_MEAN_MS: f64 = 65.0;
 const WORD_MEAN_MS: f64 = 70.0;
 /// Share of words before which the person stops to think. Chosen: one in nine.
 const THOUGHT_SHARE: f64 = 0.11;
-/// Shortest pause for a thought in the middle of a text, and the mean time beyond it. Chosen.
+/// Shortest pause for a thought in the middle of a text, and the mean time beyond it. Chosen: for 70 words a minute.
 const THOUGHT_MS: (f64, f64) = (300.0, 350.0);
-/// Shortest time to read the last answer before a new line, and the mean time beyond it. Chosen.
+/// Shortest time to read the last answer before a new line, and the mean time beyond it. Chosen: for 70 words a minute.
 const READING_MS: (f64, f64) = (350.0, 450.0);
 /// Shortest time between two presses of keys such as arrows, and the mean beyond it. Chosen: slower than key repeat.
 const PRESS_MS: (f64, f64) = (70.0, 60.0);
-/// Shortest time to choose a word from the list of an input method, and the mean time beyond it. Chosen.
+/// Shortest time to choose a word from an input method's list, and the mean beyond it. Chosen: for 70 words a minute.
 const CHOICE_MS: (f64, f64) = (250.0, 250.0);
-/// Shortest time until a person notices a slip, and the mean time beyond it. Chosen.
+/// Shortest time until a person notices a slip, and the mean time beyond it. Chosen: for 70 words a minute.
 const NOTICE_MS: (f64, f64) = (160.0, 140.0);
-/// Most letters that a person types after a slip before noticing it. Chosen.
+/// Most letters that a person types after a slip before noticing it. Chosen: for 70 words a minute.
 const BLIND_LETTERS_MAX: u64 = 2;
-/// Longest of these pauses. Chosen: an exponential distribution has no longest value, but patience ends.
+/// Longest pause of any kind. Chosen: an exponential distribution has no longest value, but patience ends.
 const LONGEST_MS: f64 = 2_500.0;
 
 /// The letters as they lie on the keyboard. A slip hits a neighbour of the right key.

@@ -10,8 +10,8 @@ use crate::record::typing_model::{Hit, Stroke, TypingModel};
 
 /// Share of letters that are mistyped until a script says otherwise. Chosen: a practised hand.
 const SLIPS: f64 = 0.025;
-/// How long the program and the typist must be silent before a screen counts as complete. Chosen: programs pause for
-/// less between the parts of an answer.
+/// How long program and typist must be silent before the screen counts as complete. Chosen: programs pause for less
+/// between the parts of an answer.
 const SETTLED: Duration = Duration::from_millis(60);
 /// Longest wait for a text on the screen, or for the beginning of a silence. Chosen: programs start faster.
 const WAIT_MAX: Duration = Duration::from_secs(30);
@@ -58,7 +58,7 @@ pub(crate) struct Observation<'a> {
 }
 
 impl Typist {
-    /// Creates a typist who begins at `now`. `seed` decides on hesitations and slips.
+    /// Creates a typist who begins at `now`. `seed` decides on pauses and slips.
     pub(crate) fn new(script: Script, seed: Seed, now: Instant) -> Self {
         Self {
             steps: script.steps.into(),

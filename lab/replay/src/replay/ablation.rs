@@ -12,7 +12,7 @@ use crate::replay::mechanisms;
 use crate::replay::run::Run;
 use crate::replay::script::{Class, Script};
 
-/// The part of a key's outcome by which two runs are compared.
+/// The outcome of a key, as far as runs with and without a mechanism are compared by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fate {
     is_instant: bool,
@@ -42,10 +42,10 @@ pub(super) struct Difference {
     /// The recording. `None` for all recordings together.
     #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<String>,
-    /// How many percentage points higher the share of instant keys is without the mechanism.
+    /// By how many percentage points the share of instant keys is higher without the mechanism than with it.
     all_points: f64,
     typing_points: f64,
-    /// How many more keys have something wrong drawn after them without the mechanism.
+    /// How many more keys, without the mechanism than with it, are followed by a wrong drawing.
     wrong_keys: i64,
     wrong_any_keys: i64,
     wrong_color_keys: i64,

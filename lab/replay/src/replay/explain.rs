@@ -44,7 +44,7 @@ fn flickers(output: &mut impl Write, run: &Run) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes how many keys were slow: typing keys by the last other key before them, other keys by their bytes.
+/// Writes how many keys were not instant: typing keys by the last other key before them, and the others by their bytes.
 fn digest(output: &mut impl Write, script: &Script, run: &Run) -> io::Result<()> {
     behind(output, script, run)?;
     let mut others: BTreeMap<&[u8], (usize, usize)> = BTreeMap::new();
@@ -66,7 +66,7 @@ fn digest(output: &mut impl Write, script: &Script, run: &Run) -> io::Result<()>
     Ok(())
 }
 
-/// Writes how many typing keys were slow, by the last key before them that was no typing key.
+/// Writes how many typing keys were not instant, grouped by the last key before them that was not a typing key.
 fn behind(output: &mut impl Write, script: &Script, run: &Run) -> io::Result<()> {
     let mut behind: BTreeMap<&[u8], Behind> = BTreeMap::new();
     let mut last: &[u8] = b"";
@@ -104,7 +104,7 @@ fn behind(output: &mut impl Write, script: &Script, run: &Run) -> io::Result<()>
 struct Behind {
     keys: usize,
     slow: usize,
-    /// How often slow keys begin after a quick one.
+    /// The number of unbroken runs of slow typing keys.
     streaks: usize,
 }
 

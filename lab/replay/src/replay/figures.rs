@@ -34,7 +34,7 @@ pub struct Figures {
     pub(crate) revealed_any: usize,
     /// For each mistake, how long it took until the screen was a recorded one again.
     pub(crate) corrected: Times,
-    /// For each mistake, how long it took until nothing on the screen was wrong.
+    /// For each mistake, how long it took until all text and the cursor on the screen were right.
     pub(crate) gone: Times,
     /// Mistakes that were gone more than 100 ms after the host's own answer.
     pub(crate) late: usize,
@@ -45,7 +45,7 @@ pub struct Figures {
     pub(crate) local_flicker: Tally,
     pub(crate) uplink: Traffic,
     pub(crate) downlink: Traffic,
-    /// Runs at whose end the user saw the last recorded screen.
+    /// How many runs ended with the last recorded screen on the user's screen.
     pub true_ends: usize,
     /// Bytes from the user that differ from the recorded byte at the same place.
     pub unexpected: usize,
@@ -69,7 +69,7 @@ pub struct Row {
     /// How often cells, and the cursor, flickered: by the client alone, in all, and without a path.
     flicker: BTreeMap<&'static str, usize>,
     cursor_blinks: BTreeMap<&'static str, usize>,
-    /// Runs at whose end the user saw the last recorded screen.
+    /// How many runs ended with the last recorded screen on the user's screen.
     pub true_ends: usize,
     /// Bytes from the user that differ from the recorded byte at the same place.
     pub unexpected_bytes: usize,

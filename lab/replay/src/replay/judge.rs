@@ -34,7 +34,7 @@ pub struct Outcome {
     pub(crate) own: Faults,
     /// Faults of predictions that an arriving datagram made the client show while this was the last key.
     pub(crate) revealed: Faults,
-    /// Whether the answer was on the screen already when the key was sent, and has stayed there.
+    /// Whether the answer was on the screen before the key was sent, and has been there since.
     held: bool,
 }
 
@@ -112,7 +112,7 @@ pub struct Judge<'a> {
     /// The number of the recorded screen that the client had at the last write.
     watched_host: usize,
     sent: usize,
-    /// The numbers of keys that were sent and whose answers were not seen yet, in order.
+    /// The indices of the sent keys whose answers the user has not seen yet, in order.
     unseen: Vec<usize>,
     /// The number of the recorded screen that the user saw last.
     matched: usize,
@@ -191,8 +191,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Records that the client has received the recorded screen `number`, if it is newer than the last. For a client
-    /// such as stock's, the caller infers the number from what the client draws after a datagram.
+    /// Records that the client has received the recorded screen `number`, if it is newer than the last. The caller of a
+    /// client that does not tell its host screen, such as stock's, infers the number from the client's drawings.
     pub fn handle_host_number(&mut self, now: Instant, number: usize) {
         if number > self.host.1 {
             self.host = (self.script.truth[number].clone(), number);
@@ -291,7 +291,7 @@ impl<'a> Judge<'a> {
         &self.script.truth[self.matched..=self.script.reached(self.sent)]
     }
 
-    /// Returns the recorded screens whose colours are right: also those from the client's copy of the host's screen on.
+    /// Returns the recorded screens whose colours are right: from the client's host screen or [`Self::possible`] on.
     fn painted(&self) -> &'a [Picture] {
         &self.script.truth[self.matched.min(self.host.1)..=self.script.reached(self.sent)]
     }
@@ -353,8 +353,8 @@ impl<'a> Judge<'a> {
         });
     }
 
-    /// Marks the answers to all keys as seen if the screen is as the last answer leaves it. The host must have answered
-    /// all keys, because the screen may have been the same before, as when a character was rubbed out.
+    /// Marks the answers to all keys as seen if the screen is the one after the last answer, and the host has answered
+    /// all keys. Before that, an equal screen may be an older one, as when a character was rubbed out.
     fn see_settled(&mut self, now: Instant) {
         let last = self.script.keys[..self.sent].iter().rev().find_map(|key| key.after);
         if let Some(last) = last.filter(|last| self.script.truth[*last].id == self.shown.id) {

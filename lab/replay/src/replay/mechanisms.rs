@@ -1,10 +1,10 @@
-//! The names of the mechanisms that a run can leave out, and of policies, on command lines and in tables.
+//! Names, on command lines and in tables, of the mechanisms that a run can leave out, and of the reference policies.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use rove_session::Mechanism;
 use rove_ssp::{Mechanism as Sending, ReferencePolicy};
 
-/// A mechanism with its name, and a phrase for help texts that says what it does.
+/// A mechanism or policy, its name, and a phrase for help texts that describes it.
 type Named<M> = (M, &'static str, &'static str);
 
 /// The mechanisms of the prediction engine, in the order of [`Mechanism`].
@@ -64,7 +64,7 @@ pub(super) const REFERENCE: [Named<ReferencePolicy>; 5] = [
     ),
 ];
 
-/// Returns all mechanisms of the prediction engine, in the order of tables.
+/// Returns all mechanisms of the prediction engine, in the order in which tables list them ([`PREDICTION`]).
 pub(super) fn all() -> impl Iterator<Item = Mechanism> {
     PREDICTION.iter().map(|(mechanism, ..)| *mechanism)
 }
@@ -79,7 +79,7 @@ pub(super) const fn sender_name(mechanism: Sending) -> &'static str {
     SENDER[mechanism as usize].1
 }
 
-/// Returns a parser of the names in a table, which lists them for help and completions.
+/// Returns a parser of the names in `table`. It lists these names in help and completions.
 pub(super) fn parser<M>(table: &'static [Named<M>]) -> impl TypedValueParser<Value = M>
 where
     M: Copy + Send + Sync,

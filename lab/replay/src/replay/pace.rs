@@ -8,11 +8,11 @@ use crate::replay::script::{self, Key};
 /// Shortest recorded pause that, at pace `look`, begins only with the answer. Chosen: a person reads in such a pause.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// How long a user waits for an answer before typing on. Chosen: far beyond any answer on a path that lets
-/// anything through. It only keeps a replay from waiting forever.
+/// How long a user waits for an answer before typing on, so that no replay waits forever. Chosen: far beyond any answer
+/// on a path that lets anything through.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long a user waits for the recorded screen after the host has answered. A wrong prediction may cover it so long.
+/// How long a user waits for the recorded screen after the host has answered, as a wrong prediction may cover it.
 /// Chosen: the longest pause of a replay.
 const DISBELIEF: Duration = script::GAP_MAX;
 

@@ -43,7 +43,7 @@ pub(crate) struct Picture {
 }
 
 impl Picture {
-    /// Returns the screen of which this is the picture.
+    /// Returns the screen from which this picture was made.
     pub(crate) fn screen(&self) -> &Screen {
         &self.screen
     }
@@ -98,7 +98,7 @@ impl Album {
         Picture { id, texts, paints, cursor, screen: screen.clone() }
     }
 
-    /// Returns how many cells all different rows of all pictures have together.
+    /// Returns the number of cells of all rows in the album. Equal rows count once.
     pub(crate) fn cells(&self) -> usize {
         self.cells
     }

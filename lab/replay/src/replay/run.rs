@@ -25,7 +25,7 @@ pub const SETTLING: &[u8] = b"settle";
 /// How long one step of the session's start may take. Chosen: dozens of round trips of the longest path.
 const SETTLING_MAX: Duration = Duration::from_secs(3600);
 
-/// The salt for remembered prompts. It is constant, because no memory is compared with another recording's.
+/// The salt for remembered prompts. Chosen: a constant, because no two recordings share their memory of prompts.
 const SALT: [u8; 16] = [0; 16];
 
 /// How long after the last key and the host's last output the run waits for answers.
@@ -189,7 +189,7 @@ fn play_once(
     if let Some(sender) = &mut net.right.flow {
         sender.start(start);
     }
-    // The run gives up on a path that lets nothing through.
+    // After this long, the run gives up on a path that lets nothing through.
     let waits = u32::try_from(script.keys.len() + 1).unwrap_or(u32::MAX);
     let limit = script.duration() + (PATIENCE + options.host_delay).saturating_mul(waits);
     net.run_until(limit, |left, right| {

@@ -54,7 +54,7 @@ pub struct Key {
 /// A change of how the host's terminal takes keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ModeChange {
-    /// How many records of the host's output come before the change.
+    /// The number of the host's output records before the change.
     pub(crate) behind: usize,
     /// How many bytes of the user the host must have received before the change.
     pub(crate) needs: usize,
@@ -63,7 +63,7 @@ pub(crate) struct ModeChange {
     pub(crate) prompt: bool,
 }
 
-/// A record of the far side's output.
+/// A record of the host's output.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// The bytes of the record.
@@ -79,7 +79,7 @@ pub struct Step {
 pub enum Repertoire {
     /// Everything that rove's emulator has.
     Whole,
-    /// No alternate screen, as in Mosh 1.4.0's server (observed: the switches do nothing).
+    /// No alternate screen: Mosh 1.4.0's server ignores the switches to and from it (as observed).
     OneScreen,
 }
 
@@ -92,7 +92,7 @@ pub struct Script {
     pub size: Size,
     /// The keys, in order.
     pub keys: Vec<Key>,
-    /// The far side's output, in order.
+    /// The host's output, in order.
     pub steps: Vec<Step>,
     pub(crate) mode_changes: Vec<ModeChange>,
     /// Everything the user typed.
@@ -364,7 +364,7 @@ impl Script {
         }
     }
 
-    /// Finds, for each number of sent keys, the last recorded screen that the host can reach.
+    /// Finds, for each number of sent keys, the last recorded screen that the host can reach with these keys.
     fn reach(&mut self) {
         let mut sent = 0;
         self.reach.clear();

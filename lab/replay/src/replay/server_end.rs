@@ -55,7 +55,7 @@ pub(super) fn server_end<'a>(
 }
 
 impl ReplayedProgram<'_> {
-    /// Begins the recording: from now on keys are not echoed.
+    /// Begins the recording. From this call on, keys are not echoed.
     pub(super) fn start(&mut self, now: Instant) {
         self.start = Some(now);
     }
@@ -70,13 +70,13 @@ impl ReplayedProgram<'_> {
         self.unexpected
     }
 
-    /// Changes the tty's modes as far as the recording has come.
+    /// Sets the tty's modes as at this point of the recording, by the output written and the keys read so far.
     fn change_modes(&mut self, server: &mut Server) {
         while let Some((change, rest)) = self.mode_changes.split_first()
             && change.behind <= self.done
             && change.needs <= self.received
         {
-            // If more keys have come than at this place of the recording, the shell may have left its prompt.
+            // If more keys have come than at this point of the recording, the shell may have left its prompt.
             let is_all = self.unread.is_empty() && self.received == change.needs;
             let prompt = server.written_input().filter(|_| change.prompt && is_all);
             server.handle_tty(Tty { prompt, ..change.tty });

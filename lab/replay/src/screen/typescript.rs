@@ -78,7 +78,7 @@ impl<R: Read> Read for Typescript<R> {
     }
 }
 
-/// Returns the size that a first line tells. The command stands before it and may hold anything.
+/// Returns the size that a first line states. The command precedes the size in the line, and may contain any text.
 fn size(line: &[u8]) -> Option<Size> {
     let line = String::from_utf8_lossy(line);
     let number = |name: &str| -> Option<i64> {

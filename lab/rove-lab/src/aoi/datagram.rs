@@ -1,4 +1,4 @@
-//! Datagrams of the study. Its path has no rate, so that sizes do not matter: the contents of states are left out.
+//! Datagrams of the study, without the states' contents: the study's path has no rate, so sizes do not matter.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -19,9 +19,9 @@ pub(super) struct State {
 /// An acknowledgment.
 #[derive(Deserialize, Serialize)]
 pub(super) struct Acknowledgment {
-    /// The newest state that the receiver has.
+    /// The newest state that the receiver holds.
     pub(super) newest: u64,
-    /// When the state that this acknowledges was sent, in ns of its sender's clock.
+    /// When the acknowledged state was sent, in ns of the state sender's clock.
     pub(super) sent: u64,
 }
 

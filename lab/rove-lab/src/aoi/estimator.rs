@@ -39,7 +39,7 @@ impl Estimator {
         });
     }
 
-    /// Returns the time after sending within which a state is assumed to arrive.
+    /// Returns how long after its sending a state is assumed to arrive.
     pub(super) fn timeout(&self) -> Duration {
         self.estimate.map_or(TIMEOUT_FIRST, |(mean, deviation)| {
             TIMEOUT_MIN.max(mean + GRANULARITY.max(deviation * DEVIATIONS))

@@ -1,4 +1,4 @@
-//! The study's receiver: it takes a state whose reference it holds, and acknowledges the newest one it has.
+//! The study's receiver: accepts a state if it holds the state's reference, and acknowledges its newest state.
 
 use core::net::SocketAddr;
 use std::collections::{BTreeSet, VecDeque};
@@ -13,7 +13,7 @@ pub(super) struct Receiver {
     /// The states that the receiver holds.
     held: BTreeSet<u64>,
     newest: u64,
-    /// Taken states that were newer than all earlier ones, and when they were taken.
+    /// Accepted states that were newer than all earlier ones, and when they were accepted.
     taken: Vec<(Instant, u64)>,
     outbox: VecDeque<(SocketAddr, Vec<u8>)>,
 }
@@ -27,7 +27,7 @@ impl Default for Receiver {
 }
 
 impl Receiver {
-    /// Returns the taken states that were newer than all earlier ones, and when they were taken.
+    /// Returns the accepted states that were newer than all earlier ones, and when they were accepted.
     pub(super) fn taken(&self) -> &[(Instant, u64)] {
         &self.taken
     }

@@ -12,7 +12,7 @@ use crate::aoi::estimator::Estimator;
 /// The time after sending within which a state is assumed to arrive.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Timeout {
-    /// The time that an estimator of round trips gives.
+    /// The time after sending follows from estimated round trips.
     Estimated(Estimator),
     /// A constant time.
     Fixed(Duration),
@@ -64,13 +64,13 @@ impl Sender {
         self.sent
     }
 
-    /// Returns the newest sent state while the oldest unacknowledged state may still arrive, and then the known state.
+    /// Returns the assumed state: the newest if the oldest unacknowledged state may still arrive, else the known state.
     fn assumed(&self, now: Instant) -> u64 {
         let timeout = match &self.timeout {
             Timeout::Estimated(estimator) => estimator.timeout(),
             Timeout::Fixed(timeout) => *timeout,
         };
-        // States expire in the order of sending, so that the oldest one decides.
+        // States expire in the order of sending. So only the oldest unacknowledged state must be checked.
         let is_fresh = |(_, at): &&(u64, Instant)| now.saturating_since(*at) < timeout;
         let oldest_is_fresh = self.unacknowledged.front().as_ref().is_some_and(is_fresh);
         let newest = self.unacknowledged.back().filter(|_| oldest_is_fresh);

@@ -1,4 +1,4 @@
-//! The laboratory as users are told of it, beside its commands.
+//! The description of the laboratory in its help and manual pages, without its commands.
 
 use rove_cli_docs::Program;
 

@@ -55,7 +55,7 @@ pub(crate) fn interrupts(
     interrupt: &Interrupt,
 ) -> Result<Burst> {
     let prompt = format!("PS1={PROMPT} ");
-    // Through sshd a shell has our prompt only if a variable sets it. The variable comes right before the program.
+    // A shell that sshd starts has our prompt only if a variable sets it. The variable stands right before the program.
     let (env, shell) = SHELL.split_at(2);
     let words = [env, &[prompt.as_str()], shell].concat();
     let ready = |client: &mut ObservedClient| yes::wait_for_prompt(client);

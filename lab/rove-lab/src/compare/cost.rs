@@ -24,7 +24,7 @@ pub(crate) struct Cost {
 /// Traffic of both ways, up and down, and costs of both sides, client and server.
 pub(super) type Spent = ([Offered; 2], [Cost; 2]);
 
-/// [`Spent`] over several runs: the means, but the largest peak of memory.
+/// The means of [`Spent`] over several runs, but the largest peak of memory.
 #[derive(Serialize)]
 pub(super) struct MeanSpent {
     uplink: Traffic,
@@ -61,7 +61,7 @@ impl MeanSpent {
 /// Processor time in seconds of each process at an end, by the process number.
 pub(super) type Usage = BTreeMap<u32, f64>;
 
-/// Reads the usage so far of the processes at both ends, near and far. Processes of this program are left out.
+/// Reads the usage so far of the processes at the near and the far end, without processes of this program.
 ///
 /// # Errors
 ///

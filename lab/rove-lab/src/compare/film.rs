@@ -7,7 +7,7 @@ use minijinja::HtmlEscape;
 use rove_terminal::{Cell, Screen};
 use rove_units::{Duration, Instant};
 
-/// Most pictures of a run that a film keeps. Chosen: some minutes of typing. A longer file would play in no browser.
+/// Most pictures of a run in a film. Chosen: some minutes of typing; browsers do not play larger files.
 const PICTURES_MAX: usize = 4_000;
 
 /// Width and height of a cell, and the size of the letters, in pixels.
@@ -16,7 +16,7 @@ const LETTERS: f64 = 12.0;
 /// Pixels around everything, and between two terminals.
 const MARGIN: f64 = 10.0;
 
-/// How long the last picture stays until all begins again.
+/// How long the last picture stays before the film starts again.
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// The styles of the picture. A viewer who prefers reduced motion sees the last frame.
@@ -50,7 +50,7 @@ struct Text {
 }
 
 impl Text {
-    /// Returns the text of a row up to its last blanks.
+    /// Returns the text of a row without the blanks at its end.
     fn of_row(screen: &Screen, row: u16) -> Self {
         let cells = screen.row(row).map_or(&[][..], |row| row.cells());
         let is_seen = |cell: &Cell| cell.combined || !matches!(cell.base, None | Some(' '));

@@ -52,7 +52,7 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    /// Fails if the user has asked to stop.
+    /// Returns an error if the user has asked to stop.
     ///
     /// # Errors
     ///
@@ -162,7 +162,7 @@ impl ObservedClient {
         self.window.read(Instant::ZERO)
     }
 
-    /// Reads until `marker` has come. No screen is emulated, so that this is as fast as the fastest terminal.
+    /// Reads until `marker` has arrived. This emulates no screen, to be as fast as the fastest terminal.
     ///
     /// # Errors
     ///

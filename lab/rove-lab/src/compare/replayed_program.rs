@@ -43,7 +43,7 @@ const READ_BYTES: usize = 4096;
 /// The progress of a replayed program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Progress {
-    /// Bytes received from the user: the echoed keys before the go-ahead, and those of the recording after it.
+    /// Bytes received from the user: before the go-ahead the echoed keys, and after it those of the recording.
     pub(super) received: usize,
     /// How many of these bytes differ from the recorded byte at the same place.
     pub(super) unexpected: usize,
@@ -89,12 +89,12 @@ impl Control {
         Ok(Self { stream, pending: Vec::new(), progress: Progress::default() })
     }
 
-    /// Returns the socket to wait at.
+    /// Returns the socket to wait for.
     pub(super) const fn socket(&self) -> &UnixStream {
         &self.stream
     }
 
-    /// Lets the recording begin.
+    /// Gives the program the go-ahead to play the recording.
     ///
     /// # Errors
     ///

@@ -14,11 +14,11 @@ const GROUPS: &str = "/etc/group";
 /// The group that terminals belong to.
 const TERMINAL_GROUP: &str = "tty";
 
-/// Acquires the right to make namespaces, and lets sshd work in them. To be called before there are threads.
+/// Acquires the right to make namespaces, and lets sshd work in them. Call this before any thread starts.
 ///
 /// # Errors
 ///
-/// Returns an error that says what to grant.
+/// Returns an error that names the right to grant.
 pub(crate) fn acquire() -> Result<()> {
     match acquire_rights()? {
         Far::Here => Ok(()),

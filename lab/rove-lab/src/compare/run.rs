@@ -27,22 +27,22 @@ use rove_rig::clock;
 use rove_rig::scratch::Scratch;
 use rove_rig::window::{Observed, last_words};
 
-/// Longest time from a packet's arrival to a drawing that it has caused. The client itself causes a later drawing.
-/// Source: the judge's definitions, docs/lab.md.
+/// Longest time from a packet's arrival to a drawing that counts as its effect. A later drawing counts as the client's
+/// own. Source: the judge's definitions, docs/lab.md.
 const CAUSE: Duration = Duration::from_millis(12);
 
 /// How long a server may take, without the way to the client, to tell the client that a key was echoed. Chosen: Mosh's
 /// 50 ms until its echo acknowledgment, and its longest acknowledgment delay of 100 ms.
 const ACKNOWLEDGED: Duration = Duration::from_millis(150);
 
-/// How long after the host's last write a screen equal to the host's is taken for the answer to all keys. Chosen:
-/// Mosh's longest frame interval, and some time to draw.
+/// How long after the host's last write a screen equal to the host's counts as the answer to all keys. Chosen: Mosh's
+/// longest frame interval, and some time to draw.
 const FRAME: Duration = Duration::from_millis(300);
 
 /// How long downloads run before the recording begins. Chosen: slow start is over, and the queue is full.
 const WARM_UP: Duration = Duration::from_secs(5);
 
-/// Beginnings of the notices that a client shows on the first row.
+/// The beginnings of the notices that clients show in the first row.
 const NOTICES: [&str; 2] = ["mosh: ", "rove: "];
 
 /// The result of a run.
@@ -194,7 +194,7 @@ impl Stage<'_> {
         self.client.wait_for(what, wanted)
     }
 
-    /// Returns how long a datagram takes from the server to the client where nothing queues.
+    /// Returns how long a datagram takes from the server to the client if no queue delays it.
     fn way_back(&self) -> Duration {
         let downlink = &self.options.path.downlink;
         downlink.delay + downlink.jitter
@@ -343,8 +343,8 @@ impl Performance<'_> {
         }
     }
 
-    /// Returns when a screen equal to the host's newest one is taken for the answer to all sent keys. Screens repeat,
-    /// as after a character that was rubbed out, so that such a screen alone does not say which key it answers.
+    /// Returns when a screen equal to the host's newest screen counts as the answer to all sent keys. The screen alone
+    /// does not show which key it answers, because screens repeat, as after a character that was rubbed out.
     fn settles_at(&self, stage: &Stage<'_>) -> Option<Instant> {
         let is_open = self.judge.settled_at().is_none() && !self.judge.has_seen_all();
         let is_there = is_open && !self.is_behind(stage) && self.judge.shows_newest();
@@ -369,7 +369,7 @@ impl Performance<'_> {
     }
 }
 
-/// Returns whether the screen shows this text in its first row, and the cursor after it.
+/// Returns whether the screen has this text in its first row, with the cursor after it.
 fn shows(screen: &Screen, text: &[u8]) -> bool {
     let cursor = screen.cursor();
     let is_right = (cursor.row, usize::from(cursor.column)) == (0, text.len());

@@ -8,7 +8,7 @@ use crate::compare::cost::MeanSpent;
 use crate::compare::run::Played;
 use crate::compare::{OfRecording, Outcome, invalid};
 
-/// The row of several runs: the means, but the largest peak of memory.
+/// The row of several runs: the mean of each figure, but the largest peak of memory.
 #[derive(Serialize)]
 pub(super) struct Row {
     #[serde(flatten)]
@@ -44,7 +44,7 @@ impl Outcome for OfRecording {
         let mut figures = Figures::default();
         runs.iter().for_each(|(of_run, _)| figures.merge(of_run));
         let mut figures = figures.row();
-        // Only a client inside this process has these figures.
+        // These figures exist only for a client inside this process.
         figures.inside = None;
         let played = || runs.iter().map(|(_, played)| played);
         let spent: Vec<_> = played().map(|it| (it.offered, it.costs)).collect();

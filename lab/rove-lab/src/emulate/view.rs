@@ -1,4 +1,4 @@
-//! A line on the state of the link, for a person who watches a run.
+//! A line that shows the state of the link to a person during a run.
 
 use core::fmt::Write as _;
 use std::fs::OpenOptions;
@@ -9,7 +9,7 @@ use rove_units::Duration;
 
 use rove_net::Flow;
 
-/// How often the line changes. Chosen: a person reads it, and rates are not jumpy.
+/// Interval between two changes of the line. Chosen: a person can read it, and rates do not jump.
 pub(super) const EVERY: Duration = Duration::from_millis(500);
 
 /// The texts before and after each line, and the text that removes the last line.
@@ -52,7 +52,7 @@ impl View {
     pub(super) fn show(&mut self, now: [Flow; 2], elapsed: Duration) {
         let (line, [before, after, _]) = (line(&self.last, &now, elapsed), self.frame);
         self.last = now;
-        // A watcher who has gone away wants to see nothing more.
+        // A write fails after the reader has gone, who needs no further lines.
         let _ = write!(self.output, "{before}{line}{after}");
     }
 }

@@ -43,7 +43,7 @@ pub(crate) struct Conditions<'a> {
     pub(crate) recording: Option<&'a Recording>,
     /// The answers that the user waits for before typing on.
     pub(crate) pace: Pace,
-    /// The value that is varied.
+    /// The value of the varied quantity in this run.
     pub(crate) value: Option<f64>,
     pub(crate) seed: u64,
     /// How many keys of the recording are typed, in real time. `None` for all keys.
@@ -125,7 +125,7 @@ impl Samples {
         Self { missing: 1, ..Self::default() }
     }
 
-    /// Returns the result of response times of keys. `None` is an answer that never came.
+    /// Returns the samples of keys' response times. `None` stands for an answer that never came.
     pub(crate) fn of_responses(times: &[Option<Duration>]) -> Self {
         let known: Vec<u64> = times.iter().flatten().copied().map(nanos).collect();
         Self { missing: (times.len() - known.len()) as u64, times: known, ..Self::default() }

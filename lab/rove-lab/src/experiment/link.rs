@@ -43,10 +43,10 @@ pub(crate) struct Link {
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Direction {
-    /// As the path says it: near to far is the recording's uplink.
+    /// The direction that the path states: from near to far is the recording's uplink.
     #[default]
     Up,
-    /// Near to far is the recording's downlink.
+    /// The reverse direction: from near to far is the recording's downlink.
     Down,
 }
 
@@ -72,7 +72,7 @@ impl Link {
     ///
     /// Returns a sentence on the first part that is wrong.
     pub(crate) fn path(&self, folder: &FilePath, value: Option<f64>) -> Result<Path> {
-        // A comma ends a part of a path, but a file's name may have a comma. So another word first stands for the name.
+        // A comma ends a part of a path, but a file's name may contain one. So a placeholder first stands for the name.
         let mut text = match (&self.path, &self.schedule) {
             (Some(path), _) => with_value(path.get_ref(), value),
             (None, Some(_)) => "schedule=FILE".to_owned(),

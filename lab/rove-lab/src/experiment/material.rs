@@ -1,4 +1,4 @@
-//! Material of experiments: recorded sessions and recorded links, or what stands in for them.
+//! Material of experiments: recorded sessions and recorded links, or stand-ins for missing recordings.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -37,7 +37,7 @@ pub(crate) struct Material {
     pub(crate) traces: Option<PathBuf>,
     /// The directory of congestion controllers that others have published.
     pub(crate) tables: Option<PathBuf>,
-    /// The directory that random links, which stand in for recorded ones, are written to.
+    /// The directory into which random links, which stand in for recorded ones, are written.
     pub(crate) drawn: PathBuf,
 }
 

@@ -1,4 +1,4 @@
-//! Mistakes in the text of a scenario: their line, and the name that was meant.
+//! Mistakes in the text of a scenario: finds their line, and the name that the author probably meant.
 
 use rove_cli_docs::nearest;
 

@@ -1,4 +1,4 @@
-//! All figures as one page of HTML that needs nothing else.
+//! All figures as one page of HTML that needs no other file.
 
 use anyhow::{Context, Result};
 use minijinja::value::{Serde, Value};

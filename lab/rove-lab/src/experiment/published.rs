@@ -13,7 +13,7 @@ use crate::experiment::system::System;
 /// figure of one experiment differ by 10 %, and its marks can be read to 20 %.
 const WITHIN: f64 = 35.0;
 
-/// The name in place of a paper's, for claims that rove makes of itself.
+/// The name in place of a paper's, for claims of rove about itself.
 pub(crate) const ROVE: &str = "rove";
 
 /// Statistics of times.
@@ -59,7 +59,7 @@ pub(crate) struct Published {
     pub(crate) place: String,
     /// How far a measured number may lie from a published one without a band, in percent; 35 where it is left out.
     within: Option<f64>,
-    /// The part of the scenario that was fitted to these results: none of them counts as reproduced.
+    /// The part of the scenario that was fitted to these results, so that none of them counts as reproduced.
     pub(crate) fitted: Option<String>,
     /// Why results are not reproduced, if that was tested.
     pub(crate) reason: Option<String>,

@@ -1,4 +1,4 @@
-//! The results in a directory. A figure takes the place of an older one of its name. All others stay.
+//! The results in a directory. A new figure replaces an older one of the same name, and all others stay.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -62,7 +62,7 @@ impl<'a> Results<'a> {
             ("figures.csv", csv::FIGURES.to_owned(), csv::figures(figure)),
             ("course.csv", csv::course_heading(), csv::course(figure)),
         ] {
-            // A file is not begun for a figure without a course.
+            // Without a course, a figure adds no lines, so a missing file is not created.
             if !lines.is_empty() || self.directory.join(file).exists() {
                 self.merge(file, |old| merged_lines(old, &heading, name, &lines))?;
             }

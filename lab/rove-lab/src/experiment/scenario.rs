@@ -1,4 +1,4 @@
-//! A scenario file (TOML): what is measured, of which systems, over which links, with which recordings.
+//! A scenario file (TOML): the measurement, and its systems, links and recordings.
 
 use std::path::{Path as FilePath, PathBuf};
 
@@ -20,7 +20,7 @@ use crate::experiment::traffic::{Traffic, VALUE};
 /// Most repetitions of one scenario. Chosen: a thousand are a night's work, and no typing error.
 const SEEDS_MAX: u64 = 1_000;
 
-/// The byte of a scenario's text where something is wrong, and a sentence on it.
+/// The byte offset of a fault in a scenario's text, and a sentence about it.
 type Fault = (usize, String);
 
 /// A scenario, checked.
@@ -250,7 +250,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Finds a link, system or value that is listed twice, whose row would have another row's baseline.
+    /// Finds a link, system or value that is listed twice, because its second row would have the first row's baseline.
     fn check_repeats(&self) -> Result<(), Fault> {
         let Body { links, systems, values, .. } = &self.body;
         let names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();

@@ -2,7 +2,7 @@
 
 use core::str::FromStr;
 
-/// A part of all runs: those whose number has a certain remainder. All parts together have each run once.
+/// A part of all runs: those whose number has a certain remainder. Each run belongs to exactly one part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shard {
     /// The number of the part, from 1.

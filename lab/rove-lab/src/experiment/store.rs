@@ -1,4 +1,4 @@
-//! Finished runs on disk, so that an interrupted sweep goes on where it was.
+//! Finished runs on disk, so that an interrupted sweep resumes without repeating them.
 //!
 //! Each run is a line of JSON, written when the run has ended. A run is known by everything that decides its result:
 //! the program, the scenario, and its conditions.
@@ -71,7 +71,7 @@ impl Store {
         } else {
             String::new()
         };
-        // A line that an interrupt has cut off does not parse: its run has not ended.
+        // An interrupt may have cut off the last line. It does not parse, so its run counts as not finished.
         let known = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
         let known = known.map(|line| (line.run, line.samples)).collect();
         let opened = |file: &FilePath| {
@@ -95,7 +95,7 @@ impl Store {
         if done * 20 / all != (done - 1) * 20 / all {
             let line = format!("{} {figure}: {done} of {all} runs\n", unix_seconds());
             let mut log = self.log.lock().expect("no worker panics while it holds this");
-            // The log is for people: without it the figures are the same.
+            // Errors do not matter: the log is for people, and the figures do not depend on it.
             let _ = log.write_all(line.as_bytes());
         }
     }

@@ -223,7 +223,7 @@ impl System {
         !matches!(self, Self::RoveWithoutWait | Self::MoshRulesWithoutWait)
     }
 
-    /// Returns the rule for the state that diffs start from, if the system differs from Mosh's rules in that alone.
+    /// Returns the rule for the state that diffs start from, if only this rule differs from Mosh's.
     pub(crate) const fn reference(self) -> Option<ReferencePolicy> {
         match self {
             Self::AssumedReference => Some(ReferencePolicy::Assumed),

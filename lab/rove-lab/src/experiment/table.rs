@@ -20,7 +20,7 @@ use crate::experiment::verdict::Verdict;
 /// Least width of a column in characters.
 const COLUMN_WIDTH: usize = 12;
 
-/// The ratio of a mean to another one, and its 95 % interval.
+/// The ratio of two means, with its 95 % interval.
 type Ratio = (f64, Option<[f64; 2]>);
 
 /// The percentiles of times that the JSON has.
@@ -30,7 +30,7 @@ const QUANTILES: [u64; 11] = [1, 5, 10, 25, 50, 75, 90, 95, 98, 99, 100];
 const COLUMNS: [&str; 9] =
     ["samples", "never", "median", "mean", "95 % of mean", "deviation", "p90", "p99", "< 5 ms"];
 
-/// The first columns of a series whose runs have figures of their own.
+/// The first columns for a series whose runs have figures of their own.
 const RUN_COLUMNS: [&str; 4] = ["runs", "empty", "mean", "95 % of mean"];
 
 /// A figure as JSON has it.
@@ -96,7 +96,7 @@ struct RatioJson {
 }
 
 impl Series {
-    /// Returns the label that tells the series from others of its figure: the system and the link.
+    /// Returns the label that distinguishes the series from others of its figure: the system and the link.
     fn label(&self) -> String {
         let system = self.system.map(|system| system.name().to_owned());
         let link = (!self.link.is_empty()).then(|| self.link.clone());
@@ -104,7 +104,7 @@ impl Series {
         if parts.is_empty() { "recordings".to_owned() } else { parts.join(", ") }
     }
 
-    /// Returns the label of the series' curve. In clouds of points, a system has one curve for all its links.
+    /// Returns the label of the series' curve. In a cloud of points, all links of a system share a curve with its name.
     pub(crate) fn curve_label(&self, body: &Body) -> String {
         let is_cloud = body.plot == Plot::UseByTime && self.value.is_none();
         match self.system {
@@ -131,7 +131,7 @@ impl Series {
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns the text in the column with a heading: a count, an interval, or the statistic of that name.
+    /// Returns the text of a cell under a heading: a count, an interval, or the statistic of that name.
     fn cell(&self, figures: &[RunFigure], heading: &str) -> String {
         match heading {
             "samples" | "runs" => self.times.count().to_string(),
@@ -145,7 +145,7 @@ impl Series {
         }
     }
 
-    /// Returns the ratio of this series to `to`, over common seeds: of a figure, or of the times if `None`.
+    /// Returns the ratio of this series to `to` over common seeds: of a figure by index, or of the times (`None`).
     fn ratio(&self, to: &Self, figure: Option<usize>) -> Option<Ratio> {
         let of = |means: &SeedMeans| match figure {
             None => means.time,
@@ -219,7 +219,7 @@ impl Figure {
         Table::new(headings.chain(ratios), self.rows().map(|series| self.row(series)))
     }
 
-    /// Returns the texts of a series: its label, a text for each column, and the fault of its controller's program.
+    /// Returns the texts of a row: the label of the series, a text for each column, and the fault of its controller.
     fn row(&self, series: &Series) -> Vec<String> {
         let cell = |heading| series.cell(self.run_figures(), heading);
         let ratios = self.ratios(series).into_iter().map(|(_, ratio)| match ratio {

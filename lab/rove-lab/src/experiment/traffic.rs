@@ -68,7 +68,7 @@ pub(crate) enum TcpBegin {
     Classic,
 }
 
-/// Returns a text with a value in place of [`VALUE`].
+/// Returns `text` with the value in place of [`VALUE`].
 pub(crate) fn with_value(text: &str, value: Option<f64>) -> String {
     value.map_or_else(|| text.to_owned(), |value| text.replace(VALUE, &value.to_string()))
 }

@@ -1,4 +1,4 @@
-//! Figures of checks, and what they should be.
+//! Figures of checks, and their expected values.
 
 use rove_units::{Duration, Seed};
 use serde::Serialize;
@@ -8,7 +8,7 @@ use rove_net::testbed::{DirectionReport, Report};
 /// The seed of every check.
 pub(super) const SEED: Seed = Seed::new(1);
 
-/// A figure, and what it should be.
+/// A measured figure, and its expected value.
 #[derive(Debug, Serialize)]
 pub(super) struct Figure {
     pub(super) check: &'static str,

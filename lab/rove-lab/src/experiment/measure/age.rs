@@ -23,13 +23,13 @@ mod numbered;
 /// Mean time between two writes, which are a Poisson process. Source: the notes on the study of reference states.
 const WRITE_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Time before the measurement, in which the ends find each other and learn the round trip.
+/// Time before the measurement, in which the ends connect and measure the round trip.
 const BEFORE: Duration = Duration::from_secs(10);
 
 /// Time that is measured. Chosen: 1000 states.
 const LENGTH: Duration = Duration::from_secs(50);
 
-/// Writes that follow each other sooner make one picture. Source: Mosh's collection interval.
+/// Longest pause between two writes of the same picture. Source: Mosh's collection interval.
 const PICTURE_GAP: Duration = Duration::from_millis(8);
 
 /// Most writes for one state. After so many, an unchanged screen is a state too. Chosen: beyond any recording's.

@@ -22,7 +22,7 @@ pub(super) const FIGURES: [RunFigure; 2] = [
     RunFigure { name: "of the link (%)", scale: 1e-4, is_compared: false },
 ];
 
-/// Returns for each tick how long the link takes to carry its forecast.
+/// Returns how long the link takes to carry the forecast of each tick.
 pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     let Some(schedule) = &conditions.path().uplink.schedule else { return Samples::absent() };
     let packets = schedule.opportunity.get() / OPPORTUNITY.get();

@@ -26,7 +26,7 @@ use crate::experiment::system::System;
 /// Length of a copy unless the link says another. Chosen: the slowest controller has found the link's rate in a third of it.
 const LENGTH: Duration = Duration::from_secs(60);
 
-/// How long the session has before the copy begins. Chosen: some timeouts, after which both ends know of each other's streams.
+/// Time from the session's start to the copy's. Chosen: some timeouts, after which each end knows the other's streams.
 const SETTLING: Duration = Duration::from_secs(3);
 
 /// How long the run waits for the last echoes, while the copy goes on. Chosen: as long as a user has patience.

@@ -1,4 +1,4 @@
-//! The course of a flow, or of a session under a flood of output: what happens on the link in slots of time.
+//! The course of a flow, or of a session with a flood of output: figures of the link for each slot of time.
 
 use anyhow::Result;
 use rove_flows::course::{

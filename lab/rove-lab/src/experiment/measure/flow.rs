@@ -34,7 +34,7 @@ pub(in crate::experiment) const THROUGHPUT: usize = 0;
 pub(in crate::experiment) const UTILISATION: usize = 1;
 pub(in crate::experiment) const END_TO_END: usize = 2;
 
-/// Returns whether the varied value can set something in this system's controller.
+/// Returns whether the varied value can be a setting of this system's controller.
 pub(super) fn has_setting(system: System) -> bool {
     match system {
         System::Flow(contender) => contender.setting().is_some(),

@@ -5,15 +5,15 @@ use rove_replay::trace::Event;
 
 use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
 
-/// An answer within this time, in ns, is soon for the Mosh paper (section 3.2).
+/// Longest time in ns in which the Mosh paper (section 3.2) counts an answer as quick.
 const SOON: u64 = 100_000_000;
 
 /// The figure of a recording beside the times.
 pub(super) const FIGURES: [RunFigure; 1] =
     [RunFigure { name: "< 100 ms (%)", scale: 1e-4, is_compared: false }];
 
-/// Returns the times of the keys that were answered before the next key. The others are left out, as nobody knows
-/// which output is theirs.
+/// Returns the response times of keys that were answered before the next key. Omits other keys, because it is unknown
+/// which output answers them.
 pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     let mut typed_at = None;
     let mut times = Vec::new();

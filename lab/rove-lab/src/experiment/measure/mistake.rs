@@ -23,7 +23,7 @@ pub(super) const FIGURES: [RunFigure; 8] = [
     RunFigure { is_compared: true, ..RunFigure::of_time("response") },
 ];
 
-/// Returns how long something wrong stays after each key: 0 after most.
+/// Returns for each key how long a mistake after it stays on the screen; 0 without a mistake.
 pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     let (script, run) = response::play(conditions)?;
     let figures = Figures::of(&script, &run);

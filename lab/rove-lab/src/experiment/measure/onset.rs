@@ -7,7 +7,7 @@ use rove_units::{Duration, Seed};
 use crate::experiment::conditions::{Conditions, Samples, nanos};
 use crate::experiment::measure::session::session_over;
 
-/// Keys that are echoed before the path loses anything. Chosen: both ends know then that it lost nothing for a while.
+/// Keys that are echoed before the path begins to lose datagrams. Chosen: both ends have then seen no loss for a while.
 const SETTLING: u64 = 100;
 
 /// Least and most milliseconds between an echo and the next key. Chosen: a typist who looks, and goes on at once.
