@@ -5,7 +5,7 @@ use core::mem;
 
 use rove_terminal::Plain;
 
-/// Most blank lines in a row that are shown before the login; more are dropped. Chosen: the space between paragraphs.
+/// Most blank lines in a row that are shown before the login. Chosen: the space between paragraphs.
 const BLANK_LINES_MAX: u8 = 2;
 
 /// The character that replaces malformed UTF-8.

@@ -33,7 +33,7 @@ const OVERRIDDEN: [(&str, &str, &str); 4] = [
     ("stdinnull", "no", "StdinNull=no"),
 ];
 
-/// Most key files that are read from `ssh -G`; others are ignored. Chosen: several times ssh's default files.
+/// Most key files that are read from `ssh -G`. Chosen: several times the number of ssh's default files.
 const KEY_FILES_MAX: usize = 32;
 
 /// The values of `LogLevel` with which ssh does not report an unknown host key.

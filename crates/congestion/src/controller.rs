@@ -90,8 +90,8 @@ pub trait Controller: Debug + Send {
         Duration::ZERO
     }
 
-    /// Returns after how long a silence a flow with packets in flight sends a small packet (a QUIC PING), even beyond
-    /// the window. Its acknowledgment shows that a stalled link works again. `None` for never.
+    /// Returns the longest silence of a flow with packets in flight. After it, the flow sends a small packet (a QUIC
+    /// PING), even beyond the window. Its acknowledgment shows that a stalled link works again. `None` for never.
     fn heartbeat(&self) -> Option<Duration> {
         None
     }

@@ -32,8 +32,8 @@ const LOOK_AHEAD: Duration = Duration::from_millis(20);
 /// nothing for some 10 ms, so a shorter delay may be the wait for the next delivery opportunity.
 const QUEUE: Duration = Duration::from_millis(30);
 
-/// Share of a tick for which packets must have queued, so that the tick's acknowledgments count as all that the link
-/// could carry. Chosen: nearly the whole tick. If the queue runs dry, the link may be faster.
+/// Share of a tick for which packets must have queued. The tick's acknowledgments then count as all that the link could
+/// carry. Chosen: nearly the whole tick. If the queue runs dry, the link may be faster.
 const BUSY_SHARE: f64 = 0.9;
 
 /// Time beyond a round trip after which an unacknowledged packet shrinks the window to its minimum, because the

@@ -6,8 +6,8 @@ use rustix::time::{ClockId, clock_gettime};
 /// The system clock behind [`Clock`]. It is never set or stepped, and it counts while the computer sleeps.
 ///
 /// Sleep must count, because the peer has been silent all night if the computer slept all night. The client's notice of
-/// a silent server should show that time. A timestamp that the peer sent before the sleep must not be echoed after the
-/// sleep: the peer would count the sleep as round trip. A client should try a new port at once, because the old address
+/// a silent server should show that time. A timestamp that the peer sent before the sleep must not be echoed after it.
+/// The peer would count the sleep as round trip. A client should try a new port at once, because the old address
 /// mapping is gone. `CLOCK_MONOTONIC` of Linux does not count sleep.
 #[cfg(all(any(target_os = "linux", target_os = "android"), not(rove_portable)))]
 const CLOCK: ClockId = ClockId::Boottime;

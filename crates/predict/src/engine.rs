@@ -21,13 +21,13 @@ pub trait Engine {
     /// Drops all predictions, for example because the window has a new size.
     fn reset(&mut self);
 
-    /// Judges the predictions by `screen`, the newest from the host. Returns `screen` with the visible predictions.
+    /// Compares the predictions with `screen`, the host's newest. Returns `screen` with the visible predictions.
     fn frame(&mut self, now: Instant, screen: &Screen) -> Screen;
 
-    /// Returns whether any prediction exists, visible or not. If so, the next frame of the same screen may differ.
+    /// Returns whether any prediction exists, visible or not. If so, another frame of the same screen may differ.
     fn is_active(&self) -> bool;
 
-    /// Returns when to make a new frame even if no input arrives. `None` if that is not needed.
+    /// Returns when to call [`Engine::frame`] even if no input arrives. `None`: only input requires a frame.
     fn poll_timeout(&self) -> Option<Instant>;
 
     /// Handles keys of another client of the session. After them the engine knows neither which program reads the keys
@@ -59,8 +59,8 @@ pub trait Engine {
         None
     }
 
-    /// Returns whether none of the pending keys may be part of a secret, by the rules that decide which keys are shown
-    /// before their echo. An engine without such rules treats every key as a secret.
+    /// Returns whether no pending key may be part of a secret. The rules are those by which keys are shown before their
+    /// echo. An engine without such rules treats every key as a secret.
     fn has_no_secret(&self) -> bool {
         false
     }

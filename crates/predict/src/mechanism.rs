@@ -9,7 +9,7 @@
 pub enum Mechanism {
     /// Characters are shown before their echo at the prompt of a shell that has echoed three lines.
     ShellPrompts,
-    /// Characters are shown before their echo after one line was echoed, if the server states that the session's own
+    /// Characters are shown before their echo after one echoed line. The server must state that the session's own
     /// shell, or a program started by it, waits at its prompt.
     Statements,
     /// Characters are shown before their echo in an editor that displays its mode (`-- INSERT --`), after one echo.
@@ -28,22 +28,22 @@ pub enum Mechanism {
     History,
     /// The engine predicts a cursor that the program draws itself, and the program's counts of typed characters.
     DrawnCursors,
-    /// The engine predicts input that continues in the next row.
+    /// The engine predicts how input that is too long for a row continues in the next row.
     Wraps,
     /// Predicted characters get the colours of neighbouring text.
     Colors,
     /// Predicted words and signs get the colours that the program last gave to them.
     Palettes,
-    /// The engine continues to wait for an overdue echo, and learns from it if it arrives.
+    /// The engine still recognises the echo of a key whose prediction it has dropped, and learns how late it was.
     LateEchoes,
-    /// The wait for an overdue echo depends on how late earlier echoes were.
+    /// The engine waits longer for overdue echoes at prompts where earlier echoes were late.
     Lateness,
-    /// If a screen fits more than one number of answered keys, the engine rejects numbers that would mean a much
-    /// quicker answer than for the last 16 keys.
+    /// A screen may fit several numbers of answered keys. The engine rejects a number that would mean a much quicker
+    /// answer than for the last 16 keys.
     Latency,
     /// Text that the user typed ahead, and that follows a new prompt, is treated as the input at that prompt.
     TypeAhead,
-    /// A known prompt is accepted as the answer to Enter before Enter's echo ack arrives.
+    /// A known prompt counts as the answer to Enter even before Enter's echo ack arrives.
     NewPrompts,
     /// A pasted line is predicted like a typed one.
     Paste,

@@ -18,7 +18,7 @@ const _: () = assert!(HIDDEN_AT_SRTT.as_millis() < SHOWN_ABOVE_SRTT.as_millis())
 const UNDERLINED_ABOVE: Duration = Duration::from_millis(80);
 /// Send interval at or below which underlining ends.
 const PLAIN_AT: Duration = Duration::from_millis(50);
-/// Age of a pending prediction at which a *glitch* begins. During a glitch, predictions are shown as on a slow path.
+/// Age of a pending prediction at which a *glitch* begins. In a glitch, predictions are shown as on a slow path.
 const GLITCH: Duration = Duration::from_millis(250);
 /// Number of quick confirmations that end a glitch. Confirmations of predictions younger than [`GLITCH`] are quick.
 const GLITCH_CONFIRMATIONS: u32 = 10;
@@ -90,7 +90,7 @@ pub struct Prediction {
 #[derive(Clone, Debug)]
 pub struct Policy {
     preference: Preference,
-    /// Whether the path is slow enough to show predictions.
+    /// Whether the path counts as slow, so that predictions are shown.
     is_slow: bool,
     /// Whether visible predictions are underlined.
     underlines: bool,
@@ -158,7 +158,7 @@ impl Policy {
         debug_assert!(self.glitch <= LONG_GLITCH_CONFIRMATIONS, "a glitch is over some day");
     }
 
-    /// Returns whether predictions are visible if the oldest pending prediction has this age.
+    /// Returns whether predictions are shown. `age` is the age of the oldest pending prediction.
     pub fn shows_after(&self, age: Duration) -> bool {
         match self.preference {
             Preference::Adaptive => self.is_slow || self.glitch > 0 || age >= GLITCH,
@@ -255,7 +255,7 @@ mod tests {
         let mut policy = adaptive();
         policy.handle_wait(ms(250));
         let mut now = Instant::from_millis(1000);
-        // A slow confirmation does not count, and neither does one less than 150 ms after another.
+        // Slow confirmations do not count. A confirmation within 150 ms of the last counted one does not count either.
         policy.handle_confirmation(now, ms(250));
         for count in 1..=10 {
             assert!(policy.shows_after(Duration::ZERO), "{count}");

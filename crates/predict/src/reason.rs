@@ -15,10 +15,10 @@ pub struct Explanation {
     pub reasons: Vec<Reason>,
 }
 
-/// The rule that hides a key, and therefore all later keys.
+/// The rule that hides a key. All later keys are then hidden too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// The newest screen may already show the key's effect.
+    /// The newest screen may already show the key's effect, and it must not be drawn twice.
     Doubtful,
     /// The pending keys do not explain the newest screen.
     UnexplainedScreen,
@@ -86,7 +86,7 @@ pub enum Reason {
     },
     /// Numbers on the screen that show the cursor's line and column.
     Ruler {
-        /// Whether the model has found numbers in this window that show the cursor's position.
+        /// Whether this window has numbers that are known to show the cursor's position.
         follows: bool,
     },
     /// The lines that were entered earlier and can be recalled.
@@ -100,7 +100,7 @@ pub enum Reason {
     Late {
         /// How long after a key's echo ack the engine waits for an answer.
         wait: Duration,
-        /// Whether the engine still expects answers to earlier keys whose predictions it has dropped.
+        /// Whether the engine still expects effects of earlier keys, although it has dropped their predictions.
         is_awaited: bool,
     },
     /// The speed of the path and the user's preference.

@@ -69,8 +69,8 @@ use crate::policy::Prediction;
 use crate::prompt_memory::PromptMemory;
 use crate::reason::Explanation;
 
-/// How long the user's own keys have an unknown effect after keys of another client. Chosen: longer than the 1.5 s in
-/// which an echo counts for a key, so that no echo of the other client's keys counts for a key of the user.
+/// How long the user's own keys have an unknown effect after keys of another client. Chosen: more than the 1.5 s in
+/// which an echo counts for a key. So no echo of the other client's keys counts for the user's.
 const OTHERS_KEYS_HOLD: Duration = Duration::from_secs(2);
 
 /// Smallest number of characters in one read that makes them a paste, even without paste markers. A terminal may be
@@ -84,7 +84,7 @@ pub(crate) struct Replay {
     state: State,
     /// Until when the user's keys have an unknown effect, because another client of the session has typed.
     unknown_until: Option<Instant>,
-    /// When to make a new frame even if no input arrives. `None` if that is not needed.
+    /// When to make a new frame even if no input arrives. `None`: only input requires a frame.
     due: Option<Instant>,
 }
 
@@ -203,7 +203,7 @@ impl Engine for Replay {
         entered_lines::note_missed(&mut self.state, count);
         let prompt = self.state.base.field.prompt_name();
         self.state.log.iter().for_each(|event| self.state.lost_keys.push(prompt, event.key));
-        // The keys on their way may start a program that asks for a secret.
+        // Keys that the host has not answered may start a program that asks for a secret.
         if let Some(lost) = self.state.log.lose() {
             self.state.secrecy.note_barrier(lost);
         }

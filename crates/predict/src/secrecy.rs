@@ -77,13 +77,13 @@ impl Sort {
 /// The place at which a character would be shown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spot<'a> {
-    /// Whether the characters typed since the last key of unknown effect were echoed.
+    /// The echo of the characters typed since the last key of unknown effect.
     pub(crate) line: Line,
     /// The prompt at this place. `None`, or a prompt with hashes of 0, if nothing distinguishes it from others.
     pub(crate) prompt: Option<Prompt>,
-    /// Whether the cursor is only predicted to be in this row.
+    /// Whether this row is one that the cursor is only predicted to reach.
     pub(crate) is_ahead: bool,
-    /// Whether a second fact shows that a line editor asks: bracketed paste is on, or the prompt contains names that
+    /// Whether a second fact shows that a line editor asks. Bracketed paste is on, or the prompt contains names that
     /// are also in the window's title.
     pub(crate) is_vouched: bool,
     pub(crate) screen: &'a Screen,
@@ -143,7 +143,7 @@ impl Secrecy {
         self.assumes_echo = true;
     }
 
-    /// Loads the prompts of earlier sessions.
+    /// Stores the prompts that earlier sessions knew or refused.
     pub(crate) fn set_memory(&mut self, memory: PromptMemory) {
         self.prompts = Some(memory);
     }
@@ -153,7 +153,7 @@ impl Secrecy {
         self.prompts.as_ref()
     }
 
-    /// Returns whether characters are known to be echoed at a prompt, or in an editor's mode.
+    /// Returns whether characters are known to be echoed at this prompt, or in this editor's mode.
     fn knows(&self, prompt: Prompt, spot: &Spot<'_>) -> bool {
         let lines = || self.place(prompt).map_or(0, |place| place.lines);
         let is_known = match prompt.sort {
@@ -222,8 +222,8 @@ impl Secrecy {
         self.visit(prompt);
     }
 
-    /// Records that a key other than a character changed nothing around the cursor, that another client has typed, or
-    /// that the window has another size. Another program may have begun to read.
+    /// Records an event after which another program may read. Such events are a key (no character) that changed nothing
+    /// around the cursor, keys of another client, and a new size of the window.
     pub(crate) fn note_nothing(&mut self) {
         self.doubt = Some(Line::default());
         self.insertion.close();

@@ -18,9 +18,8 @@ pub struct Copied {
 
 impl Copied {
     /// Creates a copy of the base64 `text` to `selections`; if they are empty, the user's terminal chooses one. `None`
-    /// if `selections` has a character not in `cpqs01234567`, or `text` is too long
-    /// ([`COPY_CHARS_MAX`]) or not base64. This excludes a query (`?`), which would send the user's clipboard to the
-    /// program.
+    /// if `selections` has a character not in `cpqs01234567`, or `text` is too long ([`COPY_CHARS_MAX`]) or not base64.
+    /// This excludes a query (`?`), which would send the user's clipboard to the program.
     pub fn new(selections: &str, text: &str) -> Option<Self> {
         let known = |c: u8| matches!(c, b'c' | b'p' | b'q' | b's' | b'0'..=b'7');
         if !selections.bytes().all(known) || text.len() > COPY_CHARS_MAX || !is_base64(text) {
@@ -36,8 +35,8 @@ impl Copied {
         Some(Self { selections: distinct.into(), text: text.into() })
     }
 
-    /// Adds the selections of the `earlier` copy if both copies have the same text, because programs copy a text to one
-    /// selection after the other. Returns `self` unchanged if the texts differ or only one copy names selections.
+    /// Adds the selections of the `earlier` copy if both have the same text. Programs copy a text to one selection
+    /// after the other. Returns `self` unchanged if the texts differ or only one copy names selections.
     pub(crate) fn after(self, earlier: Option<Self>) -> Self {
         let joined = earlier.filter(|earlier| {
             earlier.text == self.text && earlier.selections.is_empty() == self.selections.is_empty()

@@ -17,7 +17,7 @@ use self::sequence::{Introducer, Sequence};
 
 const ESC: u8 = 0x1b;
 
-/// Longest control string (OSC, DCS, APC, PM, SOS) of the terminal that is read as an answer, in bytes. The rest of a
+/// Longest control string (OSC, DCS, APC, PM, SOS) that is read as an answer of the terminal, in bytes. The rest of a
 /// longer string is read as typed keys. Chosen: twice the longest clipboard text of a stock session.
 const STRING_BYTES_MAX: u32 = 32 * 1024;
 

@@ -6,7 +6,7 @@
 /// First code point of Unicode's plane 1, to which newer versions add characters.
 const PLANE: u32 = 0x1_0000;
 
-/// Most newer characters known as wide; further ones stay narrow. Chosen: over three times the new emoji of Unicode 18.
+/// Most newer characters known as wide. Further ones stay narrow. Chosen: over three times the new emoji of Unicode 18.
 const WIDE_MAX: usize = 32;
 
 /// A character of Unicode's plane 1, to which newer versions add characters. Client and server may have different

@@ -20,7 +20,7 @@ use crate::screen::row::Row;
 use crate::screen::{Screen, Size};
 use crate::scrollback::ScrollbackLine;
 
-/// Most cells that a frame changes; a single row may exceed it. More changes need several frames. Chosen: screens up to
+/// Most cells that a frame changes. A single row may have more. Further changes need more frames. Chosen: screens up to
 /// 300 columns and 80 rows at once. Drawing this many cells, all different, takes some milliseconds.
 const FRAME_CELLS_MAX: usize = 24_000;
 

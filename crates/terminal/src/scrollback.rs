@@ -13,10 +13,10 @@ use crate::screen::decoration::ROW_LINK_BYTES_MAX;
 use crate::screen::row::Row;
 use crate::screen::{Position, Screen, Size};
 
-/// Most scrollback lines that wait for the caller; the oldest are dropped. Chosen: the default of current terminals.
+/// Most scrollback lines that wait for the caller. The oldest are dropped. Chosen: the default of current terminals.
 pub const SCROLLBACK_LINES_MAX: usize = 10_000;
 
-/// Most memory of the waiting lines, in bytes. Chosen: lines of 100 columns reach [`SCROLLBACK_LINES_MAX`] first.
+/// Most memory of all waiting scrollback lines, in bytes. Chosen: 100 columns reach [`SCROLLBACK_LINES_MAX`] first.
 pub const SCROLLBACK_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Estimated bytes of a sequence that changes the pen. Chosen: `CSI`, two numbers and the final byte.

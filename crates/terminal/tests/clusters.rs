@@ -513,8 +513,8 @@ proptest! {
         parts in prop::collection::vec(prop::collection::vec(word(), 1..12), 1..6),
     ) {
         let mut ends = Ends::new(Size::clamped(columns, rows), capabilities(erase_characters));
-        // No frame could suit these terminals: a drawn joiner may stand alone in the last column, and a mark whose base
-        // is not drawn joins the cell on its left.
+        // No frame could suit these terminals. A drawn joiner may stand alone in the last column. A mark whose base is
+        // not drawn joins the cell on its left.
         ends.users.retain(|user| !user.render_options.draws_joiner && user.render_options.newer > 0);
         for part in parts {
             ends.write(&part.concat());

@@ -164,8 +164,8 @@ pub(crate) fn report_local_addresses(socket: &UdpSocket) -> io::Result<()> {
     Ok(setsockopt(socket, sockopt::Ipv6RecvPacketInfo, &true)?)
 }
 
-/// Sends a datagram over an IPv6 socket from the local address `local`, because the peer may accept datagrams only from
-/// the address that it has sent to.
+/// Sends a datagram over an IPv6 socket from the local address `local`. The peer may accept datagrams only from the
+/// address that it has sent to.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 pub(crate) fn send_from(
     socket: &UdpSocket,

@@ -15,7 +15,7 @@ pub struct Inbox {
 }
 
 impl Inbox {
-    /// Returns whether no datagram waits here.
+    /// Returns whether the queue is empty.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }

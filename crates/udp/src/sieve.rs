@@ -29,7 +29,7 @@ pub struct Sieve {
     filter: Filter,
 }
 
-/// The datagrams that the system passes to the socket.
+/// The rule by which the system passes datagrams to the socket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Filter {
     /// The client's address, from which all datagrams pass. `None`: every datagram passes, from any address.

@@ -332,8 +332,8 @@ fn open_client(local: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket)
 }
 
-/// Opens a non-blocking socket with the options that the protocol needs, bound to `address`. The port is not shared,
-/// because with a shared port, another process could bind a more specific address and would get the datagrams to it.
+/// Opens a non-blocking socket with the options that the protocol needs, bound to `address`. The port is not shared.
+/// Otherwise another process could bind a more specific address, and would get the datagrams to it.
 fn open(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(address), Type::DGRAM, None)?;
     if address.is_ipv6() {

@@ -22,8 +22,8 @@ mod typescript;
 /// Bytes read at once. Chosen: what a Linux pipe holds.
 const READ_BYTES: usize = 64 * 1024;
 
-/// Bytes given to the emulator between two reads of its replies. Chosen: no reply is lost, because the emulator keeps
-/// 4096 bytes of replies, and no reply is eighteen times as long as its query (DECID's comes closest).
+/// Bytes given to the emulator between two reads of its replies. The emulator keeps 4096 bytes of replies. Chosen: no
+/// reply is lost, because none is eighteen times as long as its query (DECID's comes closest).
 const PIECE_BYTES: usize = 128;
 
 /// Most bytes of the emulator's replies that are shown; later bytes are only counted. Chosen: a program asks a dozen

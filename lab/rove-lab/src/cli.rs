@@ -169,7 +169,7 @@ fn call<T: FromArgMatches>(
     call_action(manual, &[], args, run)
 }
 
-/// Does as [`call`] does, but refuses an option that the action does not use. `uses` lists each option's actions.
+/// Works as [`call`] does, but refuses options that the action does not use. `uses` lists each option's actions.
 fn call_action<T: FromArgMatches>(
     manual: &Manual,
     uses: &[(&str, &str)],

@@ -219,7 +219,7 @@ pub(crate) fn run(options: &CompareOptions, mut output: impl Write) -> Result<()
         bulk::require(bulk.congestion_control)?;
     }
     let recordings = recordings(&options)?;
-    // A file that cannot be written is reported before the work, not after it.
+    // If the file cannot be written, the error comes before the runs, not after them.
     let json_file = options.output.json.as_ref().filter(|file| file.as_os_str() != STDOUT);
     let film = &options.output.film;
     json_file.into_iter().chain(film).try_for_each(|file| check_writable(file))?;

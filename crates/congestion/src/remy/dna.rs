@@ -38,7 +38,7 @@ struct Node {
     fin_rule: Vec<Bytes>,
 }
 
-/// A box.
+/// A node's box in the file: its lower and its upper corner.
 #[derive(Clone, PartialEq, Message)]
 struct Sides {
     #[prost(message, optional, tag = "11")]
@@ -63,7 +63,7 @@ struct Corner {
     slow_ack_ewma: Option<f64>,
 }
 
-/// A rule.
+/// A rule in the file: the action for all memories in a leaf's box.
 #[derive(Clone, PartialEq, Message)]
 struct Leaf {
     #[prost(sint32, optional, tag = "31")]

@@ -13,9 +13,9 @@ pub(crate) struct Kernel {
     middle: f32,
     /// The probabilities of moving by one bin, by two bins, and so on, in either direction.
     sides: Vec<f32>,
-    /// The probabilities of moving to the outage, from the outage and from each of the first bins after it.
+    /// The probability of moving to the outage, for each bin from the outage on that can reach it.
     to_first: Vec<f32>,
-    /// The probabilities of moving to the last bin, from each of the last bins, the last bin itself at the end.
+    /// The probability of moving to the last bin, for each bin that can reach it, up to the last bin itself.
     to_last: Vec<f32>,
     /// The probabilities of moving from an outage to each bin.
     from_outage: Vec<f32>,

@@ -81,7 +81,7 @@ impl Queues {
         self.dropped
     }
 
-    /// Returns the next flow after flow `after` that has a packet, in a circle. `None` if no packet waits.
+    /// Returns the next flow after `after` with a packet. The lowest flow follows the highest. `None` without packets.
     fn next_flow(&self, after: u16) -> Option<u16> {
         let later =
             self.flows.range((core::ops::Bound::Excluded(after), core::ops::Bound::Unbounded));

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rove_units::{Duration, Instant};
 
-/// Most entries of a backlog, each for a millisecond; later bytes join the last entry. Chosen: 16 s.
+/// Most entries of a backlog, each for a millisecond. Later bytes join the last entry. Chosen: 16 s.
 const BINS_MAX: usize = 16_384;
 
 /// The bytes in flight, by the millisecond of their sending, and a stopwatch that runs while the oldest are late.

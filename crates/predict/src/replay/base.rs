@@ -22,9 +22,9 @@ pub(super) struct Base {
     pub(super) goal: Option<u16>,
     /// Whether typed text is a search pattern, which the program shows elsewhere than at the cursor.
     pub(super) is_searching: bool,
-    /// Whether confirmed keys explain the cursor's position.
+    /// Whether the cursor is where confirmed keys have put it.
     pub(super) is_explained: bool,
-    /// Whether a new line has begun in which no key was answered yet.
+    /// Whether a new input line has begun, and no key in it was answered yet.
     pub(super) is_new_line: bool,
     /// The newest answered key and its input number. `None` if the key is a character.
     pub(super) command: Option<(Key, InputNum)>,
@@ -53,7 +53,7 @@ impl Base {
         }
     }
 
-    /// Returns whether the screen shows that an editor inserts typed characters (insert or replace mode).
+    /// Returns whether the screen shows that an editor is in insert mode or replace mode.
     pub(super) const fn shows_mode(&self) -> bool {
         matches!(self.field.kind, Kind::Insert | Kind::Replace)
     }
@@ -101,15 +101,15 @@ impl Base {
             (1..=row).filter(|up| self.field.prompt.stands_in(screen, row - up)).collect()
         };
         let (before, after) = (prompts_above(&self.screen), prompts_above(screen));
-        // An older prompt may have scrolled off the screen at the same time.
+        // If an older prompt has scrolled off the screen, the count stays, but the nearest prompt is nearer.
         let is_nearer = || before.first().zip(after.first()).is_some_and(|(old, new)| new < old);
         self.screen.cursor().column != screen.cursor().column
             || after.len() > before.len()
             || is_nearer()
     }
 
-    /// Returns whether `screen` shows no effect of the newest answered key on cursor or row. False for characters, for
-    /// keys whose effect may be hidden or on the base screen already, and at a second call for the same key.
+    /// Returns whether `screen` shows no effect of the newest answered key on cursor or row. False for characters, and
+    /// for keys whose effect may be hidden or on the base screen already. A second call for the same key returns false.
     pub(super) fn is_unmoved(&mut self, screen: &Screen) -> bool {
         let Some((key, input)) = self.command.take() else { return false };
         // Enter may scroll all text and leave the cursor in place, which the base screen may show already.

@@ -31,7 +31,7 @@ pub(super) enum Tile {
 #[derive(Clone, Debug)]
 pub(super) struct Canvas<'a> {
     screen: &'a Screen,
-    /// The columns in which text may scroll and change.
+    /// The columns to which scrolling and changes are limited.
     columns: Range<u16>,
     rows: Vec<PredictedRow>,
     /// For each row, the base screen's row that has scrolled there (`None`: an empty row). Empty without scrolling.
@@ -166,7 +166,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Returns whether the canvas predicts anything but a cursor position.
+    /// Returns whether any cell is predicted, not only the cursor's position.
     pub(super) fn is_written(&self) -> bool {
         !self.rows.is_empty() || !self.moved.is_empty()
     }
@@ -206,7 +206,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Returns whether the character of a cell is predicted with certainty.
+    /// Returns whether the character of a cell is certain, rather than a guess or unknown.
     fn is_known(&self, at: Position) -> bool {
         !matches!(self.tile(at), Tile::Veiled(_) | Tile::Guess { .. })
     }

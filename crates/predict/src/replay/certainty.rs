@@ -1,6 +1,6 @@
-//! How certain it is that a field inserts typed characters, by the effects that characters had in it.
+//! How certain it is that characters typed in a field are inserted as text, judged by their earlier effects.
 
-/// The evidence that a field inserts typed characters, and the doubt about it.
+/// The evidence that characters typed in this field are inserted as text, and the doubt about it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Certainty {
     /// How many typed characters screens have shown as predicted since the last error, Escape or change of text.

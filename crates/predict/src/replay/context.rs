@@ -5,8 +5,8 @@ use crate::replay::evidence::Share;
 use crate::replay::id::{ContextKey, NAMES_MAX, PromptId};
 use crate::replay::memory::Memory;
 
-/// Number of keys after an error that the user saw, during which such a prompt needs two confirmed characters before
-/// others are shown. Chosen: 50 keys give as many wrong predictions, and 0.4 percentage points fewer keys at once.
+/// Number of keys of caution at a prompt after an error that the user saw. Characters then wait for two confirmed ones.
+/// Chosen: 50 keys give as many wrong predictions, and 0.4 percentage points fewer keys at once.
 const CAUTION_KEYS: u32 = 10;
 
 /// How often predictions were right at one kind of prompt.
@@ -32,12 +32,12 @@ impl Default for Context {
 }
 
 impl Contexts {
-    /// Returns the context of this exact kind of prompt. The context is empty for a new kind.
+    /// Returns the context of prompts with this whole text. It is empty for a new kind of prompt.
     pub(super) fn strong(&self, key: ContextKey) -> &Context {
         self.find(key.strong)
     }
 
-    /// Returns the common context of all prompts that end like this one.
+    /// Returns the context that all prompts with the same last characters share.
     pub(super) fn weak(&self, key: ContextKey) -> &Context {
         self.find(key.weak)
     }

@@ -11,7 +11,7 @@ use crate::replay::simulate::Simulation;
 /// Most keys whose motions are inferred from a single screen. Chosen: two seconds of a key that is held down.
 const KEYS_MAX: usize = 64;
 
-/// The path of the cursor through a run of keys.
+/// The positions to which consecutive motion keys have moved the cursor.
 #[derive(Clone, Debug)]
 pub(super) struct CursorProbe {
     /// The keys that moved the cursor, each with its motion.
@@ -67,7 +67,7 @@ pub(super) fn find(
     if motions.is_empty() {
         return None;
     }
-    // Editors differ only in whether the cursor stops on the last character of a line.
+    // Each habit is tried: the cursor stops on the last character of a line, after it, or as already known.
     let habits = [None, Some(false), Some(true)].into_iter();
     let tries = habits.flat_map(|stops_on_last| [(stops_on_last, true), (stops_on_last, false)]);
     let mut found: Option<(usize, CursorProbe)> = None;

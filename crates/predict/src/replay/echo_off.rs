@@ -8,7 +8,7 @@ const WORDS: [&str; 2] = ["stty", "-echo"];
 /// Detects commands that turn echo off in the typed text. It stores no text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EchoOffDetector {
-    /// The index of the word that comes next. `len` is how many of its letters were typed.
+    /// The index in [`WORDS`] of the word to be typed next. `len` is how many of its letters were typed.
     word: usize,
     len: usize,
     state: State,

@@ -37,7 +37,7 @@ impl EchoTimeout {
         );
     }
 
-    /// Returns how long after a key's echo ack the engine waits for its answer.
+    /// Returns how long after a key's echo ack the engine waits for the key's effect.
     pub(super) fn duration(self) -> Duration {
         match self.measured {
             None => FIRST,
@@ -46,14 +46,14 @@ impl EchoTimeout {
     }
 }
 
-/// The estimates for all prompts, by the end of the prompt.
+/// The estimate for each prompt. Prompts with the same last characters share an estimate.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EchoTimeouts {
     known: Memory<PromptId, EchoTimeout, NAMES_MAX>,
 }
 
 impl EchoTimeouts {
-    /// Returns the estimate for prompts that end like this one.
+    /// Returns the estimate for prompts with the same last characters.
     pub(super) fn find(&self, key: ContextKey) -> EchoTimeout {
         self.known.find(&key.weak).copied().unwrap_or_default()
     }

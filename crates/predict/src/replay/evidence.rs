@@ -5,7 +5,7 @@
 pub(super) const ERROR_FACTOR: u16 = 4;
 
 /// Like [`ERROR_FACTOR`], for errors that mislead no user. Chosen: with 4, predicted rulers gain 0.2 percentage points
-/// less on the reference recordings, because clocks and messages that also change stand in the rows of rulers.
+/// less on the reference recordings. Clocks and messages stand in the rows of rulers, and change too.
 const MILD_FACTOR: u16 = 2;
 
 /// Most right predictions in a row that a habit may need to be shown. Chosen: nobody repeats a motion so often.

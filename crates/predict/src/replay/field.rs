@@ -31,7 +31,7 @@ pub(super) enum Kind {
     Replace,
     /// An editor that shows that it interprets keys as commands.
     Command,
-    /// A full-screen program of no other kind.
+    /// Any other full-screen program.
     Full,
     #[default]
     Unknown,
@@ -269,7 +269,7 @@ impl Field {
             Kind::Line | Kind::Unknown if self.has_name() => {
                 Some(Prompt { whole, end, text, sort })
             }
-            // The field is in a pane, or in the last row with text.
+            // No text is below the input in its pane, as with a shell in a pane of tmux.
             Kind::Full if self.bounds.is_last && self.has_name() => {
                 Some(Prompt { whole, end: whole, text, sort })
             }
@@ -284,7 +284,7 @@ impl Field {
         self.mode_line.is_some()
     }
 
-    /// Returns the field's position in the window of a program on the alternate screen. `None` on the primary screen.
+    /// Returns the field's place for [`crate::secrecy`] on the alternate screen. `None` on the primary screen.
     pub(super) fn window(&self, screen: &Screen) -> Option<Window> {
         let Pane { left, right, top, bottom } = self.bounds.pane;
         let window = Window {
@@ -314,7 +314,7 @@ impl Field {
         if !self.is_line() {
             let place = self.wrap.and_then(|_| self.bounds.layout_over_edge(self.row).place(at));
             let was_typed = place.is_some_and(|place| self.track.covers(place));
-            // Another field begins right of a field's edge.
+            // A cursor right of the field's edge is in another field.
             let is_same_row =
                 self.row == at.row && !(self.bounds.is_bounded && at.column > self.bounds.right);
             let is_gone = self.prompt.is_shell && !self.prompt.stands_in(screen, self.row);
@@ -332,7 +332,7 @@ impl Field {
         {
             return Some(at.row);
         }
-        // The field may begin in a row above the cursor.
+        // If rows above continue in the cursor's row, the field begins above.
         let mut linked = at.row;
         for row in (pane.top..at.row).rev().take(usize::from(INPUT_ROWS_MAX)) {
             let layout = self.bounds.layout_over_edge(row);

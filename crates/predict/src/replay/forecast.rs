@@ -37,7 +37,7 @@ impl<'a> Forecast<'a> {
         let gate = LazyCell::new(|| [false, true].map(|is_ahead| may_show(state, is_ahead)));
         let (exits, editor) = (&state.learned.exits, state.base.field.context.strong);
         let (mut count, mut oldest, mut stop) = (0, None, None);
-        // Whether a key other than a character had no visible effect. It may have started a program that does not echo.
+        // Whether an earlier key, not a character, has no visible effect. It may start a program that does not echo.
         let mut has_idled = false;
         let mut events = state.log.iter().peekable();
         while let Some(event) = events.next() {

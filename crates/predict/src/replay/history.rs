@@ -120,7 +120,7 @@ impl History {
         if self.knows(name) { &self.lines } else { &[] }
     }
 
-    /// Returns the line that is about to be entered. `None` if there is no such line, or if it is already recorded.
+    /// Returns the line that is about to be entered. `None` without such a line, or if it is already recorded.
     pub(super) fn sheet(
         &self,
         pending: &PendingKeys<'_>,

@@ -34,7 +34,7 @@ pub(super) struct HistoryCursor {
     pub(super) depth: u16,
     /// Whether the position is unknown: a first recall has replaced typed text, or a recalled line was edited.
     pub(super) is_lost: bool,
-    /// Whether the recalled line must still be compared with the remembered one.
+    /// Whether the recalled line on the screen was not compared with the remembered line yet.
     pub(super) is_open: bool,
 }
 
@@ -66,7 +66,7 @@ impl HistoryCursor {
         self.is_open = false;
     }
 
-    /// Returns the line at this position, which is empty before the first step back. `None` if it is unknown. `lines`
+    /// Returns the line at this position. It is empty before the first step back. `None` if it is unknown. `lines`
     /// are the editor's lines, the newest last.
     pub(super) fn line(self, lines: &[Past]) -> Option<&str> {
         if self.is_lost || self.depth == 0 {

@@ -41,7 +41,7 @@ pub(super) struct ContextKey {
 }
 
 impl ContextKey {
-    /// Returns `strong` and `weak`, or only one of them if they are equal.
+    /// Returns `strong` and `weak`. If they are equal, returns the common value once.
     pub(super) fn names(self) -> impl Iterator<Item = PromptId> {
         [self.strong].into_iter().chain((self.weak != self.strong).then_some(self.weak))
     }

@@ -51,7 +51,7 @@ pub(super) enum Verdict {
     Shown(Box<Proven>, Option<Box<Barrier>>),
     /// This many keys have moved the cursor, along this path.
     Moved(usize, CursorProbe),
-    /// No key has reached the host, so the screen is older than all of them.
+    /// No pending key has reached the host, so the screen is older than all pending keys.
     Awaited,
     /// The screen shows a masking character for each of this many keys.
     Masked(usize),
@@ -59,7 +59,7 @@ pub(super) enum Verdict {
     Answered(Box<Answer>),
     /// The program may still be drawing the screen.
     Incomplete,
-    /// The first key may still be answered, because the timeout for its echo has not ended.
+    /// The effect of the first key may still come, because the key's timeout has not ended.
     Pending,
     /// The first key is overdue. But the user sees its prediction, and its effect may come with the next frame.
     Overdue,
@@ -71,7 +71,7 @@ pub(super) enum Verdict {
     Done,
     /// The line has scrolled sideways, and shows this many keys.
     Scrolled(usize),
-    /// This many keys are due, and had other effects than predicted.
+    /// This many of the oldest keys had enough time, and the screen shows other effects than predicted.
     Failed(usize),
     /// The screen cannot be explained by the keys. If one of them has an unknown effect (`has_barrier`), it may have
     /// drawn over the effects of others.
@@ -117,7 +117,7 @@ impl Judge<'_> {
         self.state.log.is_text() && self.state.base.gains_row(self.screen)
     }
 
-    /// Returns the verdict if the screen shows none of the keys.
+    /// Returns the verdict for a screen that shows the effect of no pending key.
     fn unshown(&self, barrier: Option<Barrier>) -> Verdict {
         let log = &self.state.log;
         if let Some(moved) = self.motions() {
@@ -182,7 +182,7 @@ impl Judge<'_> {
     fn answer(&self, barrier: Barrier, is_shown: bool) -> Option<Verdict> {
         let base = &self.state.base;
         let event = self.state.log.iter().nth(barrier.index)?;
-        // If nothing has changed, the host may be slow.
+        // A due key without any change may still be answered late, until its timeout ends.
         let is_due = event.due_at.is_some_and(|due_at| {
             base.has_moved(self.screen)
                 || self.now.saturating_since(due_at) >= self.state.echo_timeout()
@@ -197,7 +197,7 @@ impl Judge<'_> {
         if !(is_due || event.input <= self.state.network.arrived && has_answer()) {
             return None;
         }
-        // No line editor has command prefixes for which waiting would be worthwhile.
+        // In line editors, commands of two keys are too rare to wait for the second.
         let is_prefix =
             may_be_prefix(event.key) && !base.field.is_line() && !base.has_moved(self.screen);
         let keeps_lines = self.state.editor().is_some();

@@ -32,7 +32,7 @@ pub(super) struct Late {
 }
 
 impl Late {
-    /// Adds a key whose prediction was dropped, unless the list is full.
+    /// Adds a key whose prediction was dropped. Ignores the key if the list is full.
     pub(super) fn push(&mut self, given_up: GivenUp) {
         if self.keys.len() < GIVEN_UP_MAX {
             self.keys.push_back(given_up);

@@ -23,7 +23,7 @@ impl Latency {
         }
     }
 
-    /// Returns how old a key was when the client last heard of new input at the host; zero for a key typed after that.
+    /// Returns how old a key was when the client last heard of new input at the host. Zero for a later key.
     pub(super) const fn age_when_heard(&self, typed_at: Instant) -> Duration {
         self.heard.1.saturating_since(typed_at)
     }

@@ -68,7 +68,7 @@ impl Layout {
         self.at(place).row
     }
 
-    /// Returns whether two places are in different rows.
+    /// Returns whether two places are in different rows of the screen.
     pub(super) fn parts(self, one: u16, other: u16) -> bool {
         self.row_of(one) != self.row_of(other)
     }

@@ -22,7 +22,7 @@ pub(super) struct Event {
     pub(super) input: InputNum,
     /// When the key was typed.
     pub(super) at: Instant,
-    /// When the client learned that the host had had enough time to answer. `None` until then.
+    /// When the key's echo ack arrived: from then on, an effect is due. `None` before.
     pub(super) due_at: Option<Instant>,
     /// Whether the user has seen the key's predicted effect.
     pub(super) shown: bool,
@@ -114,7 +114,7 @@ impl Log {
         self.events[index].due_at = None;
     }
 
-    /// Returns how many of the oldest keys are due.
+    /// Returns how many of the oldest keys are due: their echo ack has arrived.
     pub(super) fn due(&self) -> usize {
         self.events.iter().take_while(|event| event.due_at.is_some()).count()
     }

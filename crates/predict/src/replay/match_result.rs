@@ -27,7 +27,7 @@ pub(super) struct Barrier {
     pub(super) input: InputNum,
     /// Whether the screen shows everything that the earlier keys draw. False without an earlier key.
     pub(super) is_reached: bool,
-    /// Whether the screen also has the cursor where the earlier keys put it, so that this key has not moved it.
+    /// Whether the cursor is also where the earlier keys put it, so that this key has not moved it.
     pub(super) is_still: bool,
     pub(super) before: Proven,
     /// Whether the input is empty after the earlier keys.
@@ -79,10 +79,10 @@ impl MatchResult {
                 (due_cursor, due_agrees) = (canvas.cursor, agrees);
             }
             // A screen cannot show a key that reached the host after the screen was sent. A key without an echo ack
-            // counts as shown only if it has moved the cursor, or if keys with an echo ack do not explain the screen.
+            // must have moved the cursor, unless keys with an echo ack do not explain the screen.
             let may_show = event.input <= pending.arrived;
-            // Text that was typed and erased again leaves the screen as before. The screen then counts as the one from
-            // before if the host may still have to echo the text, or if it comes too soon.
+            // Text that was typed and erased again leaves the screen as before. If the host may still have to echo the
+            // text, or if the screen comes too soon, it counts as the earlier one.
             let is_second = is_unchanged || shown.as_ref().is_some_and(|(count, _)| *count > 0);
             let age = latency.age_when_heard(event.at);
             let is_early = is_second && (count > due || latency.is_too_soon(age));

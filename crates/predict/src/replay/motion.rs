@@ -57,7 +57,7 @@ pub(super) struct Step {
     pub(super) is_to_empty: bool,
 }
 
-/// The known motions of keys in a window.
+/// The motions that keys have caused in a program's window.
 pub(super) trait Guide: core::fmt::Debug {
     /// Returns the motion that a key is expected to cause. `None` if no motion is known.
     fn motion(&self, key: Key) -> Option<Motion>;

@@ -19,7 +19,7 @@ const KEYS_MAX: usize = 24;
 /// Most windows of full-screen programs with remembered motions, the last used. Chosen: those of a few editors.
 const PLACES_MAX: usize = 16;
 
-/// How often in a row a key must cause the same motion before it is predicted.
+/// How often in a row a key must cause the same motion before the engine predicts this motion.
 const NEEDED: u16 = 1;
 /// [`NEEDED`] for the command prefixes of screen and tmux, after which a second key may move the cursor by chance.
 const NEEDED_OF_PREFIXES: u16 = 4;

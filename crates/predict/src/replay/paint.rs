@@ -104,7 +104,7 @@ impl<'a> Place<'a> {
         rest.iter().all(|cell| matches!(cell.base, None | Some(' ')))
     }
 
-    /// Returns the cells before the character, without the row's first word, which is often coloured as a command.
+    /// Returns the cells before the character, without the row's first word: it is often coloured as a command.
     fn behind_first(&self) -> &[Cell] {
         let is_blank = |cell: &Cell| matches!(cell.base, None | Some(' '));
         let start = self.before.iter().position(|cell| !is_blank(cell)).unwrap_or_default();

@@ -21,7 +21,7 @@ pub(super) struct PendingKeys<'a> {
 }
 
 impl<'a> PendingKeys<'a> {
-    /// Returns the same keys for a program with other habits.
+    /// Returns these keys, to be simulated as for a program with other habits.
     pub(super) const fn with(self, habits: Habits<'a>) -> Self {
         Self { habits, ..self }
     }

@@ -112,7 +112,7 @@ impl Ruler {
         debug_assert!(self.marks.len() <= MARKS_MAX, "no more places are kept than the most");
     }
 
-    /// Returns whether all rows with numbers of the ruler, except the cursor's rows, are as predicted for a step.
+    /// Returns whether the ruler's rows have the numbers predicted for a step. The cursor's rows do not count.
     fn foretells(&self, before: &Screen, after: &Screen, step: Step) -> bool {
         let rows = 0..after.size().rows();
         rows.filter(|row| ![step.from.row, step.to.row].contains(row)).all(|row| {
@@ -129,7 +129,7 @@ impl Ruler {
         })
     }
 
-    /// Returns a row in which the numbers of one word have their values after a step. `None` if the result is unknown.
+    /// Returns the characters `line` of a row, with one word's numbers as after a step. `None` if they are unknown.
     fn turn(&self, line: &[char], row: u16, column: u16, step: Step) -> Option<Vec<char>> {
         let start = usize::from(column);
         let word = word(line, start)?;

@@ -30,7 +30,7 @@ use self::window_text::WindowText;
 /// Characters that some editors insert after the cursor when the user types the matching opening character.
 const CLOSING: [char; 7] = [')', ']', '}', '>', '"', '\'', '`'];
 
-/// How the program is expected to treat keys.
+/// The program's habits: how it is expected to treat keys.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Habits<'a> {
     pub(super) mechanisms: Mechanisms,
@@ -40,7 +40,7 @@ pub(super) struct Habits<'a> {
     pub(super) overwrites: bool,
     /// Whether the program interprets characters as commands.
     pub(super) takes_commands: bool,
-    /// Whether input is predicted to continue in the next row.
+    /// Whether input at the right edge is predicted to continue in the next row.
     pub(super) goes_on: bool,
     /// Whether the cursor stays on a full row's last character, and moves to the next row only with the next character.
     pub(super) is_lazy: bool,
@@ -297,7 +297,7 @@ impl<'a> Simulation<'a> {
         }
         let width = counting.char_width(c);
         let next = column.saturating_add(width);
-        // Programs differ in where they put the cursor after the last column.
+        // Programs differ in where they put the cursor after the last column, so the effect is unknown.
         if width == 0 || may_be_newer(c) || next >= self.bounds.right || self.may_type_over(c) {
             return Effect::Unknown;
         }

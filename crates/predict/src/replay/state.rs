@@ -1,5 +1,5 @@
-//! The state of the prediction engine: the pending keys (whose effect no screen shows), the base (the screen on which
-//! they are simulated), and what the engine has learned.
+//! The state of the prediction engine. It holds the pending keys (whose effect no screen shows), the base (the screen
+//! on which they are simulated), and the learned models.
 
 use rove_terminal::{Key, Screen, Size, Tty};
 use rove_units::{Duration, Instant};
@@ -34,8 +34,8 @@ pub(super) const UNEXPLAINED_TIMEOUT: Duration = Duration::from_millis(100);
 const MISS_TIMEOUT_MIN: Duration = Duration::from_millis(80);
 
 /// [`MISS_TIMEOUT_MIN`] for a prediction that the user sees in a line whose keys were confirmed. Its echo may come some
-/// frames after the echo ack, and text that is dropped and then echoed flickers. Chosen: less than 1 s, after which no
-/// wrong prediction may be left, and longer than a path with a round trip of 300 ms takes to repeat two lost frames.
+/// frames after the echo ack. Text that is dropped and then echoed flickers. Chosen: less than 1 s, after which no
+/// wrong prediction may be left. A path with a round trip of 300 ms repeats two lost frames in this time.
 /// See docs/prediction.md ("Shown keys that are late").
 const SEEN_TIMEOUT_MIN: Duration = Duration::from_millis(900);
 
@@ -87,8 +87,8 @@ impl State {
         self.log.iter().take(self.log.arrived(self.network.arrived))
     }
 
-    /// Determines how many pending keys `screen` shows. If the program interprets characters as commands, they still
-    /// count as text if the screen shows them as text.
+    /// Determines how many pending keys `screen` shows. Even if the program reads commands, characters count as text if
+    /// the screen shows them as text.
     pub(super) fn match_screen(&self, screen: &Screen) -> MatchResult {
         let (pending, latency) = (self.pending_keys(), &self.learned.latency);
         let as_text = pending.with(Habits { takes_commands: false, ..pending.habits });
@@ -117,7 +117,7 @@ impl State {
         self.learned.navigations.find(&self.base.field.place).filter(|_| self.base.may_navigate())
     }
 
-    /// Returns the trust in keys that are typed on the current base.
+    /// Returns the [`Trust`] that decides which classes of keys are shown at the current prompt.
     pub(super) fn trust(&self) -> Trust<'_> {
         Trust {
             base: &self.base,
@@ -194,7 +194,7 @@ impl State {
         self.echo_timeout().max(MISS_TIMEOUT_MIN).max(next_frame)
     }
 
-    /// Returns when to judge the pending keys again even if no screen arrives. `None` if that is not needed.
+    /// Returns when a timeout ends, after which the pending keys must be judged again. `None` without a timeout.
     pub(super) fn next_look(&self, now: Instant) -> Option<Instant> {
         let due_at = self.log.front().and_then(|event| event.due_at);
         let late = due_at.map(|at| at + self.echo_timeout());

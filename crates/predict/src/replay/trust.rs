@@ -20,7 +20,7 @@ const RECALLS_MIN: f32 = 1.9;
 /// number must also be more than twice that of the inserted ones. Chosen: one or two may fail by chance.
 const COMMANDS_MIN: f32 = 3.0;
 
-/// The trust in keys that are typed on one base screen.
+/// The evidence by which predictions for one screen are trusted enough to be shown.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trust<'a> {
     pub(super) base: &'a Base,
@@ -31,7 +31,7 @@ pub(super) struct Trust<'a> {
     pub(super) hides_input: bool,
     /// Whether a command may have turned echo off, and nothing was echoed since.
     pub(super) is_echo_off: bool,
-    /// Whether secrecy permits characters at this prompt although fewer than three lines were entered there.
+    /// Whether [`crate::secrecy`] permits characters here, although fewer than three lines were entered.
     pub(super) begins: bool,
 }
 
@@ -86,7 +86,7 @@ impl Trust<'_> {
         (self.base.shows_mode() || self.is_known()) && estimate >= self.threshold
     }
 
-    /// Returns whether keys were confirmed at prompts like this one, or [`Self::begins`] is true.
+    /// Returns whether characters were confirmed at prompts like this one, or [`Self::begins`] is true.
     fn is_known(&self) -> bool {
         let field = &self.base.field;
         let score = || self.contexts.strong(field.context).score(Class::Text);

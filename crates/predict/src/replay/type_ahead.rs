@@ -4,7 +4,7 @@ use rove_terminal::{Position, Screen};
 
 use crate::scene::text::Text;
 
-/// Returns how many of the first typed characters are directly left of the screen's cursor, and where they begin. There
+/// Returns how many of the first typed characters are directly left of the screen's cursor, and where. There
 /// may be several such counts, and the largest comes first.
 pub(super) fn echoes<'a>(
     typed: &'a [char],

@@ -13,7 +13,7 @@ use crate::scene::text::Text;
 /// without echo does not draw so many of them.
 const SCROLLED_MIN: usize = 8;
 
-/// Returns whether a key at the right edge may be answered: its character is there, and the cursor waits on it.
+/// Returns whether the screen may show a key typed at the right edge: its character, with the cursor still on it.
 pub(super) fn waits_at_edge(base: &Base, screen: &Screen, key: Key) -> bool {
     let at = screen.cursor().position();
     let Key::Text(c) = key else { return false };

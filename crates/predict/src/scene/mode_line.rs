@@ -12,8 +12,8 @@ const RULER_WORDS: [&str; 3] = ["All", "Top", "Bot"];
 /// Returns the row of the mode line of the editor in the cursor's pane. `None` if no line shows an insert mode.
 ///
 /// The line has vim's form, `-- INSERT --`, from the pane's left edge on. Only the ruler follows, and the background is
-/// that of the text. The line is the last row of the pane, or the row below the bar that ends the editor's window, with
-/// no other text of the editor below. The cursor is above the line, on the alternate screen. No row between them begins
+/// that of the text. The line is the last row of the pane, or the row below the bar that ends the editor's window. No
+/// other text of the editor is below. The cursor is above the line, on the alternate screen. No row between them begins
 /// on another background, as captions do. Rows in panes beside, above and below belong to another program.
 pub(crate) fn mode_line(screen: &Screen, at: Position, pane: &Pane) -> Option<u16> {
     if !screen.rich_modes().alternate_screen {

@@ -48,7 +48,7 @@ impl Line {
         *self = Self { has_echoed: false, first: None, is_spoilt: true };
     }
 
-    /// Records that another line may have begun, in which nothing was echoed yet. A spoilt line stays spoilt.
+    /// Records that another line may have begun, without any echo yet. A spoilt line stays spoilt.
     pub(crate) const fn end(&mut self) {
         (self.has_echoed, self.first) = (false, None);
     }

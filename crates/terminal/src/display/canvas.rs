@@ -15,7 +15,7 @@ use crate::screen::row::Row;
 /// Most scrolls that are tried for a frame. Rows that moved otherwise are drawn. Chosen: a scroll for each split pane.
 const SCROLLS_MAX: usize = 4;
 
-/// Most cells that all trials of scrolls for a frame examine, each trial the whole screen. At least one trial is made.
+/// Most cells that all trials of scrolls for a frame examine. Each examines the whole screen, and one is always made.
 /// Chosen: four trials at 200 columns and 60 rows. 100,000 cells take some milliseconds.
 const SCROLLED_CELLS_MAX: usize = 48_000;
 

@@ -24,7 +24,7 @@ pub(super) struct Scroll {
 }
 
 impl Scroll {
-    /// Returns the scroll without the screen's top row if this row would move up: a terminal may keep each row that
+    /// Returns the scroll without the screen's top row if this row would move up. A terminal may keep each row that
     /// leaves the top in its history. The top row is drawn instead. `None` if no other row would move.
     pub(super) fn below_top(self) -> Option<Self> {
         if !self.up || self.top > 0 {

@@ -290,7 +290,7 @@ impl Emulator {
         }
     }
 
-    /// Reports sizes, and pushes or pops titles (XTWINOPS). Does not answer queries for a title: the shell would read
+    /// Reports sizes, and pushes or pops titles (XTWINOPS). Does not answer queries for a title. The shell would read
     /// the answer as typed, and any file that a program prints can set the title.
     fn window_operation(&mut self, operation: u16, what: u16) {
         let screen = &mut self.grid.screen;

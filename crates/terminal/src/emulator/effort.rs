@@ -15,8 +15,8 @@ const OPERATION: u64 = 16;
 /// Cost in cells of moving or replacing a whole row, for which only its address and reference count change.
 const ROW: u64 = 4;
 
-/// Cost in cells of moving an entry of a row's list (one cell's marks, or a run of decorated cells) when an earlier
-/// entry is added or removed. All later entries move at once. Chosen: as measured, 1 ns.
+/// Cost in cells of moving an entry of a row's list: a cell's marks, or a run of decorated cells. When an earlier entry
+/// is added or removed, all later entries move at once. Chosen: as measured, 1 ns.
 const BEHIND: u64 = 1;
 
 /// Cost in cells of moving or copying the marks of one cell. Chosen: marks take 40 bytes, and a cell takes 16.

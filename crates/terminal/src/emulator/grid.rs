@@ -230,8 +230,8 @@ impl Grid {
         }
     }
 
-    /// Replaces the columns between the side margins in `row` by those of row `from`, or by empty cells if `from` is
-    /// `None` or below the bottom margin.
+    /// Replaces the columns between the side margins in `row` by those of row `from`. If `from` is `None` or below the
+    /// bottom margin, empty cells replace them.
     fn replace_columns(&mut self, row: u16, from: Option<u16>) {
         let columns = self.region.columns();
         match from.filter(|&from| from <= self.region.bottom) {

@@ -9,7 +9,7 @@ impl Level {
     pub(crate) const VT200: Self = Self(2);
     /// VT300 adds DECRQM for ANSI modes, the page in DECXCPR, and reports about the locator.
     pub(crate) const VT300: Self = Self(3);
-    /// VT400 adds side margins, rectangles, column shifts, DA3 and the other reports.
+    /// VT400 adds side margins, rectangles, column shifts, DA3 and all reports that lower levels lack.
     pub(crate) const VT400: Self = Self(4);
     /// VT500 adds DECNCSM.
     pub(crate) const VT500: Self = Self(5);

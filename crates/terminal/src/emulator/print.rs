@@ -206,7 +206,7 @@ impl Printer {
     }
 
     /// Returns whether `c` belongs to the cluster in the cell that was printed last. A full cell accepts no further
-    /// character: `c` has a width, so it gets a cell of its own, while a mark would be dropped.
+    /// character. Unlike a mark, `c` has a width, and must not be dropped. It then gets a cell of its own.
     fn joins(&self, grid: &Grid, c: char) -> bool {
         let joins =
             |text: String| text.len() < CELL_TEXT_BYTES_MAX && self.counting.joins(&text, c);

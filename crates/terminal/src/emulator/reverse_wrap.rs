@@ -10,8 +10,8 @@ pub(crate) enum ReverseWrap {
     /// Source: xterm's ctlseqs; xterm does so since version 383.
     WithinLine,
     /// Mode 1045: BS and CUB continue in any row above. From the top margin, they continue at the bottom margin.
-    /// Source: mode 45 of xterm 379 as observed. There is one difference: in xterm, a CUB that begins in the upper left
-    /// corner of the margins moves to the lower right corner for any count.
+    /// Source: mode 45 of xterm 379 as observed. There is one difference. In xterm, a CUB from the upper left corner of
+    /// the margins moves to the lower right corner for any count.
     Anywhere,
 }
 

@@ -1,5 +1,5 @@
-//! Feeds the scrollback history of the user's terminal: first with the text that was on the screen when the session
-//! began, then with lines that scroll off at the host. No other rows may enter the history, and no line may be lost.
+//! Feeds the scrollback history of the user's terminal. The text that was on the screen when the session began comes
+//! first. Lines that scroll off at the host follow. No other rows may enter the history, and no line may be lost.
 
 use std::sync::Arc;
 

@@ -31,7 +31,7 @@ const HOST_SCREEN_LINK_BYTES: usize = 24 * HOST_ROW_LINK_BYTES_MAX;
 /// Bytes of hyperlinks that each cell adds to the limit of its row. Chosen: a link of 50 bytes for every seven cells.
 const CELL_LINK_BYTES: usize = 24;
 
-/// Most bytes of hyperlinks in any row; each piece of a cut run counts. Text beyond the limit is kept without link.
+/// Most bytes of hyperlinks in any row. Each piece of a cut run counts. Text beyond the limit is kept without link.
 pub(crate) const ROW_LINK_BYTES_MAX: usize = 4 * HOST_ROW_LINK_BYTES_MAX;
 
 /// Returns the most bytes of hyperlinks that programs may put into a row of a screen of this size. A replica's row may

@@ -23,7 +23,7 @@ use crate::trace::TtyModes;
 pub(super) const SIGNALS: [i32; 6] = [SIGCHLD, SIGWINCH, SIGCONT, SIGTERM, SIGINT, SIGHUP];
 /// Bytes read at once. Chosen: a pty hands over no more.
 const READ_BYTES: usize = 16 * 1024;
-/// How long a program may be silent after the last key of a script or pipe before it is hung up (SIGHUP). Chosen: time
+/// Longest silence of a program after the last key of a script or pipe. Then it is hung up (SIGHUP). Chosen: time
 /// for a command to print its output.
 const LINGER: Duration = Duration::from_secs(2);
 /// How long the recorder waits for the end of a program after SIGHUP. Chosen: equal to [`LINGER`].

@@ -191,8 +191,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Records that the client has received the recorded screen `number`, if it is newer than the last. The caller of a
-    /// client that does not tell its host screen, such as stock's, infers the number from the client's drawings.
+    /// Records that the client has received the recorded screen `number`, if it is newer than the last. For a client of
+    /// others, such as stock's, the caller infers the number from the client's drawings.
     pub fn handle_host_number(&mut self, now: Instant, number: usize) {
         if number > self.host.1 {
             self.host = (self.script.truth[number].clone(), number);
@@ -353,8 +353,8 @@ impl<'a> Judge<'a> {
         });
     }
 
-    /// Marks the answers to all keys as seen if the screen is the one after the last answer, and the host has answered
-    /// all keys. Before that, an equal screen may be an older one, as when a character was rubbed out.
+    /// Marks the answers to all keys as seen if the screen is the one after the last answer. The host must have
+    /// answered all keys. Before that, an equal screen may be older, as when a character was rubbed out.
     fn see_settled(&mut self, now: Instant) {
         let last = self.script.keys[..self.sent].iter().rev().find_map(|key| key.after);
         if let Some(last) = last.filter(|last| self.script.truth[*last].id == self.shown.id) {

@@ -1,4 +1,4 @@
-//! The study's retransmission timeout: that of TCP (RFC 6298) with its own least deviation, and no greatest value.
+//! The study's retransmission timeout. It is TCP's (RFC 6298), but has another least deviation and no upper bound.
 
 use rove_units::Duration;
 

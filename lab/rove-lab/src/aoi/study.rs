@@ -12,12 +12,11 @@ use crate::aoi::sender::{Sender, Timeout};
 /// Time between two states. Source: the study.
 const PERIOD: Duration = Duration::from_millis(50);
 
-/// Longest time that a program needs to handle a datagram. Chosen: without it, over paths whose delay is a multiple of
-/// the period, acknowledgments come at the very instants of states. Then only the order of events decides whether they
-/// count.
+/// Longest time that a program needs to handle a datagram. Chosen: without it, acknowledgments over some paths (a delay
+/// of whole periods) come exactly when a state is sent. Then only the order of events decides whether they count.
 const HANDLING: Duration = Duration::from_millis(1);
 
-/// A run to be made.
+/// A run of the study.
 #[derive(Clone, Debug)]
 pub(crate) struct Study {
     /// The link that states take, and the link of their acknowledgments.

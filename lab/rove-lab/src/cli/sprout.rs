@@ -119,7 +119,7 @@ impl SproutArgs {
     /// Runs the task. Text for the user of a server or a tunnel, such as the address, goes to `notes`.
     pub(crate) fn run(self, task: Task, output: impl Write, mut notes: impl Write) -> Result<()> {
         let key = self.key()?;
-        // Two draws of 62 bits lie apart by more than a run has datagrams.
+        // Two runs get different numbers: two draws of 62 bits differ by more than a run has datagrams.
         let first = getrandom::u64().context("cannot draw a number")? >> 2;
         let is_entrance = self.enter.is_some();
         let ready = |listens: SocketAddr| {

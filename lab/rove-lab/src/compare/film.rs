@@ -130,7 +130,7 @@ pub(crate) fn svg(films: &[(&str, &Film)]) -> String {
     )
 }
 
-/// The parts of an SVG as they are made.
+/// The parts of an SVG that were made so far.
 struct Reel {
     end: Duration,
     style: String,

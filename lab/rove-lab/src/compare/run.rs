@@ -65,13 +65,13 @@ pub(crate) struct Played {
     pub(crate) invalid: Vec<String>,
 }
 
-/// Makes a testbed with the path's settling links, over which a session begins.
+/// Makes a testbed on which a session begins. Its links have the path's delay, but lose and queue nothing.
 pub(super) fn settling_testbed(path: &Path, seed: u64) -> Result<Testbed> {
     let [uplink, downlink] = path.settling().map(bounded);
     Testbed::new(TestbedOptions::new(uplink, downlink, Seed::new(seed)))
 }
 
-/// Replaces the settling links of a testbed by the links of the run.
+/// Replaces a testbed's links by those of the run, which may lose and queue packets.
 pub(super) fn begin_links(testbed: &Testbed, path: &Path, seed: u64) -> Result<()> {
     testbed.reconfigure(path.links(testbed.clock().now(), Seed::new(seed)).map(bounded))
 }
@@ -137,7 +137,7 @@ fn accept(
     }
 }
 
-/// A running session with everything that plays a recording through it.
+/// A running session, and the parts that play a recording through it.
 struct Stage<'a> {
     client: ObservedClient,
     control: Control,
@@ -251,7 +251,7 @@ impl Stage<'_> {
     }
 }
 
-/// Counters at the first key.
+/// The values of counters when the first key is typed.
 #[derive(Clone, Copy)]
 struct First {
     at: Instant,

@@ -81,7 +81,7 @@ pub(crate) fn averages(figure: &Figure) -> Vec<Average> {
     body.systems.iter().filter_map(of).collect()
 }
 
-/// Returns the links that averages count: those that the scenario does not set apart.
+/// Returns the links that averages include: all that do not have the key `apart` in the scenario.
 pub(crate) fn counted(figure: &Figure) -> Vec<&str> {
     let links = figure.scenario.body.links.iter();
     links.filter(|link| !link.apart).map(|link| link.name.as_str()).collect()

@@ -1,4 +1,4 @@
-//! The hollow marks of a picture: published numbers, at the places at which its curves have ours.
+//! The hollow marks of a picture: published numbers, where the curves would have them if they were ours.
 
 use rove_flows::course::{DELAY, QUANTITIES};
 use rove_runs::statistics::{INSTANT, mean};

@@ -45,7 +45,7 @@ impl Section {
         Some(Self { name: name.to_owned(), html, title: title.to_owned() })
     }
 
-    /// Returns a figure's part.
+    /// Returns a figure's part of the page.
     ///
     /// # Errors
     ///

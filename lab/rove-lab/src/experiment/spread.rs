@@ -1,8 +1,7 @@
-//! A sweep on Ray: workers make shards of its runs, and send back the lines of finished runs.
-//!
-//! The results are those of runs on this computer: the program is the same file, and a run is known by everything that
-//! decides it. Terms are the options. A task is a shard, such as `2/8`. Its answer is the text of its finished runs, or
-//! the reason why a run cannot be done, which holds for every worker.
+//! A sweep on Ray: workers make shards of its runs, and send back the lines of finished runs. The results equal those
+//! of runs on this computer. Workers run the same program file, and everything that decides a run identifies it. Each
+//! worker gets the options. A task is a shard, such as `2/8`. Its answer is the text of its finished runs, or the
+//! reason why a run cannot be done, which holds for every worker.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -193,7 +193,7 @@ impl System {
         }
     }
 
-    /// Returns the system's contender. `None` if the system is another one.
+    /// Returns the [`Contender`] of [`Self::Flow`]. `None` for other systems.
     pub(crate) const fn contender(self) -> Option<Contender> {
         match self {
             Self::Flow(contender) => Some(contender),

@@ -6,9 +6,9 @@ use crate::replay::field::Kind;
 use crate::replay::layout::{Crossing, Layout};
 use crate::replay::simulate::Simulation;
 
-/// Number of columns at the right edge in which a typed character waits for its echo until the engine knows how input
-/// continues in the next row. Chosen: mksh scrolls the row when the third last column is filled, and other programs one
-/// or two keys later. Five right keys wait for each wrong key that this prevents.
+/// Number of columns at the right edge in which characters wait for their echo while the way into the next row is
+/// unknown. Chosen: mksh scrolls the row when the third last column is filled, and other programs one or two keys
+/// later. Five right keys wait for each wrong key that this prevents.
 const EDGE_COLUMNS: u16 = 3;
 
 impl Simulation<'_> {

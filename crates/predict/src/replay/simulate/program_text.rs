@@ -57,7 +57,7 @@ impl Simulation<'_> {
         self.column() == self.bounds.end
     }
 
-    /// Keeps the suggestion if the typed character continues it. Otherwise the suggestion becomes unknown.
+    /// Keeps the suggestion if it begins with the typed character. Otherwise the suggestion becomes unknown.
     pub(super) fn follow_suggestion(&mut self, c: char, width: u16) {
         let column = self.column();
         if column != self.bounds.end || self.text().base(column) != c {
@@ -67,7 +67,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Makes the suggestion unknown from a column on, by a key of this class. Draws it if suggestions mostly stay.
+    /// Marks the suggestion as unknown from a column on, by a key of this class. Draws it if suggestions mostly stay.
     pub(super) fn lose_suggestion(&mut self, from: u16, class: Class) {
         let is_kept = match class {
             Class::Hint => self.habits.keeps_hint,

@@ -52,7 +52,7 @@ impl Suggestion {
         self.end = None;
     }
 
-    /// Records that the end of the input was erased. Without a suggestion, the program may suggest the erased text.
+    /// Records that the end of the input was erased. If nothing was suggested, the program may suggest the erased text.
     pub(super) fn begin_at_end(&mut self, end: u16) {
         self.end.get_or_insert(end);
     }

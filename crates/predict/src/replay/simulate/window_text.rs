@@ -90,7 +90,7 @@ impl WindowText<'_> {
         let below = row..self.pane.bottom.min(row.saturating_add(BLANK_ROWS_MAX + 1));
         let is_end = below.into_iter().all(is_beyond);
         if guide.was_visited(screen, self.pane, row) {
-            // An empty line at the end of the text may be the last one.
+            // If the text has ended in the cursor's row, the cursor may already be on the last line.
             return !is_end || !is_beyond(self.canvas.cursor.row);
         }
         motion.stays_within(self.pane, row) && !is_end

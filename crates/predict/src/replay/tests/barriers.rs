@@ -15,7 +15,7 @@ impl Program for Completer {
     }
 }
 
-/// The first screen that answers Tab also shows the effects of the keys after it.
+/// The first screen after Tab already shows the effects of later keys.
 #[test]
 fn a_key_typed_after_an_idle_tab_is_seen_once_only() {
     for (keys, shortest, leftmost) in [

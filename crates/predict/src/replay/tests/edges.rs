@@ -378,7 +378,7 @@ fn nothing_is_shown_beyond_the_edge_where_a_program_does_something_else_there() 
     }
 }
 
-/// A shell like mksh. From as many characters on as its second field says, it draws only the line's last twelve.
+/// A shell like mksh. When the line has as many characters as the second field says, it shows only the last twelve.
 struct Sideways(Vec<u8>, usize);
 
 impl Program for Sideways {

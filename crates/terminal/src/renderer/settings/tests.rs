@@ -66,8 +66,8 @@ fn readable(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).replace('\x1b', "^")
 }
 
-/// For each mode: the program's sequence that sets it and the one that resets it, the renderer's bytes for each of
-/// them, the bytes of a repaint or resumed session, and the bytes that restore the mode.
+/// For each mode: the program's sequences that set and reset it, and the renderer's bytes for each. Then follow the
+/// bytes of a repaint or resumed session, and the bytes that restore the mode.
 const MODES: [[&str; 6]; 8] = [
     ["\x1b[6 q", "\x1b[0 q", "^[6 q", "^[0 q", "^[6 q", "^[0 q"],
     ["\x1b[?1h", "\x1b[?1l", "^[?1h", "^[?1l", "^[?1h", "^[?1l"],

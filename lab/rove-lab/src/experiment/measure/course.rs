@@ -1,4 +1,4 @@
-//! The course of a flow, or of a session with a flood of output: figures of the link for each slot of time.
+//! The course of a flow, or of a session with a flood of output. It has figures for each slot of time.
 
 use anyhow::Result;
 use rove_flows::course::{

@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn the_exponent_is_that_of_the_law_that_the_gaps_follow() {
         for law in [2.0, 3.27, 4.0] {
-            // The quantiles of the law, in whole milliseconds, beside as many short gaps.
+            // The quantiles of the power law are the tail. As many short gaps are added.
             let gap = |rank: u32| {
                 let share = (f64::from(rank) + 0.5) / 20_000.0;
                 let millis = (19.5 * share.powf(-1.0 / (law - 1.0))).round();
