@@ -15,7 +15,7 @@ const INCREASE: f64 = 1.0;
 /// The share of the window that remains after a loss. Source: TCP.
 const DECREASE: f64 = 0.5;
 
-/// Least window, and first window, in packets.
+/// The least window, which is also the first, in packets.
 const LEAST: f64 = 1.0;
 
 /// A congestion controller with additive increase and multiplicative decrease.

@@ -21,7 +21,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// Packets by which the window may exceed the packets in flight. Source: RFC 6817, section 2.5: `ALLOWED_INCREASE`.
 const ALLOWED_INCREASE: f64 = 1.0;
 
-/// Least window, and first window, in packets. Source: RFC 6817, section 2.5: `MIN_CWND` and `INIT_CWND`.
+/// The least window, which is also the first, in packets. Source: RFC 6817, section 2.5: `MIN_CWND` and `INIT_CWND`.
 const LEAST: f64 = 2.0;
 
 /// The share of the window that remains after a loss. Source: RFC 6817, section 2.4.1: at least half.

@@ -51,7 +51,7 @@ const PERMANENT: Duration = Duration::from_millis(1);
 /// (Cardwell et al., ACM Queue 2016).
 const STUCK: Duration = Duration::from_secs(10);
 
-/// Least window, and first window, in packets. Source: RFC 6817, section 2.5: `MIN_CWND` and `INIT_CWND`.
+/// The least window, which is also the first, in packets. Source: RFC 6817, section 2.5: `MIN_CWND` and `INIT_CWND`.
 const LEAST: f64 = 2.0;
 
 /// Round trips without a queue after which the window grows faster. Source: Copa, section 2.2.

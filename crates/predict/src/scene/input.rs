@@ -106,7 +106,7 @@ fn mark(row: &[Cell], columns: &Range<usize>, start: usize) -> Option<Range<usiz
     (!background.is_default() && is_within && is_mark).then_some(first..end)
 }
 
-/// Returns the column where an underlined field ends. `None` without underlined blanks, because text may be underlined.
+/// Returns the column where an underlined field ends. `None` if no blanks are underlined: text alone is no field.
 fn underlined_end(row: &[Cell], start: usize, edge: usize) -> Option<usize> {
     let is_lined = |column: usize| row[column].pen.attributes.underline() != Underline::None;
     let end = (start..edge).find(|column| !is_lined(*column)).filter(|end| *end > start)?;

@@ -23,7 +23,7 @@ pub(crate) fn setting(grid: &Grid, level: Level, name: &str) -> Option<String> {
         "\"p" => format!("{};1", level.parameter()),
         "t" | "*|" => size.rows().to_string(),
         "$|" => size.columns().to_string(),
-        // DECSASD and DECSSDT: text goes to the screen, and there is no status line.
+        // DECSASD reports that text goes to the screen, and DECSSDT that there is no status line.
         "$}" | "$~" => "0".to_owned(),
         _ => return None,
     };

@@ -66,7 +66,7 @@ pub struct Row {
     classes: BTreeMap<&'static str, Answers>,
     #[serde(flatten)]
     faults: Faults,
-    /// How often cells, and the cursor, flickered: by the client alone, in all, and without a path.
+    /// How often cells and the cursor flickered: by the client alone, altogether, and in the recording itself.
     flicker: BTreeMap<&'static str, usize>,
     cursor_blinks: BTreeMap<&'static str, usize>,
     /// How many runs ended with the last recorded screen on the user's screen.

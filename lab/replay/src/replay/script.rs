@@ -16,8 +16,8 @@ pub(crate) const GAP_MAX: Duration = Duration::from_secs(1);
 /// Longest time from a key to the first record of its response, and between two records of the response.
 const RESPONSE_GAP: Duration = Duration::from_millis(100);
 
-/// Most rows of all recorded screens of a session together. Chosen: 16 bytes each, and ten thousand records on a screen
-/// of a thousand rows.
+/// Most rows of all recorded screens of a session together. Chosen: ten thousand records on a screen of a thousand
+/// rows. A row takes 16 bytes.
 const TRUE_ROWS_MAX: usize = 10_000_000;
 /// Most cells of all different rows of a session's recorded screens. Chosen: half a gigabyte of memory.
 const TRUE_CELLS_MAX: usize = 16 << 20;

@@ -10,7 +10,7 @@ const BROKEN_DEPTH_MAX: usize = 4;
 /// Breaks the outermost object and the lists in it into lines, and leaves the rest on the line.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
-    /// Containers that are open.
+    /// The number of JSON containers that are open.
     depth: usize,
     /// Whether the innermost container holds anything yet.
     has_value: bool,

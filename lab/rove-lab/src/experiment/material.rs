@@ -72,7 +72,7 @@ impl Material {
         Ok((found, (!absent.is_empty()).then(|| format!("the recordings but {absent}"))))
     }
 
-    /// Returns each file of others that a scenario has, with the first digits of its SHA-256.
+    /// Returns the names of the files of others that a scenario uses, each with the first digits of its SHA-256.
     pub(crate) fn digests(&self, scenario: &Scenario, is_full: bool) -> Vec<String> {
         let body = &scenario.body;
         let keys = body.wanted(is_full).iter().map(|name| ("keys", format!("{name}.jsonl")));

@@ -154,7 +154,7 @@ impl Body {
         self.traffic.iter().flat_map(|traffic| &traffic.others).filter_map(|it| it.system)
     }
 
-    /// Returns the systems that runs have: those that are measured, and those beside them.
+    /// Returns all systems in the runs: the measured ones, and those of the senders beside them.
     pub(crate) fn running(&self) -> impl Iterator<Item = System> {
         self.systems.iter().copied().chain(self.others())
     }

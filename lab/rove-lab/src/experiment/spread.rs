@@ -1,7 +1,8 @@
-//! A sweep on Ray: workers make shards of its runs, and send back the lines of finished runs. The results equal those
-//! of runs on this computer. Workers run the same program file, and everything that decides a run identifies it. Each
-//! worker gets the options. A task is a shard, such as `2/8`. Its answer is the text of its finished runs, or the
-//! reason why a run cannot be done, which holds for every worker.
+//! A sweep on Ray: workers make shards of its runs, and send back the lines of finished runs.
+//!
+//! The results equal those of runs on this computer. Workers run the same program file, and everything that decides a
+//! run identifies it. Each worker gets the options. A task is a shard, such as `2/8`. Its answer is the text of its
+//! finished runs, or the reason why a run cannot be done, which holds for every worker.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -25,7 +26,7 @@ const SHARDS_EACH: usize = 2;
 #[error("a shard has failed: {0}")]
 struct Failure(String);
 
-/// Does runs on Ray. The file `runs` keeps them.
+/// Makes the runs on Ray, and stores them in the file `runs`.
 ///
 /// # Errors
 ///

@@ -8,7 +8,7 @@ use crate::experiment::mistake::line;
 use crate::experiment::scenario::{Plot, Scenario};
 use crate::experiment::traffic::VALUE;
 
-/// Refuses a scenario with a key that has no effect, or with flows over recorded links and over others.
+/// Refuses a scenario with a key that has no effect, or with flows over both recorded and other links.
 ///
 /// # Errors
 ///

@@ -10,7 +10,7 @@ use crate::experiment::measure::session::session_over;
 /// Keys that are echoed before the path begins to lose datagrams. Chosen: both ends have then seen no loss for a while.
 const SETTLING: u64 = 100;
 
-/// Least and most milliseconds between an echo and the next key. Chosen: a typist who looks, and goes on at once.
+/// Least and most milliseconds between an echo and the next key. Chosen: a typist looks at the echo, and types on.
 const PAUSE_MILLIS: [u64; 2] = [40, 100];
 
 /// How long the user waits for an echo. Chosen: far beyond any echo on a path that lets anything through.

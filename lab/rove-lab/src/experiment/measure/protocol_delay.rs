@@ -13,7 +13,7 @@ use rove_units::{Bytes, Duration, Instant, Seed};
 
 use crate::experiment::conditions::{Conditions, Samples, nanos};
 
-/// Time between frames. Source: Mosh paper, section 2.3, the longest.
+/// Time between frames. Source: Mosh paper, section 2.3: the longest frame interval.
 const FRAME_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Delay of the path in each direction. It only decides when acknowledgments come.
