@@ -9,7 +9,7 @@
 //! - `parsers` tests texts and frames outside a session's datagrams.
 //! - `prediction` and `secrecy` test predictions. They read the fuzzer's bytes as `choices`.
 //! - `wire` tests the layers of a datagram, `packets` the sealed packets of streams, and `streams` the layer of
-//! streams. `terminal` and `differential` test the emulator, and `objects` the host screen and the user stream.
+//!   streams. `terminal` and `differential` test the emulator, and `objects` the host screen and the user stream.
 //! - `ends` tests whole ends, `replay` sends old datagrams again, and `work` bounds the client's work.
 
 #![forbid(unsafe_code)]
