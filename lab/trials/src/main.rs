@@ -7,8 +7,8 @@
 //! - `sim` runs random sessions in virtual time. `dice` draw a `scenario`. Each of its `ends` runs on a `machine`,
 //!   which has a clock of its own and sleeps.
 //! - `bench` measures cost, compared with stock Mosh and others, with a file for each row. `programs` are the measured
-//!   programs, `turns` lets them take turns, `pair` has two computers for logins, `rules` runs rove's and Mosh's rules in
-//!   virtual time, and `report` prints the table.
+//!   programs, `turns` lets them take turns, and `pair` has two computers for logins. `rules` runs rove's and Mosh's
+//!   rules in virtual time, and `report` prints the table.
 
 mod bench;
 mod sim;
