@@ -200,8 +200,8 @@ pub fn searching(
 /// named another) and prints the server's output. Then it becomes the tunnel's end on the host. If the host has no rove
 /// and `waits` is true, it searches for rove again after each line that the client sends.
 ///
-/// Unlike [`named`], this command lets sh interpret a server that the user named, because the login shell may be unable
-/// to process the server's output.
+/// Unlike [`named`], this command lets sh interpret a server that the user named. The login shell may be unable to
+/// process the server's output.
 pub fn tunnel(
     server: Option<&OsStr>,
     challenge: &Challenge,
@@ -226,7 +226,7 @@ pub fn tunnel(
 ///
 /// The output may hold a session's title, which any program of the session sets. Most shells' `echo` would turn a `\n`
 /// in the title into a line end, and the next line could announce a false server. So the text uses `printf`, or `print`
-/// of a shell without its own `printf`: a program's arguments, which all users see, must not hold the key.
+/// of a shell without its own `printf`. A program's arguments, which all users see, must not hold the key.
 fn carrying(server: &str, rove: &str) -> String {
     format!(
         "o=$({server} \"$@\" </dev/null 2>&1); s=$?; \

@@ -25,7 +25,7 @@ const NOT_CARRIED: [&str; 6] = [
 const CARRIED: [&str; 4] = ["ForwardAgent", "LocalForward", "RemoteForward", "DynamicForward"];
 
 /// Settings that would keep rove's commands from running: the keyword, the harmless value, and the option that
-/// overrides the setting. rove passes the option only if ssh knows the keyword and its value is not harmless.
+/// overrides the setting. The option is passed only if ssh knows the keyword and its value is not harmless.
 const OVERRIDDEN: [(&str, &str, &str); 4] = [
     ("remotecommand", "", "RemoteCommand=none"),
     ("sessiontype", "default", "SessionType=default"),

@@ -87,8 +87,8 @@ pub fn page(book: &Book, manual: &Manual) -> String {
     page
 }
 
-/// Returns the first paragraph of a manual page. For the program it is the program's description, and for a command the
-/// first sentence of that description and a sentence about the command.
+/// Returns the first paragraph of a manual page. For the program it is the program's description. For a command, it is
+/// the first sentence of that description and a sentence about the command.
 fn introduction(manual: &Manual) -> String {
     let whole = manual.program.about;
     if manual.word.is_empty() {

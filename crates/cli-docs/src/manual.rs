@@ -277,7 +277,7 @@ impl TypedValueParser for Suggested {
     }
 }
 
-/// Returns the letters of the short options in the form for getopt: first the options without a value, then the options
+/// Returns the letters of the short options in the form for getopt. The options without a value come first, then those
 /// with a value. Omits options that also have a long form, because the caller recognises them earlier.
 pub fn getopt_letters(definition: &Command) -> (String, String) {
     let takes_value = |arg: &&Arg| matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);

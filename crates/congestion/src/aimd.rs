@@ -1,8 +1,8 @@
-//! AIMD: additive increase, multiplicative decrease and nothing else (Chiu, Jain: *Analysis of the Increase and
-//! Decrease Algorithms for Congestion Avoidance in Computer Networks*, 1989).
+//! AIMD: additive increase, multiplicative decrease and nothing else. Source: Chiu, Jain: *Analysis of the Increase and
+//! Decrease Algorithms for Congestion Avoidance in Computer Networks*, 1989.
 //!
-//! This controller is the lower bound in the evaluations of Remy (Winstein, Balakrishnan: *TCP ex Machina*, 2013):
-//! every other controller must beat it. It has no slow start, and its first window is one packet.
+//! This controller is the lower bound in the evaluations of Remy (Winstein, Balakrishnan: *TCP ex Machina*, 2013).
+//! Every other controller must beat it. It has no slow start, and its first window is one packet.
 
 use rove_units::{Bytes, Instant};
 

@@ -1,5 +1,5 @@
-//! Compound TCP: the sum of a loss-based window and a delay-based window (Tan, Song, Zhang, Sridharan: *A Compound TCP
-//! Approach for High-Speed and Long Distance Networks*, IEEE INFOCOM 2006).
+//! Compound TCP: the sum of a loss-based window and a delay-based window. Source: Tan, Song, Zhang, Sridharan: *A
+//! Compound TCP Approach for High-Speed and Long Distance Networks*, IEEE INFOCOM 2006.
 
 use rove_units::{Bytes, Duration, Instant};
 

@@ -39,8 +39,8 @@ pub struct Loss {
     pub size: Bytes,
     /// Bytes still in flight, without the lost packets.
     pub in_flight: Bytes,
-    /// Whether all packets were lost for so long that the controller must forget its measurements of the path:
-    /// persistent congestion (RFC 9002, section 7.6), or the retransmission timeout of RFC 5681.
+    /// Whether all packets were lost for so long that the controller must forget its measurements of the path. Such a
+    /// loss is persistent congestion (RFC 9002, section 7.6), or the retransmission timeout of RFC 5681.
     pub is_persistent: bool,
 }
 

@@ -1,5 +1,5 @@
-//! NewReno: the window grows by a packet each round trip, and halves after a loss (RFC 5681, RFC 6582; RFC 9002,
-//! section 7, for times in place of sequence numbers).
+//! NewReno: the window grows by a packet each round trip, and halves after a loss. Source: RFC 5681, RFC 6582;
+//! RFC 9002, section 7, for times in place of sequence numbers.
 
 use rove_units::{Bytes, Instant};
 

@@ -1,5 +1,5 @@
-//! Vegas: keeps a few packets in the queue, and infers their number from the round-trip time (Brakmo, Peterson: *TCP
-//! Vegas: End to End Congestion Avoidance on a Global Internet*, IEEE JSAC 13(8), 1995).
+//! Vegas: keeps a few packets in the queue, and infers their number from the round-trip time. Source: Brakmo, Peterson:
+//! *TCP Vegas: End to End Congestion Avoidance on a Global Internet*, IEEE JSAC 13(8), 1995.
 
 use rove_units::{Bytes, Duration, Instant};
 

@@ -140,8 +140,8 @@ impl Directory {
         self.0.join(name.to_string())
     }
 
-    /// Returns the path of a session's socket while the server answers no requests: before the socket accepts
-    /// connections, and after the session, while the server only lingers ([`crate::Handover`]).
+    /// Returns the path of a session's socket while the server answers no requests. These times are before the socket
+    /// accepts connections, and after the session, while the server only lingers ([`crate::Handover`]).
     pub(crate) fn unready_socket(&self, name: SessionName) -> PathBuf {
         self.0.join(format!(".{name}"))
     }

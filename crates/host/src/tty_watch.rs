@@ -3,8 +3,8 @@
 use rove_units::{Duration, Instant};
 
 /// Time from a read or write of the terminal to a check of its modes, besides the check in every turn of the loop. No
-/// system reports that a program has changed the modes. Chosen: half of the time for which a server collects output, so
-/// that a change directly after a prompt is known before the prompt is sent.
+/// system reports that a program has changed the modes. Chosen: half of the time for which a server collects output. A
+/// change directly after a prompt is then known before the prompt is sent.
 const FIRST_LOOK: Duration = Duration::from_millis(4);
 /// Longest wait between two mode checks; the wait doubles after each check. Chosen: `stty -echo` after a prompt took up
 /// to 25 ms on a busy computer. A program that writes nothing for a hundred times as long is taken to be idle.

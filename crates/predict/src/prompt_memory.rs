@@ -9,8 +9,8 @@ use std::hash::DefaultHasher;
 
 /// The hash of a prompt's name and a memory's salt.
 ///
-/// The hash is SipHash with a public key. This suffices: the file that contains the hash belongs to the user, and
-/// anybody who reads it could try prompts against any hash. The salt hides that two hosts have equal prompts. If
+/// The hash is SipHash with a public key. Such a hash suffices. The file that contains the hash belongs to the user,
+/// and anybody who reads it could try prompts against any hash. The salt hides that two hosts have equal prompts. If
 /// another version of rove hashes differently, it finds none of its prompts in an old memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PromptHash(u64);

@@ -12,10 +12,10 @@
 //!   echoed under such a statement ([`Statement`]).
 //!
 //! If a line was answered by masking characters or by nothing, its prompt, and any that ends like it, is refused for
-//! the rest of the session and, if prompts are remembered, for later ones. After a key of unknown effect that has
-//! changed nothing, no prompt permits characters until something is echoed: another program may read the keys and leave
-//! the prompt on the screen. Words that ask for secrets can only remove a permission. An echo mode of the host's kernel
-//! is no permission: a program may turn echo off after its question, and the server's report of that takes time.
+//! the rest of the session. If prompts are remembered, later sessions refuse it too. After a key of unknown effect that
+//! has changed nothing, no prompt permits characters until something is echoed. Another program may read the keys and
+//! leave the prompt on the screen. Words that ask for secrets can only remove a permission. An echo mode of the host's
+//! kernel is no permission. A program may turn echo off after its question, and the server's report of that takes time.
 
 mod insertion;
 mod line;

@@ -116,7 +116,7 @@ impl Relay {
         self.address
     }
 
-    /// Makes the server see the client at another address: datagrams then reach the server from a new port, and from
+    /// Makes the server see the client at another address. Datagrams then reach the server from a new port, and from
     /// `source` if it is given. The server's datagrams to the old port are lost. Returns the new address, whose IP is
     /// unspecified if the kernel chooses it for each datagram.
     ///

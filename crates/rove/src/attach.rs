@@ -139,8 +139,8 @@ fn offer(sessions: &[&Found]) -> u8 {
     1
 }
 
-/// Returns an error if this process runs inside the session, because attaching would end the client that shows it, or
-/// make the session show itself.
+/// Returns an error if this process runs inside the session. Attaching would then end the client that shows it, or make
+/// the session show itself.
 fn check_outside(found: &Found, inside: Option<&str>) -> anyhow::Result<()> {
     let SessionStatus { port, attachment, .. } = &found.status;
     if inside.is_some() && inside == attachment.word.as_deref() {

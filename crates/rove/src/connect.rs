@@ -1,4 +1,4 @@
-//! Makes a connection for a stream without blocking: a thread looks the name up, and the addresses are tried in
+//! Makes a connection for a stream without blocking. A thread looks the name up, and the addresses are tried in
 //! parallel with staggered starts.
 
 use std::collections::{BTreeMap, VecDeque};

@@ -1,7 +1,7 @@
 //! The doctor (`rove doctor`): takes the steps that start a session one by one, and names the step (leg) that fails.
 //!
-//! The doctor runs the code that sessions use. [`login`] logs in and starts a server as a session does, and [`survey`]
-//! is the script that asks the host questions during that login. [`trial`] holds a short session with the server.
+//! The doctor runs the code that sessions use. [`login`] logs in and starts a server as a session does. [`survey`] is
+//! the script that asks the host questions during that login. [`trial`] holds a short session with the server.
 //! [`facts`] has the observations, [`diagnosis`] decides their meaning, and [`report`] formats the result.
 
 use std::io::{self, IsTerminal, Write};

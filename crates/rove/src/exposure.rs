@@ -263,8 +263,8 @@ fn is_private_group(owner: u32, group: u32) -> bool {
     is_private(&users, &groups, owner, group)
 }
 
-/// Returns whether, by these lines of passwd(5) and group(5), the group is the primary group of `owner` and of nobody
-/// else, has the owner's name, and has no other member.
+/// Returns whether the group is the primary group of `owner` and of nobody else, has the owner's name, and has no other
+/// member. `users` and `groups` have lines of passwd(5) and group(5).
 fn is_private(users: &str, groups: &str, owner: u32, group: u32) -> bool {
     let Some(user) = lines(users).find(|fields| number(fields, 2) == Some(owner)) else {
         return false;

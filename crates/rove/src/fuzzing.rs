@@ -60,8 +60,8 @@ fn ways() -> &'static [Way] {
 }
 
 /// Checks the reading of ssh's output. Both streams may contain anything, in pieces of any size and order, and ssh may
-/// end with any status. Only the rules for stock servers refuse a line. A session counts only if ssh has not failed,
-/// and its port, key and address come from lines that the plan's rules admit on their streams.
+/// end with any status. Only the rules for stock servers refuse a line. A session counts only if ssh has not failed.
+/// Its port, key and address must come from lines that the plan's rules admit on their streams.
 pub fn bootstrap_takes_anything(data: &[u8]) {
     let &[choice, status, ref rest @ ..] = data else { return };
     let way = &ways()[usize::from(choice) % CALLS.len()];

@@ -11,9 +11,9 @@ use rustix::process::{Resource, Rlimit};
 
 use crate::sys;
 
-/// Soft limit on core dumps in bytes, which prevents core dumps. The value 1 is smaller than any core file, and unlike
-/// 0 it also prevents a dump to a program that collects core dumps. Source: Linux, fs/coredump.c, which takes 1 for
-/// "not even to a program".
+/// Soft limit on core dumps in bytes, which prevents core dumps. The value 1 is smaller than any core file. Unlike 0,
+/// it also prevents a dump to a program that collects core dumps. Source: Linux, fs/coredump.c, which takes 1 for "not
+/// even to a program".
 const NO_CORE_DUMP: u64 = 1;
 
 /// Protects the memory of this process: it leaves no core dump, and on Linux only root can read or debug it. Programs
@@ -29,8 +29,8 @@ pub(crate) fn conceal_memory() -> io::Result<Rlimit> {
 }
 
 /// Prevents this process and programs that it executes from gaining privileges (`no_new_privs`). Call this only for a
-/// client that starts no ssh: ssh may need a helper with root's rights (`ssh-keysign`), and proxy commands may need any
-/// rights. Never call it for a server, in whose shell the user calls sudo.
+/// client that starts no ssh. An ssh may need a helper with root's rights (`ssh-keysign`), and proxy commands may need
+/// any rights. Never call it for a server, in whose shell the user calls sudo.
 pub(crate) fn renounce_privileges() -> io::Result<()> {
     #[cfg(all(target_os = "linux", not(rove_portable)))]
     rustix::thread::set_no_new_privs(true)?;

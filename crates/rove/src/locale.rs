@@ -25,7 +25,7 @@ pub(crate) const VARIABLES: [&str; 15] = [
     "LC_ALL",
 ];
 
-/// The locale that is used if the user's locale is not UTF-8. glibc, musl and the BSDs have this locale without any
+/// The locale that is used if the user's locale is not UTF-8. It exists in glibc, musl and the BSDs without any
 /// language pack.
 pub(crate) const FALLBACK: &str = "C.UTF-8";
 

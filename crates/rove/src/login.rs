@@ -152,8 +152,8 @@ impl Login<'_> {
     }
 }
 
-/// Sets the locale variables so that programs find an installed UTF-8 locale: the environment's own, else the user's
-/// (`offered`), else [`locale::FALLBACK`] only for the character set.
+/// Sets the locale variables so that programs find an installed UTF-8 locale. The locale is the environment's own, else
+/// the user's (`offered`), else [`locale::FALLBACK`] only for the character set.
 fn choose_locale(
     environment: &mut Environment,
     offered: &[(String, String)],

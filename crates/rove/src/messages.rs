@@ -114,7 +114,7 @@ pub(crate) fn print(mut stream: impl Write, text: &str) -> io::Result<()> {
     stream.flush()
 }
 
-/// Returns a JSON text that is safe to show on a terminal: JSON escapes replace control characters and characters that
+/// Returns a JSON text that is safe to show on a terminal. JSON escapes replace control characters and characters that
 /// hide or reorder text.
 pub(crate) fn escaped(json: &str) -> String {
     let lines: Vec<_> = json.split('\n').map(rove_terminal::escaped).collect();

@@ -14,7 +14,7 @@ const UNSENT_BYTES_MAX: usize = 2_560;
 /// is Linux's limit for such a call.
 const BURST_MAX: usize = 44;
 
-/// First and longest pause until a full queue is checked again. Chosen: the time of two packets at 100 Mbit/s; the
+/// First and longest pause until a full queue is checked again. Chosen: the time of two packets at 100 Mbit/s. The
 /// longest is below that time at 10 Mbit/s, and halved the wake-ups of a file copy at 5 Mbit/s.
 const PAUSES: [Duration; 2] = [Duration::from_micros(200), Duration::from_micros(1_600)];
 

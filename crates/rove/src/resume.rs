@@ -1,7 +1,7 @@
 //! Keeps the record of a session, from which `rove resume` goes on after the client was killed.
 //!
-//! [`RecordKeeper`] writes the record of a running client. `store` manages its files, `format` encodes them, `disk` has
-//! the file operations, `origin` identifies the computer that wrote the files, and `error` has the errors.
+//! [`RecordKeeper`] writes the record of a running client. `store` manages its files, `format` encodes them, and `disk`
+//! has the file operations. `origin` identifies the computer that wrote the files, and `error` has the errors.
 
 use std::net::SocketAddr;
 

@@ -20,8 +20,8 @@ pub(crate) enum Step {
     /// The session has ended, with this exit code.
     Done(u8),
     /// The session has a rove server, which must give a new key. `rove attach` with these words asks for the key of the
-    /// session at this port, for a client with the options of the former client's call. The record stays locked while
-    /// this process becomes the client by exec.
+    /// session at this port. The key is for a client with the options of the former client's call. The record stays
+    /// locked while this process becomes the client by exec.
     Attach(Vec<String>, u16, Resumed, Box<SessionCall>),
 }
 

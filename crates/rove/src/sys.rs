@@ -129,7 +129,7 @@ fn take(number: RawFd, fits: fn(c_int) -> bool) -> Option<OwnedFd> {
     if number <= libc::STDERR_FILENO {
         return None;
     }
-    // SAFETY: an open descriptor is borrowed for the length of two calls; a number that is not open makes the first of
+    // SAFETY: an open descriptor is borrowed for the length of two calls. A number that is not open makes the first of
     // them fail. No other part of this process owns the descriptor, because it came from outside.
     unsafe {
         let flags = libc::fcntl(number, libc::F_GETFD);

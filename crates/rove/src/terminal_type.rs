@@ -151,7 +151,7 @@ pub(crate) fn read_entry(
 }
 
 /// Returns the capabilities of a terminal without a terminfo entry: only OSC sequences, the keypad's modes and xterm's
-/// alternate screen, which today's terminals support or ignore.
+/// alternate screen. Today's terminals support or ignore them.
 pub(crate) fn plain_capabilities(options: RenderOptions) -> TerminalCapabilities {
     TerminalCapabilities {
         osc: OscSupport { any: true, ..OscSupport::default() },

@@ -74,8 +74,8 @@ pub(crate) fn read<T>(
 mod tests {
     use super::*;
 
-    /// An entry with nothing but extended strings: `values` are their offsets in a table that begins with "a" and "b",
-    /// `names` the offsets of their names, which follow the values.
+    /// An entry with nothing but extended strings. `values` are their offsets in a table that begins with "a" and "b".
+    /// `names` are the offsets of their names, which follow the values.
     fn entry(values: &[u16], names: &[u16]) -> Vec<u8> {
         let table = b"a\0b\0Su\0Ss\0";
         let len = |len: usize| u16::try_from(len).unwrap();

@@ -158,8 +158,8 @@ impl EchoLatency {
         }
     }
 
-    /// Returns how long a program has to answer a key: a multiple of the median latency, at least a little more than
-    /// the longest recent one, and at most [`DELAY_MAX`]. [`ECHO_DELAY`] until enough latencies are known.
+    /// Returns how long a program has to answer a key. The time is a multiple of the median latency, at least a little
+    /// more than the longest recent one, and at most [`DELAY_MAX`]. [`ECHO_DELAY`] until enough latencies are known.
     fn delay(&self) -> Duration {
         let Some(longest) = self.longest().filter(|_| self.samples.len() >= SAMPLES_MIN) else {
             return ECHO_DELAY;

@@ -291,7 +291,7 @@ impl EscapeKey {
         }
     }
 
-    /// Handles a key press. `byte` is the character of the key, or `None` for a key without one; `typed` holds the
+    /// Handles a key press. `byte` is the character of the key, or `None` for a key without one. `typed` holds the
     /// bytes that the terminal sent for it.
     fn take_key(
         &mut self,

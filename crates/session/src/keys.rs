@@ -2,14 +2,14 @@
 //!
 //! A Mosh 1.4.0 client keeps the user's terminal in application-cursor-key mode, so an arrow arrives as `ESC O x`. A
 //! program that has not asked for that mode gets `ESC [ x`. All other keys stay unchanged. With a rove client, the
-//! terminal's mode follows the program's mode, so only arrows typed before the terminal has changed its mode are
+//! terminal's mode follows the program's mode. Only arrows typed before the terminal has changed its mode are therefore
 //! translated. Source: Mosh 1.4.0 as observed, docs/terminal.md.
 
 use rove_units::{Duration, Instant};
 
 const ESC: u8 = 0x1b;
 
-/// How long an `O` after ESC is withheld if no byte follows. Chosen: the longest frame interval; if the client reads an
+/// How long an `O` after ESC is withheld if no byte follows. Chosen: the longest frame interval. If the client reads an
 /// arrow's bytes in two pieces, the second piece arrives one frame later. Mosh 1.4.0 withholds the `O` until the next
 /// key, so that Alt-O seems dead.
 const HOLD: Duration = Duration::from_millis(250);

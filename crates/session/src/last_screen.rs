@@ -40,8 +40,8 @@ pub(crate) struct Ending {
 }
 
 impl Ending {
-    /// Returns whether the exit status says that a command was not found (127) or not executable (126), so that the
-    /// program probably never ran. Source: POSIX.1-2024, Shell Command Language, 2.8.2.
+    /// Returns whether the exit status says that a command was not found (127) or not executable (126). The program
+    /// then probably never ran. Source: POSIX.1-2024, Shell Command Language, 2.8.2.
     const fn is_no_start(self) -> bool {
         matches!(self.exit_status, Some(ExitStatus::Code(126 | 127)))
     }

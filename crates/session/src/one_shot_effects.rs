@@ -1,8 +1,8 @@
 //! Effects that happen once on the user's terminal, even if it draws the picture again: copying, bells, notifications.
 //!
-//! Between two roves each effect has a number, and an effect happens only if its number is above the numbers of all
-//! earlier effects. A Mosh 1.4.0 server sends effects as a part of its picture, and a change in the picture causes
-//! them. This module limits the rate of effects from both kinds of server.
+//! Between two roves each effect has a number. An effect happens only if its number is above the numbers of all earlier
+//! effects. A Mosh 1.4.0 server sends effects as a part of its picture, and a change in the picture causes them. This
+//! module limits the rate of effects from both kinds of server.
 
 use rove_terminal::{Copied, NOTIFICATIONS_MAX, Notification};
 use rove_units::{Duration, Instant};
@@ -17,7 +17,7 @@ const BELLS_MAX: usize = 3;
 const BELL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Shortest time between two copies to the clipboard; of several waiting copies, only the newest is performed. Chosen:
-/// a user needs longer to paste a copy, and a flood leaves a terminal at most 2 MiB a second to read.
+/// a user needs longer to paste a copy. A flood leaves a terminal at most 2 MiB a second to read.
 const COPY_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Shortest time between two groups of notifications. The notifications of a group are shown together. Chosen: a

@@ -21,7 +21,7 @@ use crate::wish::PackedWish;
 /// microsecond. A clone of the million events that may wait at a client copies 512 pointers.
 const CHUNK_EVENTS: u64 = 2048;
 
-/// Largest diff of the user's input, in bytes. Chosen: 27 fragments; a larger paste travels as states of this size,
+/// Largest diff of the user's input, in bytes. Chosen: 27 fragments. A larger paste travels as states of this size,
 /// each of which crosses a lossy path on its own.
 const DIFF_MAX: usize = 32 * 1024;
 

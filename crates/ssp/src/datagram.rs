@@ -85,8 +85,8 @@ impl Datagram {
     ///
     /// # Errors
     ///
-    /// Returns [`SendError`] if the key may seal no more, if the sequence number does not increase, or if the datagram
-    /// is longer than a receiver accepts.
+    /// Returns [`SendError`] if the key may seal no more, or if the sequence number does not increase. A datagram
+    /// longer than a receiver accepts is an error too.
     pub fn seal(&self, cipher: &mut Cipher) -> Result<Vec<u8>, SendError> {
         let len = self.payload.len().saturating_add(DATAGRAM_OVERHEAD);
         if len > DATAGRAM_LEN_MAX {

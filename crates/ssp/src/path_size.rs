@@ -47,8 +47,8 @@ const ACQUITTALS_MAX: u32 = 4;
 /// The sizes of datagrams that depend on the address family, as bytes of UDP payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Family {
-    /// The fixed size of Mosh. Source: Mosh 1.4.0 as observed, docs/wire.md: a link of 1280 bytes less 28 of headers
-    /// over IPv4, less 64 of headers and options over IPv6.
+    /// The fixed size of Mosh. Source: Mosh 1.4.0 as observed, docs/wire.md. The size is that of a link of 1280 bytes,
+    /// less 28 of headers over IPv4, less 64 of headers and options over IPv6.
     stock: usize,
     /// The largest size that is probed: a link of 1500 bytes, Ethernet's, less 28 or 48 of headers. Chosen: hardly any
     /// path through the Internet has more, and a Mosh 1.4.0 peer accepts 2048.

@@ -3,7 +3,7 @@
 use rove_units::{Duration, Instant};
 
 /// Shortest time for which a minimum counts; the longest is twice this. Chosen: a longer route is recognised within a
-/// minute, and a queue that stays for a minute counts as part of the path.
+/// minute. A queue that stays for a minute counts as part of the path.
 const WINDOW: Duration = Duration::from_secs(30);
 
 /// The shortest samples of the present window and of the previous one.

@@ -91,8 +91,8 @@ impl SendTiming {
         }
     }
 
-    /// Returns whether the path has a queue: SRTT exceeds the shortest round trip by more than `least` and by more than
-    /// `1 / divisor` of that round trip. Also true while no round trip is known.
+    /// Returns whether the path has a queue. With a queue, SRTT exceeds the shortest round trip by more than `least`
+    /// and by more than `1 / divisor` of that round trip. Also true while no round trip is known.
     pub(crate) fn has_queue(&self, least: Duration, divisor: u32) -> bool {
         let rtt_min = self.path.rtt_min;
         rtt_min.is_none_or(|rtt_min| self.srtt > rtt_min + least.max(rtt_min / divisor))

@@ -5,8 +5,8 @@
 //! The sender does not retransmit a lost instruction: it makes a new diff to the newest state. There are two exceptions
 //! for instructions of several fragments, because a fragment of a newer instruction makes the receiver drop older ones:
 //!
-//! - An instruction that would be sent again with the same contents is repeated byte for byte, so that fragments of
-//!   several tries add up.
+//! - An instruction that would be sent again with the same contents is repeated byte for byte. Fragments of several
+//!   tries then add up.
 //! - A diff over [`Object::DIFF_MAX`] travels in parts, each a state of its own (module `chunk`).
 
 mod acks;

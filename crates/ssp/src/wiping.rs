@@ -7,8 +7,8 @@ use zeroize::zeroize_stack;
 const KEY_STACK: usize = 64 * 1024;
 
 /// Bytes of stack that are wiped after one message. Chosen: the block cipher was seen to use 10 KiB in a build without
-/// optimization and 2 KiB in a release. Both were on a processor that encrypts 512 bits at once (VAES with AVX-512),
-/// for which the cipher copies all round keys to the stack.
+/// optimization and 2 KiB in a release. Both were on a processor that encrypts 512 bits at once (VAES with AVX-512).
+/// For such a processor, the cipher copies all round keys to the stack.
 const MESSAGE_STACK: usize = if cfg!(debug_assertions) { 16 } else { 8 } * 1024;
 
 /// Does `work`, then overwrites the stack that it used. Moved values and spilled registers leave copies there that no

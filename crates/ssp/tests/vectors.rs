@@ -1,6 +1,6 @@
 //! Passes captured datagrams of stock Mosh 1.4.0 through every layer, in both directions.
 //!
-//! The samples of RFC 7253 in `ocb.json` have nonces and associated data that no datagram has; the unit tests of the
+//! The samples of RFC 7253 in `ocb.json` have nonces and associated data that no datagram has. The unit tests of the
 //! cipher mode use these samples.
 
 use rove_ssp::wire::{Assembler, Cipher, Codec, Datagram, Fragment, Instruction, SeqNum};

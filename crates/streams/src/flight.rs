@@ -6,8 +6,8 @@ use rove_units::{Bytes, Duration, Instant};
 use crate::pacer::{Pacer, interval};
 
 /// Longest time that a packet takes at the pacer's rate while somebody waits for an echo. A slower flow sends smaller
-/// packets, down to the least size, because a key waits for the packet ahead of it on the link. At other times packets
-/// are full, because the loss of a small packet reduces the rate as much. Chosen: with 4 ms, file copies at 300 to 600
+/// packets, down to the least size. A key waits for the packet ahead of it on the link. At other times packets are
+/// full, because the loss of a small packet reduces the rate as much. Chosen: with 4 ms, file copies at 300 to 600
 /// kbit/s lose 3 % more to headers, and keys get no faster.
 const SLOT: Duration = Duration::from_millis(6);
 
@@ -87,8 +87,8 @@ impl Flight {
         self.controller.on_start(now);
     }
 
-    /// Returns how many bytes a packet may have: a full packet or, soon after an interaction, what the pacer sends in
-    /// [`SLOT`], but at least `least` bytes.
+    /// Returns how many bytes a packet may have. The limit is a full packet or, soon after an interaction, what the
+    /// pacer sends in [`SLOT`], but at least `least` bytes.
     pub(crate) fn packet_len(&self, now: Instant, srtt: Option<Duration>, least: u64) -> u64 {
         let full = interval(&*self.controller, self.packet, srtt);
         let is_soon = |at| now.saturating_since(at) < INTERACTION;

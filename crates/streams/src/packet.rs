@@ -25,8 +25,8 @@ pub(crate) fn send_time(now: Instant) -> [u8; SEND_TIME_LEN] {
     [a, b, c, d]
 }
 
-/// The time that a peer's clock is assumed to show at first. It is far above zero, because the first packet's time may
-/// be half the range of the 32 bits (36 minutes) below it, and an [`Instant`] is never negative.
+/// The time that a peer's clock is assumed to show at first. It is far above zero. The first packet's time may be half
+/// the range of the 32 bits (36 minutes) below it, and an [`Instant`] is never negative.
 const EPOCH: Duration = Duration::from_micros(1 << 40);
 
 /// The peer's clock. Packets carry the low 32 bits of its microseconds. Only differences between times have a meaning.

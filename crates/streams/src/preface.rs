@@ -27,7 +27,7 @@ pub const HOST_MAX: usize = 255;
 /// Longest path of a socket, in bytes. Source: `unix(7)`: addresses have 108 bytes with the null byte at the end.
 pub const PATH_MAX: usize = 107;
 
-/// Maximum length of a program's command, in bytes. Source: the wire contract, docs/wire.md; Linux accepts an argument
+/// Maximum length of a program's command, in bytes. Source: the wire contract, docs/wire.md. Linux accepts an argument
 /// of 131,071 bytes, and a client may put the name of a variable before the command.
 pub const COMMAND_MAX: usize = 131_000;
 

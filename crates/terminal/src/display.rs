@@ -2,8 +2,8 @@
 //!
 //! The same code draws for two kinds of terminals, which a `Dialect` distinguishes. A *replica* is the client's copy of
 //! the host's screen, and must get equal cells. The user's real terminal must only look the same ([`crate::Renderer`]).
-//! `canvas` decides how to draw a frame (scroll, clear, rows), `edit` how to draw a row (perhaps by moving cells), and
-//! `line` which cells to write. `brush` writes the bytes, and tracks the state of the receiving terminal.
+//! `canvas` decides how to draw a frame (scroll, clear, rows). `edit` decides how to draw a row (perhaps by moving
+//! cells), and `line` which cells to write. `brush` writes the bytes, and tracks the state of the receiving terminal.
 //!
 //! A diff to a replica carries every field of [`Screen`], with these exceptions:
 //! - with [`Vocabulary::Stock`], the state that a stock Mosh client's screen cannot hold;

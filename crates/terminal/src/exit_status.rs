@@ -51,8 +51,8 @@ impl ExitStatus {
 }
 
 impl Outside {
-    /// Returns the signal that the session's command gets: SIGTERM after `rove kill`, the same signal after a signal to
-    /// the server, and else SIGHUP.
+    /// Returns the signal that the session's command gets. It is SIGTERM after `rove kill`, the same signal after a
+    /// signal to the server, and else SIGHUP.
     pub const fn signal(self) -> u8 {
         match self {
             Self::Kill => TERMINATE,

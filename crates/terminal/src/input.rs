@@ -1,10 +1,10 @@
 //! Reads the user's bytes as keys, with the meaning of each key to a line editor.
 //!
-//! Terminals encode keys in many ways: one byte, UTF-8, `CSI` and `SS3` sequences with modifiers, ESC before a key for
-//! Alt, kitty's keyboard protocol and xterm's `modifyOtherKeys`. They also send bytes that are not keys: mouse and
-//! focus reports, and answers to queries. This module distinguishes them, and its callers decide the effect of a key.
-//! Sources: xterm's ctlseqs; rxvt's and the Linux console's manual pages for their own function keys; the kitty
-//! keyboard protocol's own page.
+//! Terminals encode keys in many ways. The forms are one byte, UTF-8, `CSI` and `SS3` sequences with modifiers, ESC
+//! before a key for Alt, kitty's keyboard protocol and xterm's `modifyOtherKeys`. They also send bytes that are not
+//! keys: mouse and focus reports, and answers to queries. This module distinguishes them, and its callers decide the
+//! effect of a key. Sources: xterm's ctlseqs; rxvt's and the Linux console's manual pages for their own function keys;
+//! the kitty keyboard protocol's own page.
 
 mod character;
 mod key;

@@ -1,8 +1,8 @@
 //! A terminal emulator whose screen can be snapshotted, compared and drawn.
 //!
 //! [`Terminal`] turns the host's bytes into a [`Screen`]. [`display`] turns the difference between two screens into
-//! bytes for a replica at the other end, and [`Renderer`] into bytes for the user's real terminal. The crate has no I/O
-//! and no clock.
+//! bytes for a replica at the other end. [`Renderer`] turns it into bytes for the user's real terminal. The crate has
+//! no I/O and no clock.
 //!
 //! # Modules, from the bottom up
 //!

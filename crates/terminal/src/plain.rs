@@ -6,10 +6,10 @@
 
 use core::ops::RangeInclusive;
 
-/// The characters that plain text omits: format characters (Unicode 16, General Category Cf, with all of Bidi_Control),
-/// line and paragraph separators (Zl, Zp), and other invisible characters (Default_Ignorable_Code_Point). Plain text
-/// keeps most visible signs that enclose the number after them (Prepended_Concatenation_Mark), and the characters of
-/// [`is_joiner`].
+/// The characters that plain text omits. They are format characters (Unicode 16, General Category Cf, with all of
+/// Bidi_Control), line and paragraph separators (Zl, Zp), and other invisible characters
+/// (Default_Ignorable_Code_Point). Plain text keeps most visible signs that enclose the number after them
+/// (Prepended_Concatenation_Mark), and the characters of [`is_joiner`].
 const LEFT_OUT: [RangeInclusive<char>; 23] = [
     '\u{ad}'..='\u{ad}',       // soft hyphen
     '\u{34f}'..='\u{34f}',     // combining grapheme joiner

@@ -145,8 +145,8 @@ impl Renderer {
             && !settings::wants_alternate_screen(frame, &self.capabilities, self.vocabulary)
     }
 
-    /// Returns the bytes that move the session from the alternate screen to the normal screen, on which lines that
-    /// scroll off enter the terminal's history. Empty unless the whole session is on the alternate screen.
+    /// Returns the bytes that move the session from the alternate screen to the normal screen. Lines that scroll off
+    /// there enter the terminal's history. Empty unless the whole session is on the alternate screen.
     pub fn move_to_history(&mut self) -> Vec<u8> {
         let mut out = Vec::new();
         if self.capabilities.init {

@@ -7,11 +7,11 @@ use rove_terminal::{OscSupport, Renderer, Screen, Size, Terminal, TerminalCapabi
 const ENDLESS_BYTES: usize = (1 << 20) + 1;
 
 /// Most memory a screen of 80x24 may take: its cells and marks, titles and copied text. Chosen: 80 x 24 cells of 16
-/// bytes, each with at most 35 bytes of marks and 24 bytes of overhead, twice because of the hidden screen, and a
-/// megabyte for everything else.
+/// bytes, each with at most 35 bytes of marks and 24 bytes of overhead. The cells count twice because of the hidden
+/// screen, and a megabyte is for everything else.
 const MEMORY_MAX: u64 = 2 * 80 * 24 * (16 + 35 + 24) + (1 << 20);
 
-/// Most memory that links may add to two screens of 80x24: 64 KiB in each row of a replica, which holds old and new
+/// Most memory that links may add to two screens of 80x24: 64 KiB in each row of a replica. A replica holds old and new
 /// links halfway through a diff.
 const LINKS_MEMORY_MAX: u64 = MEMORY_MAX + 2 * 24 * 65_536;
 

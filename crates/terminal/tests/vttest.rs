@@ -1,8 +1,8 @@
 //! The pages of vttest 2.7, and the screens of a real xterm.
 //!
 //! vttest was recorded on a pty of 80x24, where this emulator answered it. The text and the cursor of each page were
-//! compared with those of xterm 379 for the same bytes. docs/terminal.md names the pages that differ, with the reasons.
-//! Pages of 132 columns are shown in a window of that width, which their user would have to make.
+//! compared with those of xterm 379 for the same bytes. The pages that differ are in docs/terminal.md, with the
+//! reasons. Pages of 132 columns are shown in a window of that width, which their user would have to make.
 
 use rove_terminal::display::{self, Vocabulary};
 use rove_terminal::{Screen, Size, Terminal};

@@ -16,7 +16,7 @@ use rustix::net::{RecvAncillaryBuffer, RecvFlags, recvmsg};
 
 use crate::received::{MESSAGE_BYTES, Received};
 
-/// Most messages that one system call returns. Chosen: their memory stays in a processor's cache, and under a flood the
+/// Most messages that one system call returns. Chosen: their memory stays in a processor's cache. Under a flood, the
 /// call itself costs a tenth of the time that its datagrams cost.
 const MESSAGES_PER_CALL: usize = 4;
 
@@ -211,7 +211,7 @@ pub(crate) fn report_path_errors(socket: &UdpSocket, ipv6: bool) -> io::Result<(
 }
 
 /// Sets (`whole`) or clears the don't-fragment bit of datagrams. With the bit, a router drops datagrams that are too
-/// large for the next hop, and the system sends them even if it has learned a smaller path MTU. The system refuses only
+/// large for the next hop. The system sends them even if it has learned a smaller path MTU. The system refuses only
 /// datagrams larger than the MTU of its own interface. Without the bit, routers fragment large datagrams. On an IPv6
 /// socket, this sets the options of both families, because the socket may also send IPv4.
 ///
@@ -233,8 +233,8 @@ pub(crate) fn keep_whole(socket: &UdpSocket, whole: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Sets (`whole`) or clears the don't-fragment bit of datagrams. A socket takes the option of its own family only, so
-/// this leaves the bit of an IPv6 socket's datagrams over IPv4 to the system.
+/// Sets (`whole`) or clears the don't-fragment bit of datagrams. A socket takes the option of its own family only. This
+/// call therefore leaves the bit of an IPv6 socket's datagrams over IPv4 to the system.
 ///
 /// # Errors
 ///

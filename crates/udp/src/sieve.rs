@@ -13,7 +13,7 @@ use crate::socket::ServerSocket;
 /// Time over which other senders' datagrams are counted. Chosen: a few frame intervals.
 const WINDOW: Duration = Duration::from_millis(50);
 /// Most datagrams of other senders in a [`WINDOW`] that do not tighten the filter: 5000 in a second. Chosen: half as
-/// many as the smallest receive buffer of Linux holds, so that a process that pauses for a window loses nothing.
+/// many as the smallest receive buffer of Linux holds. A process that pauses for a window then loses nothing.
 const STRANGERS_MAX: u32 = 250;
 /// Fewest datagrams of other senders in a [`WINDOW`] that keep the filter from being relaxed. Chosen: a relaxed filter
 /// may let twice as many pass, which is still well below [`STRANGERS_MAX`].

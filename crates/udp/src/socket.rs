@@ -21,7 +21,7 @@ const CLIENT_PORTS_MAX: usize = 10;
 const TYPE_OF_SERVICE: u8 = 0x02;
 /// Size of a socket's receive buffer, in bytes. The system also counts its own memory for each datagram: some 770 bytes
 /// for a small datagram and 2300 for a full one. The default size, 208 KiB, is full after 2.7 ms of a flood of 100 000
-/// datagrams a second, and then the peer's datagrams are lost with the rest. No process is sure to run within 2.7 ms.
+/// datagrams a second. Then the peer's datagrams are lost with the rest. No process is sure to run within 2.7 ms.
 /// Chosen: 50 ms of such a flood, docs/bench.md, "Attacks".
 const RECEIVE_BUFFER_BYTES_MAX: usize = 4 * 1024 * 1024;
 
@@ -237,7 +237,7 @@ impl ServerSocket {
     }
 
     /// Sends a datagram as [`send`] does. On Linux an IPv6 socket sends from `local`, if this address is given and this
-    /// computer still has it, because a client may accept datagrams only from the address that it has sent to.
+    /// computer still has it. A client may accept datagrams only from the address that it has sent to.
     ///
     /// # Errors
     ///

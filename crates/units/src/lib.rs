@@ -1,7 +1,7 @@
 //! Time, sizes, rates and randomness: the types that every rove crate shares.
 //!
 //! Nothing here reads a clock or a random source, because the caller passes in each [`Instant`]. Randomness is a pure
-//! function of a [`Seed`], the name of a stream and the number of a draw, so that a run is repeatable to the last bit.
+//! function of a [`Seed`], the name of a stream and the number of a draw. So a run is repeatable to the last bit.
 //!
 //! # Modules
 //!

@@ -1,7 +1,7 @@
 //! Random numbers from distributions that are not uniform.
 //!
 //! The functions use `ln` and `cos` of the platform's C library. A seed gives the same numbers in every run of one
-//! build, but the last digits may differ between builds with different C libraries.
+//! build. The last digits may differ between builds with different C libraries.
 
 use core::f64::consts::TAU;
 

@@ -90,8 +90,8 @@ impl Event {
         }
     }
 
-    /// Returns the event as a line of rove's log: nanoseconds since the start of the run, a word for the event, and its
-    /// fields. `docs/lab.md` lists the words and fields.
+    /// Returns the event as a line of rove's log. The line has nanoseconds since the start of the run, a word for the
+    /// event, and its fields. `docs/lab.md` lists the words and fields.
     pub fn line(&self) -> String {
         let time = self.at.as_nanos();
         match self.kind {

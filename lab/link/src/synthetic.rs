@@ -51,12 +51,12 @@ impl Default for Synthetic {
 
 impl Synthetic {
     /// Makes a trace with random numbers from `chance`. It always has an opportunity at its end, even if the process
-    /// has none there, because the last entry of a trace is its length.
+    /// has none there. The last entry of a trace is its length.
     ///
     /// # Errors
     ///
-    /// Returns an error if the length is below a millisecond or above the 49 days that a trace can count, or if there
-    /// would be more opportunities than a trace may have.
+    /// Returns an error if the length is below a millisecond or above the 49 days that a trace can count. More
+    /// opportunities than a trace may have are an error too.
     pub fn trace(&self, chance: Stream) -> Result<Trace, TraceError> {
         let end = u32::try_from(self.length.as_millis()).map_err(|_| TraceError::TooLong)?;
         let [rates, escapes, deliveries] = [0, 1, 2].map(|part| chance.fork(part));

@@ -1,5 +1,5 @@
-//! Compares the model with known links and emulators: traces to the millisecond, jitter and loss to the statistics of
-//! their distributions, token buckets to the byte.
+//! Compares the model with known links and emulators. It compares traces to the millisecond, jitter and loss to the
+//! statistics of their distributions, token buckets to the byte.
 
 use rove_link::{
     CoDelConfig, Discipline, Distribution, DropCause, EventKind, Link, LinkConfig, Netem, Order,

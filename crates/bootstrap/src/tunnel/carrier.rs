@@ -16,7 +16,7 @@ pub const WINDOW_BYTES_MAX: usize = 32 * 1024;
 /// does not cause the retransmission of a large change.
 const QUEUE_BYTES_MAX: usize = 64 * 1024;
 
-/// Number of arrived bytes after which this end sends credit. Chosen: a quarter of the window, so that typing causes
+/// Number of arrived bytes after which this end sends credit. Chosen: a quarter of the window. Typing then causes
 /// hardly any credit frames, and a full window opens again before all of it has arrived.
 const CREDIT_STEP: usize = WINDOW_BYTES_MAX / 4;
 

@@ -119,7 +119,7 @@ mod tests {
             tracker.acknowledge(at(sent), at(received));
         }
         // The second packet was sent 8 ms and received 16 ms after the first, so the ratio is 108 ms to 100 ms. The
-        // third was received before the second: its gap counts as zero, and its round trip of 98 ms is the least.
+        // third was received before the second. Its gap counts as zero, and its round trip of 98 ms is the least.
         let expected = [
             8.0 / 8.0 * 7.0 / 8.0 + 2.0 / 8.0,
             16.0 / 8.0 * 7.0 / 8.0,

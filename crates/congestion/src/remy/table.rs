@@ -36,8 +36,8 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// Returns [`TableError`] if there are no rules or too many, if an action or a box is not valid, or if boxes
-    /// overlap or leave out a part of the domain.
+    /// Returns [`TableError`] if there are no rules or too many, or if an action or a box is not valid. Boxes that
+    /// overlap or leave out a part of the domain are an error too.
     pub fn new(domain: Domain, rules: Vec<Rule>) -> Result<Self, TableError> {
         if rules.is_empty() {
             return Err(TableError::NoRules);

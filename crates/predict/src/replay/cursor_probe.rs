@@ -55,8 +55,8 @@ impl CursorProbe {
     }
 }
 
-/// Returns how many of `keys` have moved the cursor to its place on `screen`, by the motions that their names suggest,
-/// and the cursor's path. All `keys` have reached the host, in this order. `None` if no number of keys fits.
+/// Returns how many of `keys` have moved the cursor to its place on `screen`, and the cursor's path. The keys' names
+/// suggest the motions. All `keys` have reached the host, in this order. `None` if no number of keys fits.
 pub(super) fn find(
     simulation: &Simulation<'_>,
     keys: &[Key],

@@ -177,8 +177,8 @@ impl Field {
         }
     }
 
-    /// Returns the last position that is known to be input: the cursor, the last typed character, or the start of the
-    /// text's lowest row.
+    /// Returns the last position that is known to be input. It is the cursor, the last typed character, or the start of
+    /// the text's lowest row.
     fn last_row(&self, screen: &Screen, at: Position, layout: Layout, place: u16) -> Position {
         let mut last = at;
         for row in at.row + 1..self.bounds.pane.bottom {
@@ -240,8 +240,8 @@ impl Field {
         start(self) == start(other) && self.prompt.has_text_of(&other.prompt)
     }
 
-    /// Returns the start of the row's text if the cursor is in the indentation, which does not end the input as a gap
-    /// does. Otherwise returns the cursor.
+    /// Returns the start of the row's text if the cursor is in the indentation. The indentation does not end the input
+    /// as a gap does. Otherwise returns the cursor.
     fn behind_indentation(&self, screen: &Screen, at: Position, pane: &Pane) -> Position {
         let is_blank = |column: &u16| base(screen, Position { column: *column, ..at }).is_none();
         if self.kind != Kind::Full || !(self.bounds.left..at.column).all(|column| is_blank(&column))

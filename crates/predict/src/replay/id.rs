@@ -2,8 +2,8 @@
 
 use crate::replay::canvas::mix;
 
-/// Identifies a kind of prompt: a hash of the terminal's modes and of the prompt's text (or only its end), without
-/// numbers and paths.
+/// Identifies a kind of prompt. It is a hash of the terminal's modes and of the prompt's text (or only its end),
+/// without numbers and paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct PromptId(u64);
 

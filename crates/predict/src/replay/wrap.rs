@@ -1,5 +1,5 @@
 //! How input continues after the end of its row. In most line editors it continues in the first column of the pane's
-//! next row, to which the cursor moves as soon as a row is full. Other programs differ. So nothing is shown beyond the
+//! next row. The cursor moves there as soon as a row is full. Other programs differ. So nothing is shown beyond the
 //! right edge at a kind of prompt until a screen there has shown how its input continues.
 
 use crate::replay::evidence::Share;

@@ -74,8 +74,8 @@ const MODE_NAMES: [(EditorMode, &[&str]); 3] = [
     ),
 ];
 
-/// Returns the mode that an editor shows at the lower edge of its window or of the screen: vi's `-- INSERT --`, a bar
-/// that begins with the name, or Emacs's `Ovwrt`. `None` if no mode is shown.
+/// Returns the mode that an editor shows at the lower edge of its window or of the screen. The forms are a bar that
+/// begins with the name, vi's `-- INSERT --`, and Emacs's `Ovwrt`. `None` if no mode is shown.
 pub(crate) fn editor_mode(screen: &Screen, pane: &Pane) -> Option<EditorMode> {
     let rows = screen.size().rows();
     let window = pane.bottom.saturating_sub(1)..pane.bottom.saturating_add(MODE_ROWS).min(rows);

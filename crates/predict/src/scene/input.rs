@@ -31,7 +31,7 @@ pub(crate) fn input_end(screen: &Screen, at: Position, right: u16) -> u16 {
 }
 
 /// Returns the columns of a suggestion. `None` if there is none. A suggestion begins at the cursor, ends before two
-/// blanks and has one colour: grey or, if `typed` is given, another colour than typed text.
+/// blanks and has one colour. The colour is grey or, if `typed` is given, another colour than typed text.
 ///
 /// A grey suggestion may begin with a blank or follow one. Text in another colour may be a word that a highlighter has
 /// coloured. So it counts as a suggestion only if it directly follows a character.
@@ -92,7 +92,7 @@ fn ground_end(row: &[Cell], columns: &Range<usize>, start: usize) -> Option<usiz
     (!is_text).then_some(end)
 }
 
-/// Returns the columns of a highlight at the cursor: a bracket, a search match, or a drawn cursor, on another
+/// Returns the columns of a highlight at the cursor. It is a bracket, a search match, or a drawn cursor, on another
 /// background than the field around it. `None` if there is none. A field, unlike a highlight, is longer than its text.
 fn mark(row: &[Cell], columns: &Range<usize>, start: usize) -> Option<Range<usize>> {
     let background_at = |column: usize| Background::of(&row[column]);

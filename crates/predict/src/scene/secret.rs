@@ -5,8 +5,8 @@ use rove_terminal::{Cell, Position, Screen};
 use super::row::{cells, characters, is_blank};
 
 /// Words, or parts of words, in prompts that ask for a secret, in lower case. Source: the prompts of sudo, login,
-/// passwd, ssh, gpg, git and web services, and "password" in the languages to which systems are translated, or its stem
-/// if it is inflected.
+/// passwd, ssh, gpg, git and web services. The list also has "password" in the languages to which systems are
+/// translated, or its stem if it is inflected.
 #[rustfmt::skip]
 const WORDS: [&str; 72] = [
     "password", "passphrase", "pass phrase", "passcode", "secret", "verification", "one-time", "authenticator",
@@ -37,8 +37,8 @@ const PROMPT_BYTES_MAX: usize = 512;
 /// prompt.
 const MENTION_ROWS: u16 = 3;
 
-/// Returns whether the text left of the cursor asks for a secret: it ends like a question, and contains one of the
-/// words. The text may begin in a row above, if that row and those after it are full.
+/// Returns whether the text left of the cursor asks for a secret. Such a text ends like a question, and contains one of
+/// the words. The text may begin in a row above, if that row and those after it are full.
 pub fn asks_for_secret(screen: &Screen, at: Position) -> bool {
     let row = cells(screen, at.row);
     let left = &row[..usize::from(at.column).min(row.len())];

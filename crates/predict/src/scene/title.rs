@@ -14,7 +14,7 @@ const WORDS_MIN: usize = 2;
 const TITLE_CHARACTERS_MAX: usize = 256;
 
 /// Returns whether the text in `columns` of a row contains at least two of the names in the window's title (user, host
-/// and path), as in the title `ada@mill: ~/src` and the prompt `ada@mill:~/src$`.
+/// and path). An example is the title `ada@mill: ~/src` with the prompt `ada@mill:~/src$`.
 pub(crate) fn is_titled(screen: &Screen, row: u16, columns: Range<u16>) -> bool {
     let cells = cells(screen, row);
     let end = usize::from(columns.end).min(cells.len());

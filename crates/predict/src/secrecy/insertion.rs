@@ -17,7 +17,7 @@ pub(crate) struct Window {
 
 /// The evidence that an editor inserts and echoes the characters that are typed in a window.
 ///
-/// A mode line alone proves nothing: a killed editor leaves its line on the screen, and other text may look like one.
+/// A mode line alone proves nothing. A killed editor leaves its line on the screen, and other text may look like one.
 /// Three facts together permit characters before their echo. The mode line appeared while the cursor was in the window.
 /// A character was echoed there under such a line. Since then, the cursor was in no other window, and in no row with
 /// text left of it. Another program may ask there.

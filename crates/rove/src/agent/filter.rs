@@ -51,8 +51,8 @@ pub(crate) struct Filter {
     asks: bool,
     /// Whether ssh has bound the connection to the host's key (`session-bind`).
     is_bound: bool,
-    /// Bytes from the host that have not been passed on: an incomplete request, or requests that wait for the user's
-    /// decision or the agent's answer.
+    /// Bytes from the host that have not been passed on. They are an incomplete request, or requests that wait for the
+    /// user's decision or the agent's answer.
     request: Vec<u8>,
     answer: Vec<u8>,
     state: State,

@@ -52,8 +52,8 @@ pub(crate) enum BuildError {
 }
 
 impl Build {
-    /// Finds the program to copy to a host of this platform: the file that the user named, else the running program,
-    /// else a file from the folders of builds.
+    /// Finds the program to copy to a host of this platform. It is the file that the user named, else the running
+    /// program, else a file from the folders of builds.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
 //! The computer and boot to which a record belongs. A key whose record is missing is removed only if the record was
-//! certainly here, because another computer may still have it on a shared disk.
+//! certainly here. Another computer may still have the key on a shared disk.
 
 use std::ffi::OsStr;
 use std::fs;

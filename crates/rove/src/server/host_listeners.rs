@@ -32,7 +32,7 @@ const LISTENERS_MAX: usize = 32;
 const KEPT: Duration = Duration::from_secs(60);
 
 /// Most connections that a session's listeners on the host accept in a second. Chosen: half of the streams that a
-/// client accepts in a second, because two such bursts may fall into a client's second.
+/// client accepts in a second. Two such bursts may fall into a client's second.
 const ACCEPTED_MAX: u32 = 50;
 
 /// The period of [`ACCEPTED_MAX`], and the pause after `accept` has failed for lack of a descriptor.

@@ -72,8 +72,8 @@ impl Wire {
         self.sieve.poll_timeout()
     }
 
-    /// Sends all datagrams that the session has. When the server begins to linger, opens the handover socket first,
-    /// because the client may at once start another session, which needs a port.
+    /// Sends all datagrams that the session has. When the server begins to linger, opens the handover socket first. The
+    /// client may at once start another session, which needs a port.
     pub(super) fn send(&mut self, now: Instant, session: &mut Server) {
         while let Some(transmit) = session.poll_transmit(now) {
             if session.lingers_until().is_some()

@@ -1,4 +1,4 @@
-//! The host's end of a tunnel (`rove tunnel PORT`): moves datagrams between standard input and output, which ssh
+//! The host's end of a tunnel (`rove tunnel PORT`). It moves datagrams between standard input and output, which ssh
 //! carries, and the server's UDP port.
 
 use std::io;

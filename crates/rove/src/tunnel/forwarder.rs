@@ -1,4 +1,4 @@
-//! The program on a jump host (`rove tunnel forward`): relays datagrams between a client and its server by UDP while
+//! The program on a jump host (`rove tunnel forward`). It relays datagrams between a client and its server by UDP while
 //! the client's ssh lasts.
 
 use std::env;

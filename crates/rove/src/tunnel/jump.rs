@@ -221,8 +221,8 @@ impl Jump {
     }
 }
 
-/// Returns the addresses at which a forwarder may be reached: those of the jump host's name, and the address at which
-/// ssh reached its sshd. The server's own addresses are left out, even if the jump host names them.
+/// Returns the addresses at which a forwarder may be reached. They are those of the jump host's name, and the address
+/// at which ssh reached its sshd. The server's own addresses are left out, even if the jump host names them.
 fn addresses(call: &JumpCall, ends: &Ends, servers: &[SocketAddr]) -> Vec<SocketAddr> {
     let mut found: Vec<SocketAddr> = Vec::new();
     for address in call.addresses.iter().copied().chain(ends.address) {

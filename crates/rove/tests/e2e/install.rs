@@ -16,8 +16,8 @@ use crate::support::{
 /// A host without rove and mosh-server.
 const EMPTY: Far = Far { shell: "sh", programs: &[], profile: "", banner: "" };
 
-/// C source of a static program that executes the rove under test, because that rove is not static if cargo builds it
-/// for glibc. The version of the build follows the mark.
+/// C source of a static program that executes the rove under test. That rove is not static if cargo builds it for
+/// glibc. The version of the build follows the mark.
 const STUB: &str = r#"
 #include <unistd.h>
 const char mark[] = "\001rove-build VERSION\001";

@@ -1,4 +1,4 @@
-//! Logins that call back: a browser connects to a port that the user opened here, and reaches a program on the host.
+//! Logins that call back. A browser connects to a port that the user opened here, and reaches a program on the host.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};

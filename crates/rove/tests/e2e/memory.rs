@@ -125,7 +125,7 @@ fn the_round_keys_are_those_of_the_standard() {
 }
 
 /// Returns how often a round key must be in the memory. The first and the last round key are in the schedules for
-/// sealing and for opening, and every other key is in one of them. Without AES instructions, keys have another form.
+/// sealing and for opening. Every other key is in one of them. Without AES instructions, keys have another form.
 fn expected(round: usize) -> usize {
     #[cfg(target_arch = "x86_64")]
     let is_plain = std::arch::is_x86_feature_detected!("aes");

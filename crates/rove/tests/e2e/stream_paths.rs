@@ -163,7 +163,7 @@ fn a_copy_goes_from_udp_that_has_died_to_ssh_and_loses_nothing() {
 }
 
 /// Makes a copy and asserts that it is complete. Returns the number of logins, or 0 if the copy did not end before UDP
-/// passed again, or `None` if no border can be made.
+/// passed again. The result is `None` if no border can be made.
 fn copy_from_udp_to_ssh() -> Option<usize> {
     let scratch = Scratch::new();
     let ended = |border: &Border| scratch.path(&format!("ended-{}", border.port));

@@ -7,8 +7,8 @@
 use rove_units::{Duration, Instant};
 
 /// How long after the first request to end the session a further request counts as the same request. Chosen: a shell
-/// whose terminal is closed sends SIGHUP twice, a few milliseconds apart, and nobody types the escape key and a dot
-/// twice in that time. A server that can be reached has answered by then.
+/// whose terminal is closed sends SIGHUP twice, a few milliseconds apart. Nobody types the escape key and a dot twice
+/// in that time. A server that can be reached has answered by then.
 const SAME_REQUEST: Duration = Duration::from_millis(250);
 
 /// When the user first asked for the end, and whether a second request ends the session at once.

@@ -1,7 +1,7 @@
 //! The record for a Mosh server (stock): all that the next client needs to continue under the same key.
 //!
-//! Before the client sends a datagram, the record holds every fact that the datagram relies on: reserved numbers,
-//! received states, throwaway numbers and keys.
+//! Before the client sends a datagram, the record holds every fact that the datagram relies on. Such facts are reserved
+//! numbers, received states, throwaway numbers and keys.
 
 use rove_ssp::{Capabilities, Object, ReceivedDiff, StateNum};
 

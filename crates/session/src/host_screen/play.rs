@@ -7,7 +7,7 @@ use crate::message::{RESIZE, first_instruction, member, read_resize, refused, st
 use crate::part::{Replica, Work};
 use crate::parts::Parts;
 
-/// Maximum number of resizes in one diff of the screen. Chosen: Mosh 1.4.0 writes one; without a bound a small diff
+/// Maximum number of resizes in one diff of the screen. Chosen: Mosh 1.4.0 writes one. Without a bound, a small diff
 /// could make the client build a huge screen again and again.
 pub(super) const RESIZES_MAX: usize = 16;
 

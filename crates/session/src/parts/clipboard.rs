@@ -27,7 +27,7 @@ pub(crate) const PIECE_MAX: usize = 8 * 1024;
 pub(crate) const WINDOW_MAX: usize = 4 * PIECE_MAX;
 
 /// Smallest window, in bytes: at the start, and after any number of losses. Chosen: a quarter of a second of 128
-/// kbit/s, so that the queue of a slow line does not grow faster than the measured round-trip time shows.
+/// kbit/s. The queue of a slow line then does not grow faster than the measured round-trip time shows.
 const WINDOW_MIN: usize = 4 * 1024;
 
 /// Divisor of the window's steps: it grows by a quarter of the newly acknowledged text, and shrinks by a quarter of
@@ -316,7 +316,7 @@ impl Outbox {
     ///
     /// Publishes a further piece once the last piece was sent, if less than a window is unacknowledged. `known` is the
     /// state that the client has acknowledged. After a loss (`is_overdue`), the published text fits into one datagram
-    /// with the screen, so that a key's echo never waits for text that is sent again.
+    /// with the screen. A key's echo then never waits for text that is sent again.
     pub(crate) fn flush(&mut self, known: &Clipboard, sent: StateNum, is_overdue: bool) -> bool {
         let newest = &mut self.newest;
         let acknowledged = newest.acknowledged(known);

@@ -32,7 +32,7 @@ const WRAPS: u32 = 6;
 const MEMBER_LINES_MAX: usize = 128;
 
 /// Maximum number of cells, with blank ones, of the scrolled-off lines that a server state holds. Chosen: twice the
-/// cells that the server sends before an acknowledgment, see [`outbox`]; that is 32 MiB if no cell is blank.
+/// cells that the server sends before an acknowledgment, see [`outbox`]. This is 32 MiB if no cell is blank.
 const CELLS_MAX: usize = 2 * 1024 * 1024;
 
 /// Memory limit of the scrolled-off lines of a server state, in bytes. Chosen: as much as [`outbox`] sends before an

@@ -7,7 +7,7 @@ use rove_units::{Duration, Instant};
 use crate::wish::SizeRule;
 
 /// Shortest time between two changes of size because another client types. Chosen: each change costs every client a
-/// whole screen and every program a redraw, and two users who type in turns would cause a change with each key.
+/// whole screen and every program a redraw. Two users who type in turns would cause a change with each key.
 const TYPIST_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The size rule, the own client's window and the client that typed last, which together decide the session's size.

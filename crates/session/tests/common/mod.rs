@@ -121,8 +121,8 @@ pub fn far_with(config: ServerConfig) -> ServerEnd {
     ServerEnd::new(config, Reader::default(), Instant::ZERO)
 }
 
-/// Returns the configuration of a rove client that costs most work and memory: all predictions, and a terminal of this
-/// size that supports everything that rove knows.
+/// Returns the configuration of a rove client that costs most work and memory. It has all predictions, and a terminal
+/// of this size that supports everything that rove knows.
 pub fn busiest_client(size: Size) -> ClientConfig {
     let capabilities = TerminalCapabilities {
         osc: OscSupport { any: true, window: true, ..OscSupport::default() },

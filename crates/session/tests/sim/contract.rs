@@ -1,4 +1,4 @@
-//! The promises to users, in virtual time: keys arrive once, a notice reports silence, an idle session is quiet, and
+//! The promises to users, in virtual time. Keys arrive once, a notice reports silence, an idle session is quiet, and
 //! strangers at a server's port change nothing.
 
 use core::net::SocketAddr;

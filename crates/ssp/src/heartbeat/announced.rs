@@ -46,8 +46,8 @@ impl AnnouncedHeartbeat {
         self.until
     }
 
-    /// Returns the time until which the server counts as receiving this end's datagrams: the end of the present long
-    /// pause, or of the last one.
+    /// Returns the time until which the server counts as receiving this end's datagrams. The time is the end of the
+    /// present long pause, or of the last one.
     pub(crate) fn kept_until(&self) -> Option<Instant> {
         self.until.filter(|_| self.is_long).or(self.kept_until)
     }

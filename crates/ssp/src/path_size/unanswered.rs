@@ -14,7 +14,7 @@ use crate::send_timing::SendTiming;
 const TRIES_MIN: usize = 2;
 
 /// Unanswered sends at which the size of datagrams is blamed at any loss. Chosen: at 29 % loss, so many sends of four
-/// datagrams get no answer less than twice in a thousand times, even if no fragment counts for the next try.
+/// datagrams get no answer less than twice in a thousand times. This holds even if no fragment counts for the next try.
 const TRIES_MAX: usize = 32;
 
 /// Replaces [`TRIES_MAX`] while no loss reports of the peer arrive either, as happens if both ends send only large

@@ -1,6 +1,6 @@
 //! Longer waits between large instructions that the peer does not acknowledge.
 //!
-//! A large instruction may be lost again and again, or the peer may refuse it for a time because its own program does
+//! A large instruction may be lost again and again. The peer may also refuse it for a time because its own program does
 //! not read. The sender cannot distinguish these cases. Loss lasts for seconds and a refusal may last for hours. So the
 //! longer the tries stay unanswered, the rarer they become.
 

@@ -2,7 +2,7 @@
 
 use rove_units::{Bytes, Duration, Instant};
 
-/// Bytes that the budget grows by each second, headers included. Chosen: 5 % of a path of 512 kbit/s; a user who types
+/// Bytes that the budget grows by each second, headers included. Chosen: 5 % of a path of 512 kbit/s. A user who types
 /// five keys a second at 29 % loss needs about 3 kB/s for repeated contents.
 pub(super) const PER_SECOND: u64 = 3_200;
 

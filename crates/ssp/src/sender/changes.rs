@@ -4,7 +4,7 @@
 use rove_units::{Duration, Instant};
 
 /// Longest time between two changes that count as made by a held key. Chosen: keyboards repeat a key 25 to 33 times a
-/// second, and hardly anybody types two keys in so short a time.
+/// second. Hardly anybody types two keys in so short a time.
 const HELD_INTERVAL_MAX: Duration = Duration::from_millis(45);
 
 /// Minimum number of waiting changes that count as made by a held key. Chosen: docs/timing.md, "A key that is held";

@@ -231,8 +231,8 @@ impl DeliveryEstimate {
         best
     }
 
-    /// Returns the states whose diffs are compared with the diff from the known state: the newest state, and the newest
-    /// that the peer probably holds.
+    /// Returns the states whose diffs are compared with the diff from the known state. They are the newest state, and
+    /// the newest that the peer probably holds.
     fn candidates(&self, now: Instant, timing: &SendTiming) -> Vec<(StateNum, f64)> {
         let chances = self.chances_at(now, timing);
         let newest = chances.last().copied();

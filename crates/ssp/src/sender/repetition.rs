@@ -51,7 +51,7 @@ const SECOND_MIN: Duration = Duration::from_millis(5);
 const SECOND_MAX: Duration = Duration::from_millis(40);
 
 /// Shortest round trip at which contents that followed others within a round trip are copied only after a frame
-/// interval. Newer contents can then replace the copy. Chosen: docs/timing.md, "Repetition"; on shorter paths copies
+/// interval. Newer contents can then replace the copy. Chosen: docs/timing.md, "Repetition". On shorter paths copies
 /// are a smaller part of the bytes, and the wait is a larger part of the time.
 const FOLLOWED_SRTT_MIN: Duration = Duration::from_millis(200);
 

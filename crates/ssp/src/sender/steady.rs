@@ -4,8 +4,8 @@
 //! it. By the rules of Mosh 1.4.0 (stock), frames (sent diffs) are half a round trip apart. After a lost frame the peer
 //! keeps an old screen for another half round trip, or until a timeout if the next frame starts from the lost one. On a
 //! path that loses datagrams, the next frame is sent sooner, within a budget of bytes. It starts from the state whose
-//! diff is worth most ([`ReferencePolicy::Bayesian`]). This is mostly the known receiver state, so that a lost frame
-//! does not affect others. Keys and their answers keep their own pace, and so do paths without loss or with a queue.
+//! diff is worth most ([`ReferencePolicy::Bayesian`]). This is mostly the known receiver state. A lost frame then does
+//! not affect others. Keys and their answers keep their own pace, and so do paths without loss or with a queue.
 //!
 //! [`ReferencePolicy::Bayesian`]: crate::ReferencePolicy::Bayesian
 

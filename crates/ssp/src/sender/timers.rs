@@ -51,8 +51,8 @@ impl<L: Object> Sender<L> {
             && self.sent.unacknowledged_since().is_none()
     }
 
-    /// Returns whether the kept instruction (of several fragments) may be repeated: no acknowledgment newer than the
-    /// instruction's own is due, and the peer is not shutting down.
+    /// Returns whether the kept instruction (of several fragments) may be repeated. It may if no acknowledgment newer
+    /// than the instruction's own is due, and the peer is not shutting down.
     pub(super) fn may_repeat(&self, now: Instant, timing: &SendTiming) -> bool {
         let is_ack_due = self.wanted_ack_due(now, timing).is_some_and(|due| due <= now);
         self.acks.num != StateNum::SHUTDOWN && !is_ack_due

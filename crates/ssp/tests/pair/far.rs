@@ -11,8 +11,8 @@ use crate::pair::{Fate, Pair, agree, ms, pair_with};
 /// A round trip in ms.
 const ROUND_TRIP: u64 = 5_000;
 
-/// Maximum number of datagrams for one keystroke between two ends that know the round-trip time: the keystroke, its
-/// echo, and an acknowledgment of each.
+/// Maximum number of datagrams for one keystroke between two ends that know the round-trip time. They are the
+/// keystroke, its echo, and an acknowledgment of each.
 const DATAGRAMS_OF_A_KEY: usize = 4;
 
 /// Returns two ends after eight keystrokes, each answered by an echo.

@@ -19,7 +19,7 @@ impl Grid {
         if self.screen.cursor.column >= self.region.left { self.region.left } else { 0 }
     }
 
-    /// Returns the column at which text and motions to the right stop: the right margin, or the last column for a
+    /// Returns the column at which text and motions to the right stop. It is the right margin, or the last column for a
     /// cursor right of this margin.
     pub(crate) const fn line_end(&self) -> u16 {
         let last = self.columns() - 1;

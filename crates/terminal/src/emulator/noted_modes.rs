@@ -44,10 +44,10 @@ const KEPT_ANSI: [u16; 2] = [2, 12];
 const SET_AT_START: [Mode; 6] =
     [Ansi(12), Private(35), Private(1010), Private(1034), Private(1035), Private(1040)];
 
-/// The modes that programs cannot change: two lists of modes that are always reset, and a list of modes that are always
-/// set. Source: xterm 379 as observed for the ANSI modes, 8, 14 and 46. The others follow from the emulator: it has no
-/// toolbar (10), no Tektronix window (38), no graphics printer (43), no images (80, 1070, 8452) and no menu for the
-/// blinking cursor (13). Programs can always use the alternate screen (1046).
+/// The modes that programs cannot change. They are two lists of modes that are always reset, and a list of modes that
+/// are always set. Source: xterm 379 as observed for the ANSI modes, 8, 14 and 46. The others follow from the emulator.
+/// It has no toolbar (10), no Tektronix window (38), no graphics printer (43), no images (80, 1070, 8452) and no menu
+/// for the blinking cursor (13). Programs can always use the alternate screen (1046).
 const FIXED_ANSI: [u16; 13] = [1, 3, 5, 7, 10, 11, 13, 14, 15, 16, 17, 18, 19];
 const FIXED_PRIVATE: [u16; 8] = [8, 10, 13, 38, 43, 46, 80, 8452];
 const FIXED_PRIVATE_SET: [u16; 3] = [14, 1046, 1070];

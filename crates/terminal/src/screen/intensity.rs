@@ -15,8 +15,8 @@ struct Curve {
 /// Difference of neighbouring component values in a [`Curve`].
 const STEP: f64 = 5.0;
 
-// Source: libX11's profile of a screen that has none (a 19-inch Tektronix monitor). xterm 379 gave the same components
-// for 1196 of 1200 intensities, and neighbouring ones for the others.
+// Source: libX11's profile of a screen that has none (a 19-inch Tektronix monitor). With xterm 379, 1196 of 1200
+// intensities had the same components, and the others neighbouring ones.
 const RED: Curve = Curve {
     floor: 9,
     millionths: &[

@@ -315,7 +315,7 @@ fn checksums_can_be_had_in_other_ways() {
     }
 }
 
-/// The answers are those of xterm 379, with two exceptions: bold text is reported in its colour and not in the bright
+/// The answers are those of xterm 379, with two exceptions. Bold text is reported in its colour and not in the bright
 /// one, and xterm does not know some renditions.
 #[test]
 fn renditions_are_told_in_the_form_of_xterm() {

@@ -66,7 +66,7 @@ fn cell(screen: &Screen, row: u16, column: u16) -> Cell {
 }
 
 /// Describes the look of a cell: `b` bold, `f` faint, `i` italic, `k` blinking, `r` reversed, `h` hidden, `s` struck
-/// out, `o` overlined, `u` underlined with the number of its kind unless it is straight, then the colours.
+/// out, and `o` overlined. `u` is underlined, with the number of its kind unless it is straight. The colours follow.
 fn paint(cell: Cell) -> String {
     let letters = [
         (Attributes::BOLD, 'b'),

@@ -5,7 +5,7 @@ use rove_terminal::{Attributes, Position, Size};
 use super::rig::{Program, Rig};
 use crate::policy::Preference;
 
-/// A prompt in a box, as Ink draws it: each key redraws all of it, and the terminal's hidden cursor is below it.
+/// A prompt in a box, as Ink draws it. Each key redraws all of it, and the terminal's hidden cursor is below it.
 #[derive(Default)]
 struct Chat {
     text: String,

@@ -161,7 +161,7 @@ pub(super) const fn no_host(name: ProgramName) -> &'static str {
 
 /// Refuses an empty host, and a host that ssh would read as an option. ssh's command line has no `--` in front of the
 /// host. Under the name `rove`, also refuses `@host` and `user@`. With `user@`, ssh would run rove's proxy command
-/// without a host. Under that name, the host may also contain no characters that a shell interprets. ssh older than
+/// without a host. Under that name, the host may also contain no characters that a shell interprets. An ssh older than
 /// OpenSSH 9.6 passes them to the shell that runs the proxy command.
 pub(super) fn check_host(name: ProgramName, host: &OsStr) -> Result<(), UsageError> {
     let text = host.to_string_lossy();

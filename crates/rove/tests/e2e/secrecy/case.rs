@@ -60,8 +60,8 @@ pub(super) struct Case {
     /// Whether the client runs with `--predict=always`, which shows predictions after fewer proofs.
     pub(super) is_always: bool,
     /// How many letters at the beginning of the secret may be shown, because no client can know better (SECURITY.md).
-    /// In such a case, the program stops its echo within a line and without a sign, or it asks with the prompt of the
-    /// shell that started it, or in an editor's mode.
+    /// In such a case, the program stops its echo within a line and without a sign. In another case, it asks with the
+    /// prompt of the shell that started it, or in an editor's mode.
     pub(super) excused: usize,
 }
 

@@ -70,8 +70,8 @@ pub(crate) fn answered(call: &Invocation) -> Output {
 /// Most examinations of a host until the doctor's report is as wanted.
 const EXAMINATIONS_MAX: usize = 5;
 
-/// Repeats an examination by the doctor until its report is as wanted, because on a busy computer the doctor's few
-/// seconds may be too short. Returns the last report.
+/// Repeats an examination by the doctor until its report is as wanted. On a busy computer the doctor's few seconds may
+/// be too short. Returns the last report.
 pub(crate) fn examined_until<R>(examine: impl Fn() -> R, is_wanted: impl Fn(&R) -> bool) -> R {
     let mut report = examine();
     for _ in 1..EXAMINATIONS_MAX {
