@@ -43,27 +43,26 @@ struct Scenario {
     is_shown: bool,
 }
 
+/// A quick user at a shell's prompt is half a second ahead of the answers.
+const QUICK: Scenario = Scenario {
+    names: ["a key", "a screen"],
+    ahead: 5,
+    at_once: 1,
+    keys: 10_001,
+    start: "$ ",
+    key: |number| line_key(number, 100),
+    answer: echo,
+    is_shown: true,
+};
+
 const SCENARIOS: [Scenario; 4] = [
-    // A quick user is half a second ahead of the answers.
-    Scenario {
-        names: ["a key", "a screen"],
-        ahead: 5,
-        at_once: 1,
-        keys: 10_001,
-        start: "$ ",
-        key: |number| line_key(number, 100),
-        answer: echo,
-        is_shown: true,
-    },
+    QUICK,
     Scenario {
         names: ["a key behind 100", "a screen before 100"],
         ahead: 100,
-        at_once: 1,
         keys: 2_001,
-        start: "$ ",
         key: |number| line_key(number, 190),
-        answer: echo,
-        is_shown: true,
+        ..QUICK
     },
     // A paste with as many characters as fit on the line.
     Scenario {

@@ -30,9 +30,8 @@ impl ClosedPort {
     #[expect(clippy::new_without_default, reason = "a port is no default")]
     pub fn new() -> Self {
         let socket = bound((Ipv4Addr::LOCALHOST, 0).into()).expect("there are free ports");
-        let address = getsockname(&socket).expect("a bound socket has an address");
-        let address = SocketAddr::try_from(address).expect("it is one of IPv4");
-        Self { number: address.port(), _socket: socket }
+        let address = SocketAddr::try_from(getsockname(&socket).expect("it is bound"));
+        Self { number: address.expect("it is one of IPv4").port(), _socket: socket }
     }
 }
 

@@ -228,6 +228,7 @@ impl Stage<'_> {
         let first = performance.first.context("a recording has keys")?;
         let offered = self.testbed.offered();
         let took = end.saturating_since(first.at);
+        let seconds = took.as_secs_f64().max(1e-3);
         let costs = cost::since(self.testbed, &usages)?;
         let judge = &performance.judge;
         Ok(Played {
@@ -244,7 +245,7 @@ impl Stage<'_> {
             costs,
             hung_after,
             film: performance.film,
-            bulk_rate: bulk.map(|bulk| rate(bulk.received() - first.bulk, took)),
+            bulk_rate: bulk.map(|bulk| to_float(bulk.received() - first.bulk) * 8.0 / seconds),
             took,
             invalid: Vec::new(),
         })
@@ -374,10 +375,6 @@ fn shows(screen: &Screen, text: &[u8]) -> bool {
     let cursor = screen.cursor();
     let is_right = (cursor.row, usize::from(cursor.column)) == (0, text.len());
     is_right && screen.row_text(0).as_bytes() == text
-}
-
-fn rate(bytes: u64, time: Duration) -> f64 {
-    to_float(bytes) * 8.0 / time.as_secs_f64().max(1e-3)
 }
 
 /// Refuses a recording with Ctrl-^, which a client would take for the start of its own commands.
