@@ -1,6 +1,6 @@
 //! Asks the user questions on the terminal.
 
-use std::io::{self, BufRead, IsTerminal, Read as _, Write};
+use std::io::{self, BufRead, IsTerminal, Write};
 
 use crate::messages::wrapped_for;
 
@@ -15,27 +15,20 @@ pub(crate) fn can_be_asked() -> bool {
 /// Asks a question, and returns whether the answer is yes. Enter without a text means `is_usual`. Any other answer
 /// means no. Without a terminal the result is `false`.
 pub(crate) fn ask(question: &str, is_usual: bool) -> bool {
-    if !can_be_asked() {
-        return false;
-    }
-    let mut stderr = io::stderr();
     let answers = if is_usual { "Y/n" } else { "y/N" };
-    let text = wrapped_for(&stderr, "rove", &format!("{question} [{answers}] "));
-    let asked = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
-    asked.is_ok() && is_yes(io::stdin().lock(), is_usual)
+    answer_to(&format!("{question} [{answers}] ")).is_some_and(|answer| is_yes(&answer, is_usual))
 }
 
 /// Asks for a number from 1 to `count`, and returns the index of the choice, from 0. Returns `None` for any other
 /// input, and without a terminal.
 pub(crate) fn choose(question: &str, count: usize) -> Option<usize> {
-    number(&answer_to(&format!("{question} [1-{count}] "))?, count)
+    choose_or_enter(&format!("{question} [1-{count}] "), count).flatten()
 }
 
 /// Asks like [`choose`], but also accepts Enter without a number, for which it returns `Some(None)`.
 pub(crate) fn choose_or_enter(question: &str, count: usize) -> Option<Option<usize>> {
     let answer = answer_to(question)?;
-    let is_enter = matches!(answer.as_slice(), b"\n" | b"\r\n");
-    if is_enter { Some(None) } else { number(&answer, count).map(Some) }
+    if is_enter(&answer) { Some(None) } else { number(&answer, count).map(Some) }
 }
 
 /// Asks, and returns the line that the user types. `None` without a terminal.
@@ -46,9 +39,17 @@ fn answer_to(question: &str) -> Option<Vec<u8>> {
     if !is_asked || stderr.flush().is_err() {
         return None;
     }
-    let mut answer = Vec::new();
-    io::stdin().lock().take(ANSWER_BYTES_MAX).read_until(b'\n', &mut answer).ok()?;
-    Some(answer)
+    line(io::stdin().lock())
+}
+
+fn line(input: impl BufRead) -> Option<Vec<u8>> {
+    let mut line = Vec::new();
+    input.take(ANSWER_BYTES_MAX).read_until(b'\n', &mut line).ok()?;
+    Some(line)
+}
+
+fn is_enter(answer: &[u8]) -> bool {
+    matches!(answer, b"\n" | b"\r\n")
 }
 
 fn number(answer: &[u8], count: usize) -> Option<usize> {
@@ -56,12 +57,9 @@ fn number(answer: &[u8], count: usize) -> Option<usize> {
     number.checked_sub(1).filter(|index| *index < count)
 }
 
-fn is_yes(input: impl BufRead, is_usual: bool) -> bool {
-    let mut answer = Vec::new();
-    let read = input.take(ANSWER_BYTES_MAX).read_until(b'\n', &mut answer);
-    let is_enter = is_usual && matches!(answer.as_slice(), b"\n" | b"\r\n");
-    let answer = answer.trim_ascii().to_ascii_lowercase();
-    read.is_ok() && (is_enter || matches!(answer.as_slice(), b"y" | b"yes"))
+fn is_yes(answer: &[u8], is_usual: bool) -> bool {
+    let words = answer.trim_ascii().to_ascii_lowercase();
+    is_usual && is_enter(answer) || matches!(words.as_slice(), b"y" | b"yes")
 }
 
 #[cfg(test)]
@@ -95,12 +93,13 @@ mod tests {
             ("yep\n", false),
             ("n\ny\n", false),
         ] {
-            assert_eq!(is_yes(answer.as_bytes(), false), yes, "{answer:?}");
+            let read = line(answer.as_bytes()).unwrap();
+            assert_eq!(is_yes(&read, false), yes, "{answer:?}");
             let is_enter = answer == "\n";
-            assert_eq!(is_yes(answer.as_bytes(), true), yes || is_enter, "{answer:?}");
+            assert_eq!(is_yes(&read, true), yes || is_enter, "{answer:?}");
         }
         let long = " ".repeat(usize::try_from(ANSWER_BYTES_MAX).unwrap());
-        assert!(!is_yes(format!("{long}y\n").as_bytes(), true));
-        assert!(is_yes(format!("{}y\n", &long[1..]).as_bytes(), false));
+        assert!(!is_yes(&line(format!("{long}y\n").as_bytes()).unwrap(), true));
+        assert!(is_yes(&line(format!("{}y\n", &long[1..]).as_bytes()).unwrap(), false));
     }
 }
