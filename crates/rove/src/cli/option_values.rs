@@ -2,6 +2,7 @@
 
 use rove_bootstrap::RemoteIp;
 use rove_session::{SizeRule, SizeRuleError};
+use rove_udp::PortRange;
 
 use crate::escape_key::EscapeKeyError;
 
@@ -40,7 +41,7 @@ pub(crate) enum ValueError {
     SizeRule(#[from] SizeRuleError),
 }
 
-/// Why rove refuses a port when it is called `mosh`.
+/// Why a text is not a port or a range of ports, as a server says it, and rove when it is called `mosh`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PortError {
     #[error("Server-side port or range ({0}) is not a number or LOW:HIGH.")]
@@ -60,30 +61,29 @@ pub(crate) fn check_size_rule(text: &str) -> Result<(), ValueError> {
     Ok(text.parse::<SizeRule>().map(drop)?)
 }
 
-/// Checks a port as [`check_port`] does, with one error for all reasons.
+/// Checks that a text is a UDP port or a range, with one error for all reasons. rove passes the text to the server.
 pub(crate) fn check_own_port(text: &str) -> Result<(), ValueError> {
-    check_port(text).map_err(|_| ValueError::Port(text.to_owned()))
+    udp_ports(text).map(drop).map_err(|_| ValueError::Port(text.to_owned()))
 }
 
-/// Checks that a text is a UDP port, or a range `LOW:HIGH` of them. rove then passes the text unchanged to the server.
-pub(crate) fn check_port(text: &str) -> Result<(), PortError> {
-    let number = |digits: &str| -> Option<u64> {
+/// Reads a UDP port, or a range `LOW:HIGH` of them.
+pub(crate) fn udp_ports(text: &str) -> Result<PortRange, PortError> {
+    let number = |digits: &str| -> Result<u64, PortError> {
         let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        is_number.then(|| digits.parse().unwrap_or(u64::MAX))
+        let number = is_number.then(|| digits.parse().unwrap_or(u64::MAX));
+        number.ok_or_else(|| PortError::NoNumber(text.to_owned()))
     };
     let (low, high) = match text.split_once(':') {
-        None => (number(text), None),
-        Some((low, high)) => (number(low), Some(number(high))),
+        None => (number(text)?, None),
+        Some((low, high)) => (number(low)?, Some(number(high)?)),
     };
-    let max = u64::from(u16::MAX);
-    match (low, high) {
-        (None, _) | (_, Some(None)) => Err(PortError::NoNumber(text.to_owned())),
-        (Some(low), _) if low > max => Err(PortError::LowOutside(low)),
-        (Some(_), None) => Ok(()),
-        (Some(0), _) => Err(PortError::LowZero(text.to_owned())),
-        (Some(_), Some(Some(high))) if high == 0 || high > max => Err(PortError::HighOutside(high)),
-        (Some(low), Some(Some(high))) if low > high => Err(PortError::Reversed { low, high }),
-        (Some(_), Some(Some(_))) => Ok(()),
+    let first = u16::try_from(low).map_err(|_| PortError::LowOutside(low))?;
+    let Some(high) = high else { return Ok(PortRange { low: first, high: first }) };
+    match u16::try_from(high) {
+        _ if first == 0 => Err(PortError::LowZero(text.to_owned())),
+        Ok(0) | Err(_) => Err(PortError::HighOutside(high)),
+        Ok(last) if first > last => Err(PortError::Reversed { low, high }),
+        Ok(last) => Ok(PortRange { low: first, high: last }),
     }
 }
 

@@ -10,6 +10,7 @@ use rove_udp::PortRange;
 
 use crate::attach::Asked;
 use crate::cli::getopt::{self, Item};
+use crate::cli::option_values::{PortError, udp_ports};
 use crate::program::ROVE;
 use crate::server::{BindAddress, Purpose, ServerOptions};
 use rove_session::JoinMode;
@@ -126,19 +127,6 @@ pub(crate) enum ServerLineError {
     Ports { reason: PortError, text: String },
     #[error("Bad number of colors ({0})")]
     Colors(String),
-}
-
-/// Why a text is not a port or a range of ports.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum PortError {
-    #[error("{which}port {text:?} is not a number")]
-    NoNumber { which: &'static str, text: String },
-    #[error("{which}port number {text} is outside 0 to 65535")]
-    Outside { which: &'static str, text: String },
-    #[error("low port 0 cannot start a range")]
-    LowZero,
-    #[error("low port {low} is above high port {high}")]
-    Reversed { low: u16, high: u16 },
 }
 
 /// Returns the one-line usage of `mosh-server`.
@@ -299,29 +287,9 @@ fn bind_address(text: &OsStr, complaints: &mut Vec<String>) -> BindAddress {
     }
 }
 
-/// Reads `PORT` or `LOW:HIGH`.
 fn port_range(text: &OsStr) -> Result<PortRange, ServerLineError> {
-    let text = text.to_string_lossy();
-    let reason = match text.split_once(':') {
-        None => match port(&text, "") {
-            Ok(port) => return Ok(PortRange { low: port, high: port }),
-            Err(reason) => reason,
-        },
-        Some((low, high)) => match (port(low, "low "), port(high, "high ")) {
-            (Ok(0), _) => PortError::LowZero,
-            (Ok(low), Ok(high)) if low <= high => return Ok(PortRange { low, high }),
-            (Ok(low), Ok(high)) => PortError::Reversed { low, high },
-            (Err(reason), _) | (_, Err(reason)) => reason,
-        },
-    };
-    Err(ServerLineError::Ports { reason, text: text.into_owned() })
-}
-
-fn port(text: &str, which: &'static str) -> Result<u16, PortError> {
-    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(PortError::NoNumber { which, text: text.to_owned() });
-    }
-    text.parse().map_err(|_| PortError::Outside { which, text: text.to_owned() })
+    let text = text.to_string_lossy().into_owned();
+    udp_ports(&text).map_err(|reason| ServerLineError::Ports { reason, text })
 }
 
 /// Reads the value of `-c`, a number of colours. `None` for an empty text, as with stock, and for a number outside
@@ -443,13 +411,31 @@ mod tests {
     #[test]
     fn impossible_values_are_refused_with_their_reason() {
         for (line, reason) in [
-            ("new -p 70000", "port number 70000 is outside 0 to 65535\nBad UDP port range (70000)"),
-            ("new -p 5:3", "low port 5 is above high port 3\nBad UDP port range (5:3)"),
-            ("new -p 0:5", "low port 0 cannot start a range\nBad UDP port range (0:5)"),
-            ("new -p 5:", "high port \"\" is not a number\nBad UDP port range (5:)"),
-            ("new -p +5", "port \"+5\" is not a number\nBad UDP port range (+5)"),
+            (
+                "new -p 70000",
+                "Server-side (low) port (70000) must be within 0 to 65535.\nBad UDP port range (70000)",
+            ),
+            (
+                "new -p 5:3",
+                "Server-side low port (5) is above the high port (3).\nBad UDP port range (5:3)",
+            ),
+            (
+                "new -p 0:5",
+                "A server-side port range cannot start with port 0 (0:5).\nBad UDP port range (0:5)",
+            ),
+            (
+                "new -p 5:",
+                "Server-side port or range (5:) is not a number or LOW:HIGH.\nBad UDP port range (5:)",
+            ),
+            (
+                "new -p +5",
+                "Server-side port or range (+5) is not a number or LOW:HIGH.\nBad UDP port range (+5)",
+            ),
             ("new -c 256x", "Bad number of colors (256x)"),
-            ("1.2.3.4 x", "port \"x\" is not a number\nBad UDP port range (x)"),
+            (
+                "1.2.3.4 x",
+                "Server-side port or range (x) is not a number or LOW:HIGH.\nBad UDP port range (x)",
+            ),
             ("a b c", "the first word must be \"new\""),
             ("attach x y", "the first word must be \"new\""),
         ] {

@@ -15,7 +15,7 @@ use rove_session::{Preference, StreamController};
 use super::{HostArgs, HostCall, UsageError};
 use crate::bootstrap::proxy::ProxyCall;
 use crate::cli::option_values::{
-    self, ADDRESS_FAMILIES, MODES, ValueError, check_own_port, check_port, ssh_words,
+    self, ADDRESS_FAMILIES, MODES, ValueError, check_own_port, ssh_words, udp_ports,
 };
 use crate::cli::ssh_letters;
 use crate::stdio_forward::target;
@@ -147,7 +147,9 @@ pub(super) fn check_option_port(name: ProgramName, text: Option<&str>) -> Result
         (_, None) => Ok(()),
         (ProgramName::Rove, Some(text)) => check_own_port(text)
             .map_err(|fault| UsageError::without_usage(format!("--port: {fault}"))),
-        (ProgramName::Mosh, Some(text)) => check_port(text).map_err(UsageError::without_usage),
+        (ProgramName::Mosh, Some(text)) => {
+            udp_ports(text).map(drop).map_err(UsageError::without_usage)
+        }
     }
 }
 
