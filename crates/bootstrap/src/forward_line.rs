@@ -82,15 +82,13 @@ fn both(words: &[&str]) -> Option<(Place, Place)> {
     let is_path = |word: &str| word.starts_with('/');
     let target_len = if is_path(words.last()?) { 1 } else { 2 };
     let (first, target) = words.split_at_checked(words.len().checked_sub(target_len)?)?;
-    let target = match *target {
-        [path] => Place::Socket(path.to_owned()),
-        [host, port] if !host.is_empty() => Place::Port(Some(host.to_owned()), port_of(port)?),
-        _ => return None,
-    };
-    (target != Place::Port(None, 0)).then_some((listen(first)?, target))
+    let target = listen(target)?;
+    let is_whole =
+        !matches!(&target, Place::Port(Some(host), port) if host.is_empty() || *port == 0);
+    Some((listen(first)?, target)).filter(|_| is_whole)
 }
 
-/// Parses the address to listen at: a port, a host and a port, or the path of a socket.
+/// Parses an address to listen at or to connect to: a port, a host and a port, or the path of a socket.
 fn listen(words: &[&str]) -> Option<Place> {
     match *words {
         [path] if path.starts_with('/') => Some(Place::Socket(path.to_owned())),
@@ -100,11 +98,6 @@ fn listen(words: &[&str]) -> Option<Place> {
         }
         _ => None,
     }
-}
-
-/// Parses a port to connect to, which is not 0.
-fn port_of(text: &str) -> Option<u16> {
-    text.parse().ok().filter(|port| *port != 0)
 }
 
 #[cfg(test)]
