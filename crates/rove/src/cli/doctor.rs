@@ -20,10 +20,10 @@ pub(crate) static MANUAL: Manual = Manual {
          only. It logs in once by your own ssh, and a second time only if no datagram comes back, to see \
          what the server has heard. It leaves nothing on the host.",
         "The legs, in the order of a session: local-locale, local-terminal and local-udp on this \
-         computer; ssh, login-output (what start-up files print) and clock; server-program, server-locale \
+         computer; ssh and login-output (what start-up files print); server-program, server-locale \
          and server-start on the host; agent (with -A: whether it can be lent); server-alive (it outlives the ssh connection); udp-out, udp-back \
-         and address; datagram-size (full-size datagrams pass), rebinding (another local port gets \
-         through) and session-end; tunnel (the way that a session takes at present, and whether ssh can carry it). Each is ok, note (it works, \
+         and address; datagram-size (full-size datagrams pass) and rebinding (another local port gets \
+         through); tunnel (the way that a session takes at present, and whether ssh can carry it). Each is ok, note (it works, \
          with something to know), problem, or unchecked with the reason.",
     ],
     examples: &[

@@ -13,10 +13,6 @@ mod ssh_words;
 
 pub(crate) use path::no_answer;
 
-/// Largest difference between the two computers' clocks that the doctor does not note, in seconds. Chosen: the limit of
-/// Kerberos, the strictest use of a host's clock in a login. Sessions themselves compare no clocks.
-const CLOCK_SKEW_SECONDS: u64 = 300;
-
 /// The remedy for a host that lacks this version of rove.
 const INSTALL: &str = "rove install copies this rove to the host";
 
@@ -148,17 +144,10 @@ fn local_locale(here: &Here) -> Finding {
 fn login(host: &Host, diagnosis: &mut Diagnosis) {
     diagnosis.push("ssh", ssh(host));
     let reached = matches!(host.ssh, Ssh::Reached | Ssh::Diverted);
-    let far = host.far.as_ref();
     diagnosis.push(
         "login-output",
         if reached { login_output(&host.noise) } else { unchecked("nobody has logged in") },
     );
-    let clock = match far.map(|far| far.ahead_seconds) {
-        Some(Some(ahead)) => clock(ahead),
-        Some(None) => unchecked("the host does not tell the time"),
-        None => unchecked("the host was not asked"),
-    };
-    diagnosis.push("clock", clock);
 }
 
 fn ssh(host: &Host) -> Finding {
@@ -218,18 +207,6 @@ fn login_output(noise: &Noise) -> Finding {
             noise.sample
         )),
     }
-}
-
-fn clock(ahead: i64) -> Finding {
-    if ahead.unsigned_abs() <= CLOCK_SKEW_SECONDS {
-        return ok("the host's calendar agrees with this computer's");
-    }
-    let way = if ahead > 0 { "ahead of" } else { "behind" };
-    note(format!(
-        "the host's calendar is {} s {way} this computer's: sessions do not mind, certificates and \
-         logs do",
-        ahead.unsigned_abs()
-    ))
 }
 
 fn start(host: &Host, diagnosis: &mut Diagnosis) {

@@ -116,8 +116,6 @@ pub(crate) struct Far {
     pub(crate) server: String,
     /// The first line that the server program prints for `--version`.
     pub(crate) version: String,
-    /// How many seconds the host's clock is ahead of this computer's. `None` if unknown.
-    pub(crate) ahead_seconds: Option<i64>,
     /// Whether processes that the user leaves running survive the logout. `None` if unknown.
     pub(crate) logout: Option<Logout>,
     pub(crate) sessions: Sessions,
@@ -179,8 +177,6 @@ pub(crate) struct Path {
     pub(crate) rebinding: Option<bool>,
     /// Whether the server forwards connections. `None` if the server has not said.
     pub(crate) forwards: Option<bool>,
-    /// Whether the session ended by an acknowledged shutdown.
-    pub(crate) ended: bool,
 }
 
 /// Whether large datagrams pass in one direction of the path.

@@ -9,7 +9,6 @@ use rove_bootstrap::{
     Challenge, HostOptions, NoSession, Plan, Printable, TunnelUse, WantedSession, last_words,
     remote,
 };
-use rove_platform::clock;
 use rove_platform::event_loop::EventLoop;
 use rove_ssp::Key;
 use rove_units::Duration;
@@ -177,7 +176,6 @@ fn keep(output: &mut Vec<u8>, bytes: &[u8]) {
 
 /// Reads ssh's output line by line, and collects the facts in it.
 struct Listener {
-    seconds: i64,
     challenge: Challenge,
     startup: Startup,
     /// The incomplete last line of each output stream, without the lines that `startup` has recognised.
@@ -196,7 +194,6 @@ struct Listener {
 impl Listener {
     fn new(challenge: Challenge, rules: Rules) -> Self {
         Self {
-            seconds: i64::try_from(clock::unix_seconds()).unwrap_or_default(),
             challenge,
             startup: Startup::new(rules),
             lines: Default::default(),
@@ -254,7 +251,7 @@ impl Listener {
                 self.said.clear();
                 return;
             }
-            if self.has_begun && survey::take(&text, self.seconds, &mut self.far) {
+            if self.has_begun && survey::take(&text, &mut self.far) {
                 return;
             }
         }

@@ -50,8 +50,7 @@ pub(crate) fn script(challenge: &Challenge, searches: bool) -> String {
          d charset \"$(locale charmap 2>/dev/null)\"; \
          d locale \"${{LC_ALL:-${{LC_CTYPE:-$LANG}}}}\"; \
          d system \"$(uname -sr 2>/dev/null)\"; \
-         d agent \"$SSH_AUTH_SOCK\"; \
-         d clock \"$(date +%s 2>/dev/null)\"; {} {}",
+         d agent \"$SSH_AUTH_SOCK\"; {} {}",
         LEFTOVERS.split_whitespace().collect::<Vec<_>>().join(" "),
         if searches { remote::search(&format!("{found}{SESSIONS}"), found) } else { String::new() }
     )
@@ -71,9 +70,8 @@ pub(crate) fn begins(challenge: &Challenge, line: &str) -> bool {
     challenge.answer(BEGIN, line) == Some("")
 }
 
-/// Stores in `far` the fact that a line of the survey states. Returns whether the line belongs to the survey. `seconds`
-/// is this computer's time, in seconds since 1970.
-pub(crate) fn take(line: &str, seconds: i64, far: &mut Far) -> bool {
+/// Stores in `far` the fact that a line of the survey states. Returns whether the line belongs to the survey.
+pub(crate) fn take(line: &str, far: &mut Far) -> bool {
     let Some((name, value)) = entry(line) else { return false };
     let (value, listing) = (printable(value), value);
     match name {
@@ -91,9 +89,6 @@ pub(crate) fn take(line: &str, seconds: i64, far: &mut Far) -> bool {
                 "end lingering" => Some(Logout::EndsThoughLingering),
                 _ => Some(Logout::Leaves),
             }
-        }
-        "clock" => {
-            far.ahead_seconds = value.parse::<i64>().ok().map(|far| far.saturating_sub(seconds));
         }
         _ => {}
     }
@@ -190,9 +185,9 @@ mod tests {
         let mut far = Far::default();
         let first = output.lines().find(|line| !line.is_empty());
         assert!(first.is_some_and(|line| begins(&challenge, line)), "{output}");
-        assert!(output.lines().skip(1).all(|line| take(line, 0, &mut far)), "{output}");
+        assert!(output.lines().skip(1).all(|line| take(line, &mut far)), "{output}");
         assert_eq!(far.path, std::env::var("PATH").unwrap());
-        assert!(!far.system.is_empty() && far.ahead_seconds.is_some(), "{far:?}");
+        assert!(!far.system.is_empty(), "{far:?}");
     }
 
     #[test]
@@ -200,7 +195,7 @@ mod tests {
         let one = r#"{"version":1,"sessions":[{"pid":5,"port":60001,"title":"a\\b\n"}]}"#;
         let list = |text| {
             let mut far = Far::default();
-            assert!(take(&format!("ROVE DOCTOR sessions {text}"), 0, &mut far));
+            assert!(take(&format!("ROVE DOCTOR sessions {text}"), &mut far));
             far.sessions
         };
         let Sessions::Listed(listing) = list(one) else { panic!() };
@@ -228,7 +223,7 @@ mod tests {
             );
             let mut far = Far::default();
             for line in run(&(programs + &script(&Challenge::from_bytes([7; 16]), false))).lines() {
-                take(line, 0, &mut far);
+                take(line, &mut far);
             }
             assert_eq!(far.logout, expected, "{settings} {session} {linger}");
         }
@@ -244,17 +239,10 @@ mod tests {
             ("path /x", false, ""),
         ] {
             let mut far = Far::default();
-            assert_eq!((take(line, 0, &mut far), far.path.as_str()), (taken, path), "{line:?}");
+            assert_eq!((take(line, &mut far), far.path.as_str()), (taken, path), "{line:?}");
         }
         for (len, kept) in [(VALUE_LEN_MAX, VALUE_LEN_MAX), (VALUE_LEN_MAX + 1, VALUE_LEN_MAX)] {
             assert_eq!(printable(&"x".repeat(len)).len(), kept);
-        }
-        let mut far = Far::default();
-        for (clock, ahead) in
-            [("160", Some(60)), ("", None), ("x", None), ("-9223372036854775808", Some(i64::MIN))]
-        {
-            assert!(take(&format!("ROVE DOCTOR clock {clock}"), 100, &mut far));
-            assert_eq!(far.ahead_seconds, ahead, "{clock}");
         }
     }
 

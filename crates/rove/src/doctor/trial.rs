@@ -177,8 +177,7 @@ impl Trial {
         let patience = self.patience();
         self.turn_until(events, patience, |trial| trial.client.outcome().is_some())?;
         self.path.forwards = self.client.server_offers_streams();
-        self.path.ended = matches!(self.client.outcome(), Some(ClientOutcome::Ended(_)));
-        if !self.path.ended {
+        if !matches!(self.client.outcome(), Some(ClientOutcome::Ended(_))) {
             self.say_goodbye(events);
         }
         Ok(())

@@ -188,7 +188,7 @@ fn an_examination_with_the_words_of_a_session_touches_no_session() {
     for words in [&["--session", "work"][..], &["-N"], &["-N", "-f"]] {
         let report = examine(&sshd, words);
         report.assert_well();
-        assert_eq!(report.status("session-end"), "ok", "{words:?}: {}", report.text);
+        assert_eq!(report.status("rebinding"), "ok", "{words:?}: {}", report.text);
     }
     terminal.send("mine\r");
     terminal.wait_for_text("got mine");

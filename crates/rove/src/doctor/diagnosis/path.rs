@@ -19,7 +19,7 @@ const SETTING: &str = "KillUserProcesses=no in logind.conf";
 /// Checks the legs after the server's announcement, and adds the results to `diagnosis`.
 pub(super) fn check(host: &Host, diagnosis: &mut Diagnosis) {
     let legs = ["server-alive", "udp-out", "udp-back"];
-    let later = ["address", "datagram-size", "rebinding", "session-end"];
+    let later = ["address", "datagram-size", "rebinding"];
     let (Some(server), Some(path)) = (&host.server, &host.path) else {
         for leg in legs.into_iter().chain(later).chain(["tunnel", "forwarding"]) {
             diagnosis.push(leg, unchecked("no server has started"));
@@ -105,7 +105,7 @@ fn tunnel(host: &Host, path: &Path) -> Finding {
 
 fn check_path(host: &Host, server: &Server, path: &Path, diagnosis: &mut Diagnosis) {
     let legs = ["server-alive", "udp-out", "udp-back"];
-    let later = ["address", "datagram-size", "rebinding", "session-end"];
+    let later = ["address", "datagram-size", "rebinding"];
     if path.answered.is_none() {
         for (leg, finding) in legs.into_iter().zip(silence(host, server, path)) {
             diagnosis.push(leg, finding);
@@ -126,11 +126,6 @@ fn check_path(host: &Host, server: &Server, path: &Path, diagnosis: &mut Diagnos
     diagnosis.push("address", address(host, path));
     diagnosis.push("datagram-size", datagram_size(path));
     diagnosis.push("rebinding", rebinding(path));
-    let end = match path.ended {
-        true => ok("the session ended in order"),
-        false => note("the server did not confirm the session's end; it may run for a while"),
-    };
-    diagnosis.push("session-end", end);
 }
 
 /// Returns the findings about three legs when no answer came: the server, the path to it, and the path back.
