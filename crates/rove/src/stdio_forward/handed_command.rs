@@ -26,3 +26,19 @@ pub(crate) fn restore(joined: Joined) -> Joined {
         other @ (Joined::Port(_) | Joined::Files { .. }) => other,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use rove_streams::COMMAND_MAX;
+
+    use super::*;
+
+    #[test]
+    fn the_longest_command_fits_into_a_variable_and_on_linux_not_in_base64() {
+        let starts = |len| Command::new("true").env(VARIABLE, "x".repeat(len)).status().is_ok();
+        assert!(starts(COMMAND_MAX));
+        assert_eq!(starts(COMMAND_MAX.div_ceil(3) * 4), !cfg!(target_os = "linux"));
+    }
+}
