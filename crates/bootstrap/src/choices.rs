@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// The user's options for a session's client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Choices {
     /// When the client shows predicted effects of keys.
     #[serde(with = "PreferenceName")]

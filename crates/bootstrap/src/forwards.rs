@@ -9,13 +9,13 @@ const MASK: u32 = 0o177;
 
 /// The user's port forwards, and the settings that apply to all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Forwards {
     /// The forwards for which the client listens.
     pub all: Vec<Forward>,
     /// The forwards for which the host listens.
     pub remote: Vec<RemoteForward>,
     /// The lines of the configuration about listeners that could not be parsed. No end opens these listeners.
-    #[serde(default)]
     pub unread: Vec<String>,
     /// The destinations that the SOCKS clients of [`Self::remote`] may name (`PermitRemoteOpen`).
     pub permitted: Permitted,

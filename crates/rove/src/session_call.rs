@@ -22,6 +22,7 @@ pub(crate) const VARIABLE: &CStr = c"ROVE_CALL";
 
 /// The facts about a running session and the user's options.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct SessionCall {
     pub(crate) choices: Choices,
     /// The escape key; `None` turns escape processing off.
@@ -39,24 +40,24 @@ pub(crate) struct SessionCall {
     /// The words of rove's command line by which a later login takes the same way ([`HostOptions::way_words`]).
     ///
     /// [`HostOptions::way_words`]: rove_bootstrap::HostOptions::way_words
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) way: Vec<String>,
     /// Other addresses at which the server may be.
     pub(crate) others: Vec<String>,
     /// The running ssh that can carry datagrams, if there is one.
     pub(crate) tunnel: Option<Inherited>,
     /// The former client that this client resumes, if any. The record for `rove resume` omits this field.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) resumed: Option<Resumed>,
     /// The command, without the host, by which the user can attach to the session again. `None` if the session is
     /// certainly new, or the server is stock.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) attached_by: Option<String>,
     /// Whether the session runs no program, so that Ctrl-C ends it.
-    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub(crate) no_program: bool,
     /// Whether the client goes to the background (`-f`).
-    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub(crate) background: bool,
     #[serde(flatten)]
     pub(crate) streams: StreamsCall,
@@ -109,14 +110,10 @@ impl SessionCall {
                 })?
             }
         };
-        let others = env::var("ROVE_ADDRESSES").unwrap_or_default();
         Ok(Self {
             choices: with_environment(Choices { predict, ..Choices::default() }),
             escape_key: escape_key::from_environment(),
             quiet: is_quiet(name),
-            command: env::var_os("ROVE_COMMAND").map(|it| it.to_string_lossy().into_owned()),
-            account: env::var("ROVE_ACCOUNT").ok(),
-            others: others.split_whitespace().map(str::to_owned).collect(),
             ..Self::default()
         })
     }
@@ -132,13 +129,9 @@ pub(crate) fn with_environment(mut choices: Choices) -> Choices {
     let is_set = |name| env::var_os(name).is_some();
     choices.predict_overwrite |=
         env::var_os("MOSH_PREDICTION_OVERWRITE").is_some_and(|word| word == "yes");
-    choices.scrollback =
-        choices.scrollback.or_else(|| env::var_os("ROVE_SCROLLBACK").map(|it| it != "0"));
     choices.init &= !is_set("MOSH_NO_TERM_INIT") && choices.scrollback != Some(true);
     choices.title_prefix &= !is_set("MOSH_TITLE_NOPREFIX");
     choices.query &= !is_set("ROVE_NO_TERM_QUERY");
-    choices.read_copied |= is_set("ROVE_READ_COPIED");
-    choices.strict |= is_set("ROVE_STRICT");
     choices
 }
 

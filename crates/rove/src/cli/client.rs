@@ -55,27 +55,8 @@ pub(crate) static MANUAL: Manual = Manual {
         ("MOSH_PREDICTION_OVERWRITE", "yes: predictions overwrite instead of insert."),
         ("MOSH_ESCAPE_KEY", "The escape key as one byte, or nothing for none."),
         ("MOSH_NO_TERM_INIT", "If set, the terminal's alternate screen is not used."),
-        (
-            "ROVE_SCROLLBACK",
-            "What scrolls off at the host goes to the terminal's own history. 0 for never; else always, as \
-             MOSH_NO_TERM_INIT besides. Unset, that of a command does (ROVE_COMMAND).",
-        ),
         ("MOSH_TITLE_NOPREFIX", "If set, window titles get no name in front."),
-        (
-            "ROVE_COMMAND",
-            "The command that runs, as for a shell: its output stays on the terminal. Empty for a login shell.",
-        ),
-        (
-            "ROVE_ACCOUNT",
-            "USER@HOST:PORT as ssh knows them, whose prompts are remembered; see rove forget. Nothing is without it.",
-        ),
-        ("ROVE_ADDRESSES", "Other addresses of the server, to be tried while IP does not answer."),
         ("ROVE_NO_TERM_QUERY", "If set, the terminal is not asked what it can do."),
-        (
-            "ROVE_READ_COPIED",
-            "If set, programs on the host may ask for what a program of the session has copied; see rove config.",
-        ),
-        ("ROVE_STRICT", "If set, stock Mosh is spoken only, without rove's extensions."),
         (
             "ROVE_ALLOW_EMULATOR",
             "If set, threads that ran before rove began count as those of an emulator that runs rove.",

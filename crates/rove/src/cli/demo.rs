@@ -68,7 +68,6 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<DemoOptions, clap::Error> {
             init: !args.scrollback,
             scrollback: args.scrollback.then_some(true),
             query: env::var_os("ROVE_NO_TERM_QUERY").is_none(),
-            read_copied: env::var_os("ROVE_READ_COPIED").is_some(),
             ..Choices::default()
         },
     })

@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use rove_link::LinkConfig;
 use rove_shell::relay::{Relay, RelayConfig};
 use rove_units::Seed;
+use serde_json::json;
 
 use crate::support::{
     Far, Invocation, Maker, SIZE, Server, Sshd, Terminal, free_port, lossy, rove, side_by_side,
@@ -22,8 +23,8 @@ const ECHO: [&str; 3] =
 fn client(addresses: &[IpAddr], server: &Server) -> Terminal {
     let first = SocketAddr::new(addresses[0], server.address.port());
     let others: Vec<String> = addresses[1..].iter().map(IpAddr::to_string).collect();
-    let call = Maker::Rove.client(first, &server.key).env("ROVE_ADDRESSES", others.join(" "));
-    Terminal::start(&call, SIZE)
+    let call = Maker::Rove.client(first, &server.key);
+    Terminal::start(&call.session_call(json!({"others": others})), SIZE)
 }
 
 /// Starts a server at `address`, and calls `other` with its port. If `other` cannot have that port, starts a new one.
@@ -111,7 +112,7 @@ fn a_session_that_no_address_answers_names_them_all() {
     let _silent = [HERE, THERE].map(|it| UdpSocket::bind((it, port)).expect("the port is free"));
     let address = SocketAddr::new(HERE, port);
     let call = Maker::Rove.client(address, "AAAAAAAAAAAAAAAAAAAAAA");
-    let call = call.env("ROVE_ADDRESSES", "127.0.0.2 no-address");
+    let call = call.session_call(json!({"others": ["127.0.0.2", "no-address"]}));
     let mut terminal = Terminal::start(&call, SIZE);
     let exit = terminal.wait_exit();
     exit.assert_code(1).assert_restored(Maker::Rove);

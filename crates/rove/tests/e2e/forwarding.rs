@@ -609,25 +609,11 @@ fn a_line_after_the_escape_key_adds_and_removes_forwards_and_the_status_shows_th
     terminal.wait_exit().assert_code(0);
 }
 
-/// Returns a client's call that forwards its `port` to `target`, and a port that the host chooses to `there`.
-fn forwarding_call(port: u16, target: u16, there: u16) -> String {
+/// Returns the forwards of the client's `port` to `target`, and of a port that the host chooses to `there`.
+fn forwards(port: u16, target: u16, there: u16) -> serde_json::Value {
     let place = |port| json!({"Port": ["127.0.0.1", port]});
-    let choices = json!({
-        "predict": "Adaptive", "predict_overwrite": false, "init": true, "scrollback": null,
-        "title_prefix": true, "query": true, "read_copied": false, "resume": "Never",
-        "share": true, "size": null, "strict": false,
-    });
-    let forwards = json!({
-        "all": [{"listen": place(port), "target": place(target)}],
-        "remote": [{"listen": place(0), "target": place(there)}],
-        "permitted": "Any", "are_required": false, "are_open": false, "mask": 0o177,
-        "replaces": false,
-    });
-    let call = json!({
-        "choices": choices, "escape_key": 0x1e, "quiet": false, "host": null, "command": null,
-        "account": null, "ssh": [], "others": [], "tunnel": null, "forwards": forwards,
-    });
-    call.to_string()
+    let all = json!([{"listen": place(port), "target": place(target)}]);
+    json!({"all": all, "remote": [{"listen": place(0), "target": place(there)}]})
 }
 
 #[test]
@@ -635,16 +621,14 @@ fn a_forced_command_limits_the_holder_of_a_key_only_if_it_starts_a_mosh_server()
     let scratch = Scratch::new();
     let mosh_server = scratch.join("mosh-server");
     std::os::unix::fs::symlink(rove(), &mosh_server).expect("a new link");
-    let mut call: serde_json::Value =
-        serde_json::from_str(&forwarding_call(0, 0, 0)).expect("it is JSON");
-    call["joined"] = json!({"Program": {"command": "", "is_subsystem": false}});
-    (call["forwards"], call["ssh"]) = (json!(null), json!(["false"]));
+    let joined = json!({"Program": {"command": "", "is_subsystem": false}});
+    let facts = json!({"joined": joined, "ssh": ["false"]});
     for (starter, printed) in
         [(Maker::Rove.server(), "reached\n"), (Invocation::new(mosh_server), "")]
     {
         let server = Server::start_with(starter, LOCALHOST, &["sh", "-c", "read line"]);
         let client = Maker::Rove.client(server.address, &server.key);
-        let client = client.env("ROVE_CALL", call.to_string()).env("ROVE_EXEC", "echo reached");
+        let client = client.session_call(facts.clone()).env("ROVE_EXEC", "echo reached");
         let output = within_guard("the client", move || {
             client.command().stdin(Stdio::null()).output().expect("rove starts")
         });
@@ -659,7 +643,7 @@ fn copies_by_listeners_of_both_ends_go_on_when_the_clients_address_changes() {
     let server = Server::start(Maker::Rove, LOCALHOST, &["sh", "-c", "echo; echo; read line"]);
     let relay = relay_to(server.address, lossy(0.05));
     let call = Maker::Rove.client(relay.address(), &server.key);
-    let call = call.env("ROVE_CALL", forwarding_call(port, target, there));
+    let call = call.session_call(json!({"forwards": forwards(port, target, there)}));
     let terminal = Terminal::start(&call, (24, 160));
     let allocated = allocated_port(&terminal);
     let bytes: Vec<u8> = (0..=250).cycle().take(LEN).collect();

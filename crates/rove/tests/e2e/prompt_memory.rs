@@ -6,6 +6,7 @@ use rove_link::LinkConfig;
 use rove_shell::relay::Relay;
 use rove_units::Duration;
 use rustix::process::Signal;
+use serde_json::json;
 
 use crate::secrecy::pause;
 use crate::support::{
@@ -59,7 +60,8 @@ impl Session {
         let server = Server::start(server, IpAddr::V4(Ipv4Addr::LOCALHOST), &["sh", "-c", script]);
         let relay = relay_to(server.address, LinkConfig::lossless(Duration::from_millis(100)));
         let call = Maker::Rove.client(relay.address(), &server.key);
-        let call = call.env("XDG_STATE_HOME", state.folder()).env("ROVE_ACCOUNT", account);
+        let call = call.session_call(json!({"account": account}));
+        let call = call.env("XDG_STATE_HOME", state.folder());
         let terminal = Terminal::start(&more(call), SIZE);
         let session = Self { terminal, _relay: relay, server, lines: 0 };
         session.wait_for_prompt();
@@ -203,9 +205,10 @@ fn a_prompt_at_which_nothing_was_echoed_is_not_known_in_the_next_session() {
 
 #[test]
 fn without_predictions_that_use_it_no_memory_is_read_or_written() {
-    for preference in ["never", "experimental"] {
+    for preference in ["Never", "Experimental"] {
         let state = Scratch::new();
-        let with = |call: Invocation| call.env("MOSH_PREDICTION_DISPLAY", preference);
+        let facts = json!({"choices": {"predict": preference}, "account": ACCOUNT});
+        let with = |call: Invocation| call.session_call(facts);
         let session = Session::open_with(Maker::Rove, &state, ACCOUNT, SHELL, with);
         session.leave();
         assert!(!state.path("rove").exists(), "{preference}");
@@ -219,7 +222,7 @@ fn called_as_mosh_client_no_memory_is_read_or_written() {
     let server = Server::start(Maker::Rove, IpAddr::V4(Ipv4Addr::LOCALHOST), &["sh", "-c", SHELL]);
     let (ip, port) = (server.address.ip().to_string(), server.address.port().to_string());
     let call = Invocation::new(state.path("mosh-client")).args([ip, port]);
-    let call = call.env("MOSH_KEY", &server.key).env("ROVE_ACCOUNT", ACCOUNT);
+    let call = call.env("MOSH_KEY", &server.key).session_call(json!({"account": ACCOUNT}));
     let mut terminal = Terminal::start(&call.env("XDG_STATE_HOME", state.folder()), SIZE);
     terminal.wait_for_text(PROMPT.trim_end());
     terminal.send("exit\r");

@@ -4,9 +4,11 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use rove_link::LinkConfig;
 use rove_units::Duration;
+use serde_json::{Value, json};
 
 use crate::support::{
-    Maker, Report, SIZE, Scratch, Server, Terminal, Tmux, relay_to, side_by_side, within_guard,
+    Invocation, Maker, Report, SIZE, Scratch, Server, Terminal, Tmux, relay_to, side_by_side,
+    within_guard,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -99,35 +101,30 @@ fn a_terminals_answers_to_a_session_that_is_over_reach_nobody() {
 
 #[test]
 fn a_terminal_is_asked_unless_its_user_or_its_type_says_otherwise() {
-    let asked = |variable: (&str, &str)| {
+    let asked = |change: fn(Invocation) -> Invocation| {
         let server = Server::start(Maker::Rove, LOCALHOST, &["echo", "done"]);
-        let call = Maker::Rove.client(server.address, &server.key);
-        let mut terminal = Terminal::start(&call.env(variable.0, variable.1), SIZE);
+        let call = change(Maker::Rove.client(server.address, &server.key));
+        let mut terminal = Terminal::start(&call, SIZE);
         let exit = terminal.wait_exit();
         exit.assert_code(0);
         exit.output.contains("\x1b[c")
     };
-    for (name, value, wanted) in [
-        ("TERM", "xterm-256color", true),
-        ("TERM", "linux", false),
-        ("ROVE_NO_TERM_QUERY", "1", false),
-        ("ROVE_STRICT", "1", false),
-    ] {
-        assert_eq!(asked((name, value)), wanted, "{name}={value}");
-    }
+    assert!(asked(|call| call.env("TERM", "xterm-256color")));
+    assert!(!asked(|call| call.env("TERM", "linux")));
+    assert!(!asked(|call| call.env("ROVE_NO_TERM_QUERY", "1")));
+    assert!(!asked(|call| call.session_call(json!({"choices": {"strict": true}}))));
 }
 
-/// Runs a program that asks `question` and then asks for the terminal's status. The client has the environment
-/// variables `variables`. Asserts that the program reads `answer`, which has `bytes` bytes.
-fn assert_answer(question: &str, variables: &[(&str, &str)], bytes: &str, answer: &str) {
+/// Runs a program that asks `question` and then asks for the terminal's status. `call` has the client's facts and
+/// choices. Asserts that the program reads `answer`, which has `bytes` bytes.
+fn assert_answer(question: &str, call: Value, bytes: &str, answer: &str) {
     // The program waits for a key, because keys arrive after the client's first reports to the server.
     let script = format!(
         "stty raw -echo; printf 'ready\\r\\n'; head -c 1 > /dev/null; printf '{question}\\033[5n'; \
         dd bs=1 count=\"$1\" status=none | cat -v; head -c 1 > /dev/null"
     );
     let server = Server::start(Maker::Rove, LOCALHOST, &["sh", "-c", &script, "sh", bytes]);
-    let call = Maker::Rove.client(server.address, &server.key);
-    let call = variables.iter().fold(call, |call, (name, value)| call.env(name, value));
+    let call = Maker::Rove.client(server.address, &server.key).session_call(call);
     let mut terminal = Terminal::start(&call, SIZE);
     terminal.wait_for_text("ready");
     terminal.send("x");
@@ -140,29 +137,23 @@ fn assert_answer(question: &str, variables: &[(&str, &str)], bytes: &str, answer
 
 #[test]
 fn programs_ask_where_their_user_lets_them_and_get_no_answer_elsewhere() {
-    for (variable, question, bytes, answer) in
-        [("ROVE_READ_COPIED", "\\033]52;c;YWI=\\007\\033]52;c;?\\007", "16", "^[]52;c;YWI=^G^[[0n")]
-    {
-        assert_answer(question, &[(variable, "1")], bytes, answer);
-        for variables in [&[][..], &[(variable, "1"), ("ROVE_STRICT", "1")]] {
-            assert_answer(question, variables, "4", "^[[0n");
-        }
+    let question = "\\033]52;c;YWI=\\007\\033]52;c;?\\007";
+    let call = json!({"choices": {"read_copied": true}});
+    assert_answer(question, call, "16", "^[]52;c;YWI=^G^[[0n");
+    for call in [json!({}), json!({"choices": {"read_copied": true, "strict": true}})] {
+        assert_answer(question, call, "4", "^[[0n");
     }
 }
 
 #[test]
 fn no_program_reads_the_screen_back_whatever_its_user_sets() {
-    let permissions = [
-        ("ROVE_SCREEN_CHECKSUMS", "1"),
-        ("ROVE_READ_COPIED", "1"),
-        ("ROVE_SCROLLBACK", "1"),
-        ("ROVE_COMMAND", "sh"),
-        ("MOSH_NO_TERM_INIT", "1"),
-        ("MOSH_PREDICTION_DISPLAY", "always"),
-    ];
-    for variables in
-        [&permissions[..], &[("ROVE_NO_TERM_QUERY", "1")], &[("ROVE_STRICT", "1")], &[]]
-    {
-        assert_answer("\\033[7;1;1;1;1;1*y", variables, "4", "^[[0n");
+    let all = json!({"read_copied": true, "scrollback": true, "init": false, "predict": "Always"});
+    for call in [
+        json!({"choices": all, "command": "sh"}),
+        json!({"choices": {"query": false}}),
+        json!({"choices": {"strict": true}}),
+        json!({}),
+    ] {
+        assert_answer("\\033[7;1;1;1;1;1*y", call, "4", "^[[0n");
     }
 }

@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use serde_json::{Value, json};
+
 use crate::support::{
     Invocation, Maker, SIZE, Scratch, Server, Terminal, Tmux, draw, lossy, relay_to, require, rove,
     same_picture, side_by_side, wait_until, within_guard,
@@ -58,6 +60,11 @@ fn the_demo_introduces_itself_once_though_its_screen_stays() {
     });
 }
 
+/// Returns the choices of a user whose terminal's history gets the lines that scroll off.
+fn scrolling() -> Value {
+    json!({"choices": {"scrollback": true, "init": false}})
+}
+
 #[test]
 fn lines_that_scroll_off_at_the_host_are_in_the_terminals_own_history() {
     let scratch = Scratch::new();
@@ -66,7 +73,7 @@ fn lines_that_scroll_off_at_the_host_are_in_the_terminals_own_history() {
     let server = Server::start(Maker::Rove, LOCALHOST, &["sh", "-c", script]);
     let relay = relay_to(server.address, lossy(0.1));
     let tmux = Tmux::new(&scratch, "set -g status off\n");
-    let call = Maker::Rove.client(relay.address(), &server.key).env("ROVE_SCROLLBACK", "1");
+    let call = Maker::Rove.client(relay.address(), &server.key).session_call(scrolling());
     let mut terminal = Terminal::start(&tmux.around(call), SIZE);
     let mut wanted = vec!["before".to_owned()];
     wanted.extend((1..=500).map(|number| number.to_string()));
@@ -87,8 +94,8 @@ fn the_output_of_a_command_is_in_the_terminals_own_history_and_not_for_mosh() {
         let program = scratch.path(name);
         std::os::unix::fs::symlink(rove(), &program).expect("the folder takes links");
         let server = Server::start(Maker::Rove, LOCALHOST, &["sh", "-c", "seq 300; exit 3"]);
-        let mut call =
-            Invocation::new(&program).env("MOSH_KEY", &server.key).env("ROVE_COMMAND", "seq 300");
+        let call = Invocation::new(&program).env("MOSH_KEY", &server.key);
+        let mut call = call.session_call(json!({"command": "seq 300"}));
         if name == "rove" {
             call = call.arg("client");
         }
@@ -121,7 +128,8 @@ fn a_command_shows_its_lines_and_editors_while_it_runs() {
     let script = "stty -echo; seq 100; read -r line; vim -u NONE; echo done; read -r line";
     let server = Server::start(Maker::Rove, LOCALHOST, &["sh", "-c", script]);
     let tmux = Tmux::new(&scratch, "set -g status off\n");
-    let call = Maker::Rove.client(server.address, &server.key).env("ROVE_COMMAND", "sh");
+    let call =
+        Maker::Rove.client(server.address, &server.key).session_call(json!({"command": "sh"}));
     let mut terminal = Terminal::start(&tmux.around(call), SIZE);
     let mut wanted: Vec<String> = (1..=100).map(|number| number.to_string()).collect();
     wait_for_history(&tmux, &wanted);
@@ -150,13 +158,13 @@ fn wait_for_history(tmux: &Tmux, wanted: &[String]) {
 
 #[test]
 fn lines_over_rows_that_were_wrapped_stay_lines_of_their_own() {
-    for scrollback in ["", "1"] {
+    for scrolls in [false, true] {
         let scratch = Scratch::new();
         let script = "stty -echo; seq 40; seq -f %0150.0f 14; read -r line; seq 60; read -r line";
         let server = Server::start(Maker::Rove, LOCALHOST, &["sh", "-c", script]);
         let tmux = Tmux::new(&scratch, "set -g status off\n");
         let call = Maker::Rove.client(server.address, &server.key);
-        let call = tmux.around(call.env("ROVE_SCROLLBACK", scrollback));
+        let call = tmux.around(if scrolls { call.session_call(scrolling()) } else { call });
         let mut terminal = Terminal::start(&call, SIZE);
         // Each row of a long line begins with a zero. tmux joins a row that is marked as wrapped to the previous row.
         let short = || -> Vec<String> {
@@ -168,11 +176,8 @@ fn lines_over_rows_that_were_wrapped_stay_lines_of_their_own() {
         terminal.send("\r");
         terminal.wait_for_text("60");
         let last = 60 - i32::from(SIZE.0) + 2..=60;
-        let numbers = if scrollback.is_empty() {
-            last.collect()
-        } else {
-            (1..=40).chain(1..=60).collect::<Vec<_>>()
-        };
+        let numbers =
+            if scrolls { (1..=40).chain(1..=60).collect::<Vec<_>>() } else { last.collect() };
         let wanted: Vec<String> = numbers.iter().map(i32::to_string).collect();
         wait_until("the short lines", || short() == wanted);
         terminal.send("\r");
@@ -192,7 +197,7 @@ fn a_cleared_screens_text_is_in_the_terminals_own_history() {
         printf '\033[H\033[J\033[3J'; echo four; read -r line";
     let server = Server::start(Maker::Rove, LOCALHOST, &["sh", "-c", script]);
     let tmux = Tmux::new(&scratch, "set -g status off\n");
-    let call = Maker::Rove.client(server.address, &server.key).env("ROVE_SCROLLBACK", "1");
+    let call = Maker::Rove.client(server.address, &server.key).session_call(scrolling());
     let mut terminal = Terminal::start(&tmux.around(call), SIZE);
     let mut wanted: Vec<String> = (1..=40).map(|number| number.to_string()).collect();
     wait_for_history(&tmux, &wanted);

@@ -4,6 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::Value;
+
 /// First words of a command whose mounts no other process sees. A script and its arguments must follow. Needs root.
 pub(crate) const OWN_MOUNTS: [&str; 4] = ["unshare", "--mount", "sh", "-c"];
 
@@ -50,6 +52,12 @@ impl Invocation {
     pub(crate) fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
         self.env.push((name.as_ref().to_owned(), value.as_ref().to_owned()));
         self
+    }
+
+    /// Gives a client these facts and choices, in the way in which `rove` starts its client.
+    pub(crate) fn session_call(self, mut call: Value) -> Self {
+        call["escape_key"] = 0x1e.into();
+        self.env("ROVE_CALL", call.to_string())
     }
 
     /// Runs the program with mounts of its own, by `script`, which gets the program as arguments.
