@@ -112,9 +112,7 @@ pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ClientCall
         Some(_) => return Ok(ClientCall::Help),
         None => {}
     }
-    let definition = definition();
-    let (flags, values) = rove_cli_docs::getopt_letters(&definition);
-    let line = getopt::read(&flags, &values, args);
+    let line = getopt::read(name, &definition(), args);
     let mut words = Vec::new();
     let mut verbose: u8 = 0;
     let mut colors = false;
@@ -124,9 +122,7 @@ pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ClientCall
             Item::Flag(_) => verbose = verbose.saturating_add(1),
             Item::Value(..) => {}
             Item::Word(word) => words.push(word),
-            Item::Complaint(complaint) => {
-                return Err(ClientLineError::Option(complaint.sentence(name, &definition)));
-            }
+            Item::Complaint(complaint) => return Err(ClientLineError::Option(complaint)),
         }
     }
     words.extend(line.rest);

@@ -14,35 +14,8 @@ pub(crate) enum Item {
     /// An option and its value.
     Value(char, OsString),
     Word(OsString),
-    /// A fault in a word. The other items are still valid.
-    Complaint(Complaint),
-}
-
-/// A fault of a command line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Complaint {
-    /// An unknown option, with its dashes.
-    Unknown(String),
-    /// The letter of an option whose value is missing.
-    NoValue(char),
-}
-
-impl Complaint {
-    /// Returns the fault as the end of a message. Under the name `rove`, the text suggests a similar option of
-    /// `definition`, if any. Under Mosh's names, the text says only what stock Mosh says.
-    pub(crate) fn sentence(&self, name: ProgramName, definition: &Command) -> String {
-        match self {
-            Self::Unknown(option) => {
-                if name == ProgramName::Mosh {
-                    return rove_cli_docs::unknown_option(option, None);
-                }
-                let option = option.split('=').next().unwrap_or_default();
-                let near = rove_cli_docs::near_option(definition, option);
-                rove_cli_docs::unknown_option(option, near.as_deref())
-            }
-            Self::NoValue(letter) => format!("option -{letter} needs a value"),
-        }
-    }
+    /// A fault in a word, as the end of a message. The other items are still valid.
+    Complaint(String),
 }
 
 /// The parsed command line.
@@ -54,8 +27,18 @@ pub(crate) struct Line {
     pub(crate) rest: Vec<OsString>,
 }
 
-/// Parses `args` (without the program's name). Letters in `flags` take no value, and letters in `values` take a value.
-pub(crate) fn read(flags: &str, values: &str, args: Vec<OsString>) -> Line {
+/// Parses `args` (without the program's name). The letters of the options are those of `definition`. A complaint about
+/// an unknown option suggests a similar one, except under Mosh's names: stock Mosh does not.
+pub(crate) fn read(name: ProgramName, definition: &Command, args: Vec<OsString>) -> Line {
+    let (flags, values) = rove_cli_docs::getopt_letters(definition);
+    let unknown = |option: &str| match name {
+        ProgramName::Mosh => Item::Complaint(rove_cli_docs::unknown_option(option, None)),
+        ProgramName::Rove => {
+            let option = option.split('=').next().unwrap_or_default();
+            let near = rove_cli_docs::near_option(definition, option);
+            Item::Complaint(rove_cli_docs::unknown_option(option, near.as_deref()))
+        }
+    };
     let mut line = Line::default();
     let mut args = args.into_iter();
     while let Some(word) = args.next() {
@@ -63,38 +46,31 @@ pub(crate) fn read(flags: &str, values: &str, args: Vec<OsString>) -> Line {
             line.rest = args.collect();
             break;
         }
-        let bytes = word.as_bytes();
-        if bytes.starts_with(b"--") {
-            let name = word.to_string_lossy().into_owned();
-            line.items.push(Item::Complaint(Complaint::Unknown(name)));
-            continue;
-        }
-        let [b'-', letters @ ..] = bytes else {
-            line.items.push(Item::Word(word));
-            continue;
+        let letters = match word.as_bytes() {
+            [b'-', b'-', ..] => {
+                line.items.push(unknown(&word.to_string_lossy()));
+                continue;
+            }
+            [b'-', letters @ ..] if !letters.is_empty() => letters,
+            _ => {
+                line.items.push(Item::Word(word));
+                continue;
+            }
         };
-        if letters.is_empty() {
-            line.items.push(Item::Word(word));
-            continue;
-        }
         for (at, &byte) in letters.iter().enumerate() {
             let letter = char::from(byte);
             if flags.contains(letter) {
                 line.items.push(Item::Flag(letter));
             } else if values.contains(letter) {
-                let attached = &letters[at + 1..];
-                let value = if attached.is_empty() {
-                    args.next()
-                } else {
-                    Some(OsString::from_vec(attached.to_vec()))
-                };
-                line.items.push(match value {
+                let attached = Some(&letters[at + 1..]).filter(|it| !it.is_empty());
+                let value = attached.map(|it| OsString::from_vec(it.to_vec()));
+                line.items.push(match value.or_else(|| args.next()) {
                     Some(value) => Item::Value(letter, value),
-                    None => Item::Complaint(Complaint::NoValue(letter)),
+                    None => Item::Complaint(format!("option -{letter} needs a value")),
                 });
                 break;
             } else {
-                line.items.push(Item::Complaint(Complaint::Unknown(format!("-{letter}"))));
+                line.items.push(unknown(&format!("-{letter}")));
             }
         }
     }
@@ -115,7 +91,8 @@ mod tests {
     fn options_are_read_as_getopt_reads_them() {
         let value = |letter, text: &str| Item::Value(letter, text.into());
         let word = |text: &str| Item::Word(text.into());
-        let unknown = |text: &str| Item::Complaint(Complaint::Unknown(text.to_owned()));
+        let unknown = |text: &str| Item::Complaint(rove_cli_docs::unknown_option(text, None));
+        let definition = crate::cli::server::MANUAL.command();
         for (line, items, rest) in [
             ("-vv -v", vec![Item::Flag('v'), Item::Flag('v'), Item::Flag('v')], ""),
             ("-p60001 -p 5:6", vec![value('p', "60001"), value('p', "5:6")], ""),
@@ -124,11 +101,11 @@ mod tests {
             ("-s -- -v x", vec![Item::Flag('s')], "-v x"),
             ("-zs", vec![unknown("-z"), Item::Flag('s')], ""),
             ("--bogus -", vec![unknown("--bogus"), word("-")], ""),
-            ("-p", vec![Item::Complaint(Complaint::NoValue('p'))], ""),
+            ("-p", vec![Item::Complaint("option -p needs a value".to_owned())], ""),
         ] {
             let split = |text: &str| text.split_whitespace().map(OsString::from).collect();
             let expected = Line { items, rest: split(rest) };
-            assert_eq!(read("sv", "p", split(line)), expected, "{line}");
+            assert_eq!(read(ProgramName::Mosh, &definition, split(line)), expected, "{line}");
         }
     }
 }

@@ -236,8 +236,7 @@ fn parse_new(
         // Stock has no `-n`.
         ProgramName::Mosh => definition.mut_arg("session", |arg| arg.short(None).long("session")),
     };
-    let (flags, values) = rove_cli_docs::getopt_letters(&definition);
-    let line = getopt::read(&flags, &values, args);
+    let line = getopt::read(options.name, &definition, args);
     // The last of several `-p` counts. An earlier value may be wrong, because a wrapper may have added it.
     let mut ports = None;
     for item in line.items {
@@ -255,9 +254,7 @@ fn parse_new(
             // By `-@`, a wrapper puts options in front of a whole command line: `new -p 60005 -@ new -s`. The second
             // `new` is the value of `-@`. The server ignores other words before `--`.
             Item::Value(..) | Item::Word(_) => {}
-            Item::Complaint(complaint) => {
-                complaints.push(complaint.sentence(options.name, &definition));
-            }
+            Item::Complaint(complaint) => complaints.push(complaint),
         }
     }
     if let Some(ports) = ports {
