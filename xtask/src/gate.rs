@@ -144,11 +144,11 @@ fn docs(root: &Path) -> Result<()> {
     commands::run(commands::new("cargo", &words, root).env("RUSTDOCFLAGS", "-D warnings"))
 }
 
-/// Runs a command at the lowest priority, and prints its output at the end. Printed earlier, the output would be mixed
+/// Runs a command at a low priority, and prints its output at the end. Printed earlier, the output would be mixed
 /// with that of other steps.
 fn run_idle(command: &Command) -> Result<()> {
     let mut nice = Command::new("nice");
-    nice.args(["-n", "19"]).arg(command.get_program()).args(command.get_args());
+    nice.args(["-n", "10"]).arg(command.get_program()).args(command.get_args());
     nice.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let folder = command.get_current_dir().context("the step names no folder")?;
     let output = nice.current_dir(folder).output().context("it did not start")?;

@@ -141,7 +141,7 @@ mod tests {
         });
         let answering: Vec<_> = answering.collect();
         let clock = Clock::start();
-        let survey = ask(clock, &sockets, clock.now() + Duration::from_secs(2));
+        let survey = ask(clock, &sockets, clock.now() + Duration::from_secs(10));
         let silent: Vec<u32> = survey.silent.iter().map(|it| it.name.pid).collect();
         assert_eq!((survey.sessions.len(), silent), (answering.len(), vec![1]));
         answering.into_iter().for_each(|it| it.join().unwrap());

@@ -310,7 +310,7 @@ mod tests {
             run(task, &key(), 7, true, ready, &mut output).map(|()| output)
         });
         let peer = server_at.recv_timeout(Duration::from_secs(60)).expect("the server is ready");
-        let task = Task::Send { peer, length: Duration::from_secs(2) };
+        let task = Task::Send { peer, length: Duration::from_secs(8) };
         let mut output = Vec::new();
         run(task, &key(), 7, true, |_| Ok(()), &mut output).expect("sent");
         let sent: Value = serde_json::from_slice(&output).expect("JSON");
