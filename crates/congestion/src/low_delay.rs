@@ -35,8 +35,8 @@ const IDLE_TARGET: Duration = Duration::from_millis(25);
 /// Time after a key for which the user counts as typing. Chosen: no pause in seven recorded sessions is longer.
 const TYPING: Duration = Duration::from_secs(5);
 
-/// Number of entries of the base delays. Chosen: the queue drains at least once in three entries, and the fourth is
-/// spare. RFC 6817 keeps ten minutes, in which clocks that drift apart by 50 ppm differ by six times [`TARGET`].
+/// Number of kept base delays, each of a period [`ENTRY`]. Chosen: the queue drains at least once in three periods, and
+/// one is spare. RFC 6817 keeps ten minutes, in which clocks that drift apart by 50 ppm differ by six times [`TARGET`].
 const BASE: usize = 4;
 
 /// Time over which an entry of the base delays is measured. Chosen: in four entries, clocks 50 ppm apart drift by 3 ms.
@@ -363,7 +363,7 @@ mod tests {
             };
             let before = path.windows(6)[5];
             if rate.is_some() {
-                // The doubled window has a queue to which the controller has not reacted.
+                // Doubling the window fills a queue that the controller has not reduced yet.
                 path.controller.window.packets *= 2.0;
                 path.windows(1);
             }

@@ -1,8 +1,8 @@
 //! Ray: workers on other processors, maybe of other computers, that do tasks. All callers use one line protocol.
 //!
 //! A script in Python spreads tasks over workers. A worker is this program, with words that the caller names. An order
-//! to the script is a line of terms, a line for each task, and an empty line. Answers come in any order, each with its
-//! task's number. Numbers read as they were written, so that an answer is the same to the last bit as that of a thread.
+//! to the script is a line of terms (data for all tasks), a line for each task, and an empty line. Answers come in any
+//! order, each with its task's number. Numbers read as they were written, so an answer equals a thread's to the bit.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -23,7 +23,7 @@ const LINE_BYTES_MAX: u64 = 33_554_432;
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Message<M, T> {
-    /// The part that all later tasks have in common.
+    /// The data that all later tasks share.
     Terms(M),
     /// A task with its number.
     Task(usize, T),
@@ -87,7 +87,7 @@ impl Pool {
         Ok(Self { names, program: Mutex::new(program) })
     }
 
-    /// Does tasks under common `terms`. Returns the results in the tasks' order. `each` gets every result as it comes.
+    /// Does tasks that share the data `terms`. Returns their results in order. `each` gets every result as it comes.
     ///
     /// # Errors
     ///
@@ -143,8 +143,8 @@ impl Drop for Awaited {
     }
 }
 
-/// Does the work of a worker: answers each task of `input` in order, until the input ends. `prepare` reads terms, and
-/// `perform` does a task on the newest terms.
+/// Does the work of a worker: answers each task of `input` in order, until the input ends. `prepare` reads the
+/// data that later tasks share, and `perform` does a task.
 ///
 /// # Errors
 ///
@@ -182,7 +182,7 @@ pub fn work<M: DeserializeOwned, P, T: DeserializeOwned, R: Serialize>(
     Ok(())
 }
 
-/// Returns the lines of an order as a worker reads them: the terms, and the tasks, numbered from 0.
+/// Returns the lines of an order as a worker reads them: the tasks' shared `terms`, and the tasks, numbered from 0.
 ///
 /// # Errors
 ///

@@ -115,9 +115,9 @@ fn bounded(bins: impl Iterator<Item = Bin>) -> Vec<Bin> {
     all
 }
 
-/// Returns a bin's row. In an outage's row, the probabilities of staying and of leaving are multiplied by those of the
-/// random walk. So the row does not sum to 1: an outage loses 45 % of its weight with each tick. Source: the published
-/// program.
+/// Returns a bin's row: the probabilities of a random walk. For an outage, they are multiplied by the probability of
+/// staying in it or of leaving it. So they do not sum to 1: an outage loses 45 % of its weight with each tick. Source:
+/// the published program.
 fn row(bins: &[Bin], from: usize, deviation: f64) -> Row {
     let rate = bins[from].rate;
     let (least, most) = (rate - REACH * deviation, rate + REACH * deviation);

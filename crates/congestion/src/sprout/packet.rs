@@ -8,7 +8,7 @@
 //! | 8 | sequence number: bytes sent before this packet, with 50 for the headers of each packet |
 //! | 4 | throwaway window: bytes before this packet that were sent in the last 10 ms |
 //! | 2 | time to next, in ms |
-//! | 48 | with a forecast: bytes received or lost (8), the tick in ms (8), bytes up to the end of each tick (4 each) |
+//! | 48 | with a forecast: bytes received or lost (8), tick's start in ms (8), bytes by the end of each tick (4 each) |
 
 use rove_units::{Bytes, Duration};
 

@@ -34,7 +34,7 @@ pub(super) struct HistoryCursor {
     pub(super) depth: u16,
     /// Whether the position is unknown: a first recall has replaced typed text, or a recalled line was edited.
     pub(super) is_lost: bool,
-    /// Whether the recalled line on the screen was not compared with the remembered line yet.
+    /// Whether the recalled line on the screen has not been compared with the remembered line yet.
     pub(super) is_open: bool,
 }
 

@@ -178,7 +178,7 @@ fn keep(output: &mut Vec<u8>, bytes: &[u8]) {
 struct Listener {
     challenge: Challenge,
     startup: Startup,
-    /// The incomplete last line of each output stream, without the lines that `startup` has recognised.
+    /// The incomplete last line of the text that `startup` passes on from each output stream.
     lines: [Vec<u8>; 2],
     /// Whether the survey has begun. Earlier output comes from start-up files and from ssh itself.
     has_begun: bool,

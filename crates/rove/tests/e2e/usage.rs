@@ -180,7 +180,7 @@ fn a_host_that_refuses_and_a_name_that_leads_nowhere_are_told_in_one_line() {
     }
 }
 
-/// Returns a call that gives ssh's port by `-p`, while ssh's configuration names another port. Returns ssh's port, too.
+/// Returns an invocation of rove with sshd's port as `-p`, and that port. ssh's configuration names a closed port.
 fn with_sshs_port(sshd: &Sshd, elsewhere: &ClosedPort, options: &[&str]) -> (Invocation, String) {
     let config = std::fs::read_to_string(sshd.path("ssh_config")).expect("it is there");
     let (_, rest) = config.split_once(" Port ").expect("it names the port");

@@ -70,7 +70,7 @@ impl Client {
         self.refresh(now);
     }
 
-    /// Shows the answer to an action of the user for three to ten seconds.
+    /// Shows the outcome of an action of the user for ten seconds, or for three if an event waits.
     pub fn answer(&mut self, now: Instant, text: String) {
         self.notice_bar.notices.answer(now, text);
         self.refresh(now);

@@ -193,8 +193,8 @@ fn take_up(run: &mut Run, client: Client, size: rove_terminal::Size) {
     run.left.end = Some(ClientEnd { client, terminal, user, traffic, received });
 }
 
-/// Asks a rove server for a key, and starts a client with this key `millis` later. Returns whether keys are lost and
-/// reported.
+/// Makes a rove server invite a new client, and starts this client `millis` later. Returns whether typed keys are lost,
+/// as the client reports.
 fn come_back_to_rove(run: &mut Run, seed: u64, millis: u64) -> bool {
     let left = LeftKeys::read(&run.left.written).expect("a record");
     run.left.key += 1;

@@ -69,7 +69,7 @@ impl ArtifactOptions {
     }
 }
 
-/// Makes an artifact, or checks one or its first run. Returns whether all files are intact, or all numbers as expected.
+/// Makes an artifact, or checks its files or numbers. Returns whether all files are intact, or all numbers as expected.
 ///
 /// # Errors
 ///

@@ -37,8 +37,8 @@ pub(super) struct Waiting {
     opening: Opening,
     /// The connection's origin, which decides how to report the host's answer.
     origin: Origin,
-    /// Whether the connection's end means that a SOCKS client has left. A client that has sent bytes for the target may
-    /// end its direction before the answer.
+    /// Whether end of input means that a SOCKS client has left. Once the client has sent bytes for the target, it may
+    /// half-close before the host's answer.
     pub(super) is_watched: bool,
 }
 

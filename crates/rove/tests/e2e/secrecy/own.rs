@@ -98,7 +98,7 @@ macro_rules! command {
         &[Three("$ "), Line($line), Times(5, "$ "), Answer, Settle, Settle, Line("finish")]
     };
 }
-/// The user enters three commands. After a step that starts a silent read, the user types the secret and the end.
+/// The user enters three commands. A step then starts a silent read. The user enters the secret and `finish`.
 macro_rules! silence {
     ($step:expr) => {
         &[Three("$ "), $step, Each(&[Host("begun"), Answer]), Line("finish")]

@@ -31,9 +31,8 @@ const fn known(name: &'static str, stock: Tally, replay: Tally) -> Known {
 /// the opposite, the new figures go here. `cargo test -p rove-replay corpus -- --nocapture` prints them.
 ///
 /// In `agent-stream` the box with the prompt moves down while it is typed into, and a key is shown where the box was.
-/// In `slow-echo` most faults are the judge's: a key's echo follows later keys in the recording, so that showing the
-/// key before them counts as wrong. In `zsh-suggestions` nothing tells suggestions from input, so that
-/// less is shown than by stock.
+/// In `slow-echo` most faults are false, because the recording echoes a key only after later keys. A key shown before
+/// these counts as wrong. In `zsh-suggestions` nothing tells suggestions from input, so that stock shows more.
 const TRACES: [Known; 36] = [
     known("agent-filter", (19, 0, 0), (21, 0, 0)),
     known("agent-ink", (0, 0, 0), (5, 0, 3)),
