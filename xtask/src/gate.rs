@@ -38,35 +38,43 @@ pub(crate) fn run(install: bool) -> Result<()> {
         ..Needs::default()
     };
     needs.require("test", install)?;
-    let mut summary = in_order(
-        &root,
-        &[
-            ("fmt", |root| cargo(root, &["fmt", "--all", "--check"])),
-            ("clippy", clippy),
-            ("tidy", tidy::run),
-            ("docs", docs),
-            ("deny", |root| cargo(root, &["deny", "check", "licenses", "bans", "sources"])),
-            // Cargo compiles the tests here, so that its lock is free while they run.
-            ("build", |root| cargo(root, &["test", "--locked", "--workspace", "--no-run"])),
-        ],
-    );
-    thread::scope(|scope| {
+    let summary = thread::scope(|scope| {
+        let systems = scope.spawn(|| in_order(&root, &[("systems", systems_check)]));
+        let mut summary = in_order(&root, &FIRST_STEPS);
         let idle = scope.spawn(|| in_order(&root, &IDLE_STEPS));
         summary.extend(in_order(&root, &[("e2e", end_to_end_tests)]));
         summary.extend(idle.join().expect("no step panics"));
+        let portable: Step = |root| run_tests(portable::modules(root));
+        summary.extend(in_order(&root, &[("portable", portable)]));
+        summary.extend(systems.join().expect("no step panics"));
+        summary
     });
-    summary.extend(in_order(&root, &[("portable", |root| run_tests(portable::modules(root)))]));
     report(&summary)
 }
 
+/// The steps that use all processors, which the tests follow.
+const FIRST_STEPS: [(&str, Step); 6] = [
+    ("fmt", |root| cargo(root, &["fmt", "--all", "--check"])),
+    ("clippy", clippy),
+    ("tidy", tidy::run),
+    ("docs", docs),
+    ("deny", |root| cargo(root, &["deny", "check", "licenses", "bans", "sources"])),
+    // Cargo compiles the tests here, so that its lock is free while they run.
+    ("build", |root| cargo(root, &["test", "--locked", "--workspace", "--no-run"])),
+];
+
 /// The steps that run beside the end-to-end tests, which leave most of two processors idle.
-const IDLE_STEPS: [(&str, Step); 4] = [
+const IDLE_STEPS: [(&str, Step); 3] = [
     ("tests", tests),
     ("simulation", simulation),
     ("prebuild", |root| run_idle(&portable::build(root))),
-    // Each of the three checks runs even if another failed.
-    ("systems", |root| systems::checks(root).map(|check| run_idle(&check)).into_iter().collect()),
 ];
+
+/// Compiles for the other systems, in the pauses of all other steps. Each of the three checks runs even if another
+/// failed.
+fn systems_check(root: &Path) -> Result<()> {
+    systems::checks(root).map(|check| run_idle(&check)).into_iter().collect()
+}
 
 /// Cargo's setting that lets it run all test programs but the end-to-end tests.
 const ALL_BUT_END_TO_END: &str = r#"target.'cfg(all())'.runner = ["sh", "-c", 'case $0 in */e2e-*) ;; *) exec "$0" "$@" ;; esac']"#;
