@@ -231,11 +231,11 @@ impl Renderer {
     pub fn handle_resize(&mut self, window: Size) -> Vec<Arc<Row>> {
         self.stale = true;
         let is_main = !self.capabilities.init && !self.settings.alternate_screen();
-        let Some(shown) = self.shown.as_mut().filter(|_| is_main) else { return Vec::new() };
+        let takes_lines = is_main && self.feed.is_followed();
+        let Some(shown) = self.shown.as_mut().filter(|_| takes_lines) else { return Vec::new() };
         let cut = usize::from((shown.cursor.row + 1).saturating_sub(window.rows()));
-        let rows = shown.rows[..cut].to_vec();
-        *shown = shown.seen_through(window);
-        rows
+        let cut_screen = shown.seen_through(window);
+        core::mem::replace(shown, cut_screen).rows[..cut].to_vec()
     }
 
     /// Declares that the terminal's content is unknown. The next frame repaints everything.
