@@ -9,7 +9,7 @@ use rove_runs::files::write_whole;
 use crate::experiment::results::machine;
 use crate::experiment::sweep::Profile;
 
-/// What the program is built from, in its clone; the first tells the clone from those of other projects.
+/// The paths from which the program is built. Only a clone of this project has the first.
 const SOURCES: [&str; 4] = ["lab/rove-lab", "lab", "crates", "Cargo.lock"];
 
 /// Writes the page of figures to `file`. `args` are the arguments of this process.
