@@ -152,7 +152,7 @@ fn open_port(like: SocketAddr) -> std::io::Result<UdpSocket> {
     UdpSocket::bind(if like.is_ipv6() { "[::]:0" } else { "0.0.0.0:0" })
 }
 
-/// Reads lines in a thread of its own, because std cannot wait for a socket and a keyboard at the same time.
+/// Reads lines in a separate thread, because std cannot wait for a socket and a keyboard at the same time.
 fn keyboard() -> Receiver<String> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {

@@ -141,7 +141,6 @@ impl Candidates {
         self.addresses.iter().map(|candidate| candidate.address)
     }
 
-    /// Returns whether there are at least two addresses.
     pub(crate) fn are_several(&self) -> bool {
         self.addresses.len() > 1
     }

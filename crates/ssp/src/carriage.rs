@@ -30,7 +30,7 @@ const PACKET_CLASS_BYTE: u8 = 0x40;
 const PACKET_NUMBERS: u64 = 1 << 60;
 
 /// Maximum number of opened stream packets that wait for [`Carriage::poll_packet`]. Further packets count as lost.
-/// Chosen: as many as a driver receives in one turn, which ends after four full batches of the system.
+/// Chosen: as many as a driver receives in one turn, which are four full batches from the system.
 const OPENED_MAX: usize = 256;
 
 /// An authentic stream packet, which arrived for the first time.
@@ -84,7 +84,7 @@ impl PacketSeal {
         let sealed = Sealed::parse(sends.opposite(), bytes)?;
         let number = sealed.seq().get() & !PACKET_CLASS;
         let seq = SeqNum::new(number);
-        // A peer that has the key seals only numbers below this.
+        // A peer that has the key seals only numbers below `PACKET_NUMBERS`.
         if number >= PACKET_NUMBERS {
             return Err(ReceiveError::Forged);
         }
@@ -166,7 +166,7 @@ impl<'a> Carriage<'a> {
         self.connection.path().heard_at
     }
 
-    /// Returns how often the path may have changed (another peer address or network), and the peer's present address.
+    /// Returns how many times the path may have changed (another peer address or network), and the peer's address.
     pub const fn path(&self) -> (u64, Option<SocketAddr>) {
         (self.connection.path_changes(), self.connection.peer())
     }

@@ -37,7 +37,7 @@ pub(crate) const RECEIVED_BYTES_MAX: Bytes = Bytes::mib(64);
 /// Chosen: a peer repeats only the handful of instructions that are on their way.
 pub(crate) const REFUSED_MAX: usize = 16;
 
-/// Work for received states, in the object's units, after which a client returns to its driver. Chosen: work on four
+/// Work for received states, in the object's units, after which a call returns to the driver. Chosen: work on four
 /// million cells of a screen takes some 4 ms. A datagram of plain text changes a few thousand.
 const WORK_PER_TURN: u64 = 4_000_000;
 
@@ -51,7 +51,8 @@ pub enum ReferencePolicy {
     /// known receiver state if that diff is not longer, or is under 1000 bytes and less than 100 bytes longer.
     #[default]
     Prospective,
-    /// Diffs always start from the assumed receiver state: the newest before the first that is presumed lost.
+    /// Diffs always start from the assumed receiver state: the newest sent state before the first that is presumed
+    /// lost.
     Assumed,
     /// Diffs always start from the known receiver state: the newest that the peer has acknowledged.
     Known,
@@ -78,8 +79,8 @@ impl ReferencePolicy {
 /// The policies and timing numbers of an end: a part for each group of mechanisms, and single values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The rule for the sent state from which a diff starts. With [`ReferencePolicy::Prospective`], steady output at
-    /// its shorter interval ([`FrameConfig::steady_interval_max`]) uses [`ReferencePolicy::Bayesian`].
+    /// The rule for the sent state from which a diff starts. While output is sent at
+    /// [`FrameConfig::steady_interval_max`], [`ReferencePolicy::Bayesian`] replaces [`ReferencePolicy::Prospective`].
     pub reference: ReferencePolicy,
     /// When contents (diffs) are sent again before their retransmission timeout.
     pub repetition: RepetitionConfig,
@@ -91,7 +92,8 @@ pub struct Config {
     pub heartbeat: HeartbeatConfig,
     /// Bounds of round trips and of the retransmission timeout (RTO).
     pub rtt: RttConfig,
-    /// When an end gives up its local port or the server's address for another, and whether it probes datagram sizes.
+    /// When a client changes its port or the server's address, when a server stops sending, and whether sizes are
+    /// probed.
     pub path: PathConfig,
     /// Shortest interval between two loss reports that count the same losses. Reports travel in instructions that are
     /// sent anyway. `None` sends none. Chosen: a server reports once a second, as often as its client draws the status.
@@ -103,7 +105,7 @@ pub struct Config {
     /// Shortest time between two states that a list of received states with more than 1024 entries accepts.
     pub quench_interval: Duration,
     /// Longest inflated instruction that this end accepts, in bytes. `None` for the protocol's limit of 4 MiB. A
-    /// datagram can inflate to a thousand times its length, and all of it is inflated before the call returns.
+    /// datagram can inflate to a thousand times its length, and one call inflates all of it.
     pub instruction_len_max: Option<usize>,
     /// Maximum work for received states in one call ([`Object::apply_part`]), in the object's units. Calls of
     /// [`Transport::work`] apply the remaining parts.

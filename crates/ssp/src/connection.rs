@@ -1,8 +1,8 @@
 //! Datagrams to and from the peer: numbers, timestamps, addresses and sizes.
 //!
 //! A datagram that is newer than all before it updates the round-trip time and the peer's address. It shows that the
-//! peer is alive. An older datagram that arrives for the first time does not, but its payload still counts. A datagram
-//! that has arrived before, or may have, is refused.
+//! peer is alive. An older datagram that arrives for the first time does neither, but its payload is used. A datagram
+//! that has arrived before, or is too old to tell, is refused.
 
 use core::net::SocketAddr;
 use core::ops::Range;
@@ -34,7 +34,8 @@ use crate::window::Window;
 
 const _: () = assert!(DATAGRAM_OVERHEAD + FRAGMENT_HEADER_LEN < SIZE_MIN);
 
-/// Maximum number of events kept until the driver polls them; older ones are dropped. Chosen: a turn makes a handful.
+/// Maximum number of events kept until the driver polls them; older ones are dropped. Chosen: a datagram causes a
+/// handful.
 const EVENTS_MAX: usize = 64;
 
 /// Whether an end is the client or the server.
@@ -47,7 +48,7 @@ pub enum Role {
     },
     /// The server: sends to the source of the newest authentic datagram.
     Server {
-        /// Whether the bound socket is IPv6 (a dual-stack socket is), which decides the size of datagrams.
+        /// Whether the bound socket is IPv6, as a dual-stack socket is. The size of datagrams depends on it.
         ipv6: bool,
     },
 }
@@ -152,8 +153,8 @@ impl Connection {
     ) -> Result<(Vec<u8>, Arrival), ReceiveError> {
         let sealed = Sealed::parse(self.sends.opposite(), bytes)?;
         let seq = sealed.seq();
-        // Numbers are in clear text, so a datagram that has arrived before is refused without decryption. Anybody can
-        // claim a number, so it is recorded only after the tag was verified.
+        // Sequence numbers are in clear text, so a datagram that has arrived before is refused without decryption.
+        // Anybody can claim a number, so it is recorded only after the tag was verified.
         if !self.window.takes(seq) {
             return Err(ReceiveError::Replayed { seq });
         }
@@ -204,7 +205,7 @@ impl Connection {
         Some(Transmit { destination, payload, tries_size: false })
     }
 
-    /// Seals a payload for the peer. `None` while no peer is known. The peer does not reply to an answer (`is_answer`).
+    /// Seals a payload for the peer. `None` while no peer is known. If `is_answer`, the peer does not reply to it.
     pub(crate) fn seal(
         &mut self,
         now: Instant,
@@ -257,7 +258,7 @@ impl Connection {
         client.handle_network_change(now)
     }
 
-    /// Returns how often the path of datagrams may have changed.
+    /// Returns how many times the path to the peer may have changed.
     pub(crate) const fn path_changes(&self) -> u64 {
         self.to_peer.changes
     }
@@ -312,7 +313,6 @@ impl Connection {
         SendTiming::new(config, &self.rtt, path, peer)
     }
 
-    /// Returns the measurements of the path.
     pub(crate) fn path(&self) -> Path {
         Path {
             srtt: self.rtt.srtt(),

@@ -54,7 +54,7 @@ impl PortHop {
         hops
     }
 
-    /// Returns how often the client has changed its local port.
+    /// Returns how many times the client has changed its local port.
     pub(crate) const fn count(&self) -> u64 {
         self.hops
     }

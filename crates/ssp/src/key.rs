@@ -76,7 +76,7 @@ impl Key {
         let mut key = Self(Box::new([0; KEY_LEN]));
         wiping(|| {
             let mut decoded = Zeroizing::new([0; DECODE_LEN]);
-            // For a text of this length and alphabet, the strict decoder refuses only bits that are set beyond the 128.
+            // For a text of this length and alphabet, the strict decoder fails only if a bit after the 128th is set.
             let decoded_len = STANDARD_NO_PAD
                 .decode_slice(text, decoded.as_mut_slice())
                 .map_err(|_| KeyError::TrailingBits)?;

@@ -19,10 +19,10 @@
 //!   records that a client keeps on its own computer.
 //! - `datagram` is the sealed form. `window` decides which sequence numbers a receiver still accepts.
 //! - `fragment` cuts an instruction into datagrams. `assembler` puts it together again.
-//! - `compress` is zlib. `protobuf` reads and writes fields. `instruction` is the message with a diff, and with the
-//!   `hello` and `loss_report` of two roves. `chaff` pads it.
-//! - `num` has the numbers of states and datagrams, and `error` the errors of all layers. `wire` opens these layers to
-//!   tests and fuzzers.
+//! - `compress` is zlib. `protobuf` reads and writes fields. `instruction` is the message that carries a diff and,
+//!   between two roves, a `hello` and a `loss_report`. `chaff` pads instructions.
+//! - `num` has the numbers of states and datagrams, and `error` the errors of all layers. `wire` makes these layers
+//!   public for tests and fuzzers.
 //!
 //! The path:
 //!
@@ -39,12 +39,13 @@
 //! States:
 //!
 //! - `object` is the trait that a caller implements.
-//! - `sender` decides about the states to be sent. `sent_states` lists them as they were sent. `reference` decides
-//!   where a diff starts, or `delivery_estimate` if Bayesian. `timers` decides when to send, by the `send_timing`, the
-//!   waiting `changes`, the `acks` that are owed and the `answers` that the peer waits for. `repetition` sends small
-//!   contents several times, `steady` paces output that answers no input, each on a `budget`. `first_contact` and
-//!   `shutdown` are the start and the end of a session. `large` keeps the fragments of large contents, and `chunk`
-//!   divides still larger ones into several states. `backoff` slows down unacknowledged large instructions.
+//! - `sender` decides about the states to be sent. `sent_states` lists the sent states. `reference`, or
+//!   `delivery_estimate` if Bayesian, decides from which of them a diff starts. `timers` decides when to send, by the
+//!   `send_timing`, the waiting `changes`, the `acks` that are owed and the `answers` that the peer waits for.
+//!   `repetition` sends small contents several times, `steady` paces output that answers no input, each within a
+//!   `budget` of bytes. `first_contact` and `shutdown` are the start and the end of a session. `large` keeps the
+//!   fragments of large contents, and `chunk` divides still larger ones into several states. `backoff` slows down
+//!   unacknowledged large instructions.
 //! - `receiver` keeps the states that were received, and a `journal` of their diffs for an owner that writes them down.
 //! - `fragment_queue` holds the fragments of the newest instruction while they are sent.
 //! - `heartbeat` decides how rarely idle ends send: a server by `backoff`, a client by the pause `announced` to it.

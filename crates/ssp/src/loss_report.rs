@@ -23,7 +23,7 @@ pub(crate) struct LossReports {
     estimate: LossEstimate,
 }
 
-/// The datagrams that were lost on a path that this end has given up, and that the peer counts as missing.
+/// The dropped datagrams. They were lost on a path that this end has given up. The peer counts them as missing.
 #[derive(Clone, Copy, Debug, Default)]
 struct Dropped {
     /// How many dropped datagrams the peer counts as missing in every further report.
@@ -38,7 +38,7 @@ struct Dropped {
 }
 
 impl Dropped {
-    /// Returns a report without the datagrams that this end has dropped.
+    /// Returns a report of the peer without the dropped datagrams.
     fn leave_out(&mut self, report: Loss) -> Loss {
         self.told_missing = report.missing;
         let open = self.open.min(report.missing.saturating_sub(self.missing_before));

@@ -97,7 +97,8 @@ mod tests {
     fn an_end_without_any_mechanism_has_the_pace_of_stock() {
         for config in [Config::client(), Config::server()] {
             let bare = Mechanism::ALL.into_iter().fold(config.clone(), Config::without);
-            // Stock itself has this collection delay. The other two fields count only between two roves.
+            // A stock end of this role has the same collection delay. The other two fields matter only between two
+            // roves.
             let mut stock = Config {
                 loss_report_interval: config.loss_report_interval,
                 ..Config::STOCK_SERVER

@@ -86,8 +86,8 @@ pub trait Object: Clone {
         self.same_as(other)
     }
 
-    /// Returns whether the difference from `before` is worth an instruction of its own for this peer: a person sees it,
-    /// or the peer's display depends on it. Otherwise the change travels with the next instruction.
+    /// Returns whether the difference from `before` is worth a separate instruction for this peer: a person sees it, or
+    /// the peer's display depends on it. Otherwise the change travels with the next instruction.
     fn is_urgent_to(&self, peer: Capabilities, before: &Self) -> bool {
         let _ = peer;
         !self.shows_same(before)

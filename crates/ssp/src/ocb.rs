@@ -1,7 +1,8 @@
 //! OCB3 (RFC 7253) over AES-128: 128-bit tag, 96-bit nonce, no associated data.
 //!
-//! Blocks are `u128`, with the first bit of the RFC as the highest. AES encrypts eight blocks at once, which fills the
-//! pipeline of the processor's AES instructions. Without them, the bitsliced software also works on eight blocks.
+//! A block is a `u128`, whose highest bit is the block's first bit in the RFC. AES encrypts eight blocks at once, which
+//! fills the pipeline of the processor's AES instructions. Without them, the bitsliced software also works on eight
+//! blocks.
 
 use aes::Aes128;
 use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};

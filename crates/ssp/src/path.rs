@@ -24,7 +24,7 @@ pub struct Loss {
     pub recent_missing: u32,
 }
 
-/// Facts about its client that a server learns from an authentic datagram. Both are false at a client.
+/// Facts that a server learns from an authentic datagram of its client. Both are false at a client.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Arrival {
     /// Whether a server's client now sends from another address.
@@ -50,7 +50,7 @@ pub struct Path {
     pub received: Traffic,
     /// When the newest datagram of the peer arrived. `None` before the first.
     pub heard_at: Option<Instant>,
-    /// How often a client has changed its local port.
+    /// How many times a client has changed its local port.
     pub hops: u64,
 }
 

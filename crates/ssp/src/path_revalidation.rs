@@ -56,7 +56,6 @@ impl PathRevalidation {
         self.changed_at.is_some()
     }
 
-    /// Returns when the next try is due. `None` if no try is planned.
     pub(crate) const fn due(&self) -> Option<Instant> {
         self.due
     }

@@ -265,7 +265,7 @@ impl PathSize {
 }
 
 /// Failures that are less probable than this are not explained by chance. Chosen: a value ten times larger or smaller
-/// changes the number of failures by a third.
+/// changes the number of tolerated failures by a third.
 const CHANCE: f64 = 1e-3;
 
 /// Returns how many failures in a row are too many for chance, if each has the probability `failure`. Chance alone

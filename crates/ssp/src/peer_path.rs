@@ -4,13 +4,13 @@ use core::net::SocketAddr;
 
 use crate::path_size::PathSize;
 
-/// The peer's address, the size of datagrams on the path to it, and how often that path has changed.
+/// The peer's address, the size of datagrams on the path to it, and how many times that path has changed.
 #[derive(Debug)]
 pub(crate) struct PeerPath {
     /// The address to send to. `None` while no peer is known.
     pub(crate) address: Option<SocketAddr>,
     pub(crate) size: PathSize,
-    /// How often the path of datagrams may have changed.
+    /// How many times the path to the peer may have changed.
     pub(crate) changes: u64,
 }
 

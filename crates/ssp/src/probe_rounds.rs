@@ -106,7 +106,7 @@ impl ProbeRounds {
             return Some(Probe::Recall);
         }
         if self.left == 0 {
-            // The first round probes only the first address, as a client on the network does.
+            // Like a client that uses the network, the first round tries only the first address.
             self.left = if self.gap == Duration::ZERO { 1 } else { better };
             self.gap = (2 * self.gap).clamp(ROUND_MIN, ROUND_MAX);
             if now.saturating_since(self.asked_at) > IDLE_AFTER {

@@ -15,7 +15,6 @@ pub(crate) struct RttMin {
 }
 
 impl RttMin {
-    /// Adds a round-trip sample.
     pub(crate) fn handle_sample(&mut self, now: Instant, sample: Duration) {
         if self.began_at.is_none_or(|began_at| began_at + WINDOW <= now) {
             self.began_at = Some(now);

@@ -209,7 +209,7 @@ impl<L: Object> Sender<L> {
         Some(self.send_contents(now, timing, reference, diff, due))
     }
 
-    /// Sends the current state as a diff from the entry of the list with index `reference`.
+    /// Sends the current state as a diff from the sent state with index `reference`.
     fn send_contents(
         &mut self,
         now: Instant,

@@ -12,8 +12,8 @@ use rove_units::{Duration, Instant};
 
 use crate::probe_rounds::{Probe, ProbeRounds};
 
-/// The address that stands for the side path. No host has it, and no datagram is sent to it. Source: RFC 7600, section
-/// 4.8 (the IPv4 dummy address); the port belongs to "discard".
+/// The address that means the side path. No host has it, and no datagram is sent to it. Source: RFC 7600, section 4.8
+/// (the IPv4 dummy address); the port belongs to "discard".
 pub const SIDE_PATH: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new(192, 0, 0, 8), 9));
 
 /// How long a datagram over the network may stay unanswered until the driver should open a side path. Chosen: longer
@@ -33,7 +33,7 @@ const _: () = assert!(DOUBTED_AFTER.as_millis() < DEAD_AFTER.as_millis());
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SidePath {
     is_used: bool,
-    /// When the client last switched between the network, a detour and the side path. `None` if it never did.
+    /// When the client last switched between the network, a detour (forwarder) in it, and the side path, if ever.
     changed_at: Option<Instant>,
     /// Whether the side path was used when it ended, and the network has not answered since.
     is_missed: bool,
@@ -55,7 +55,8 @@ impl SidePath {
         self.is_used
     }
 
-    /// Returns when the client last switched between the network, a detour in it, and the side path, if ever.
+    /// Returns when the client last switched between the network, a detour (forwarder) in it, and the side path, if
+    /// ever.
     pub fn changed_at(&self) -> Option<Instant> {
         self.changed_at
     }
@@ -118,7 +119,7 @@ impl SidePath {
         tracing::info!(is_missed, "using the network");
     }
 
-    /// Records that datagrams begin or cease to go by a detour in the network.
+    /// Records that the client begins or ceases to use a detour in the network.
     pub(crate) fn handle_detour(&mut self, now: Instant) {
         self.changed_at = Some(now);
     }

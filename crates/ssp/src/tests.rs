@@ -35,7 +35,7 @@ impl Object for Blob {
         self == other
     }
 
-    /// Compares the texts up to a number sign (`#`). The text after it stands for changes that no person sees.
+    /// Compares the texts up to a number sign (`#`). The text after it plays changes that no person sees.
     fn shows_same(&self, other: &Self) -> bool {
         let awaited = |blob: &Self| blob.text.split('#').next().map(str::to_owned);
         awaited(self) == awaited(other)

@@ -412,7 +412,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         Some(transmit)
     }
 
-    /// Returns the sealed datagram. An exhausted key ends the session.
+    /// Returns the sealed datagram. `None` if sealing failed; an exhausted key then ends the session.
     fn sealed(&mut self, sealed: Result<Transmit, SendError>) -> Option<Transmit> {
         sealed
             .inspect_err(|error| {

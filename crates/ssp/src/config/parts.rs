@@ -36,7 +36,8 @@ pub struct FrameConfig {
     pub collection_delay: Duration,
     /// Time without a further change after which a frame is sent before [`FrameConfig::collection_delay`] is over. A
     /// server sends early only for the first frame that answers new contents from the peer, mostly an echo. It collects
-    /// later changes for the whole time. `Duration::MAX` is Mosh's rule. Chosen: docs/timing.md, "Near paths".
+    /// later changes for the whole time. With `Duration::MAX`, no frame is sent early (Mosh 1.4.0). Chosen:
+    /// docs/timing.md, "Near paths".
     pub quiet_delay: Duration,
     /// Shortest interval between frames, even if the round trip is shorter.
     pub interval_min: Duration,
@@ -45,9 +46,9 @@ pub struct FrameConfig {
     /// Longest interval between a frame and the next frame with new contents. It is at most
     /// [`FrameConfig::interval_max`], which limits the interval before contents are sent again.
     pub news_interval_max: Duration,
-    /// If both ends offer late acknowledgments ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)), a third of
-    /// the round trip, up to this value, replaces a shorter [`FrameConfig::news_interval_max`] at any loss. Chosen:
-    /// docs/timing.md, "Late acknowledgments".
+    /// Upper bound of a third of the round trip, which replaces a shorter [`FrameConfig::news_interval_max`] at any
+    /// loss. This holds if both ends offer late acknowledgments
+    /// ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)). Chosen: docs/timing.md, "Late acknowledgments".
     pub news_interval_late: Duration,
     /// Replaces [`FrameConfig::news_interval_max`] if at least two waiting changes follow each other as fast as the
     /// repeats of a held key. Chosen: docs/timing.md, "A key that is held".
@@ -100,7 +101,7 @@ impl FrameConfig {
 /// When acknowledgments are sent, and how long the sender of a state waits for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckConfig {
-    /// Longest wait before an arrived state with contents is acknowledged by an instruction of its own. Without an
+    /// Longest wait before an arrived state with contents is acknowledged by a separate instruction. Without an
     /// acknowledgment, a sent state is presumed lost after RTO and this delay.
     pub delay: Duration,
     /// Replaces [`AckConfig::delay`] where both ends offer late acknowledgments
@@ -183,7 +184,7 @@ pub struct RttConfig {
     pub rto_min: Duration,
     /// Upper bound of RTO. For longer round trips, [`RttConfig::rto_far_max`] replaces it.
     pub rto_max: Duration,
-    /// Upper bound of RTO if round trips are longer than [`RttConfig::rto_max`]. With that bound, all contents on their
+    /// Upper bound of RTO if round trips are longer than [`RttConfig::rto_max`]. With `rto_max`, all contents on their
     /// way would count as lost. Chosen: twice the longest round trip that Mosh 1.4.0 measures. A peer with wrong
     /// timestamps delays repairs no longer than a heartbeat, which carries all contents that are not acknowledged.
     pub rto_far_max: Duration,
@@ -209,7 +210,7 @@ impl RttConfig {
     };
 }
 
-/// When an end gives up its local port or the server's address for another, and whether it probes datagram sizes.
+/// When a client changes its port or the server's address, when a server stops sending, and whether sizes are probed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathConfig {
     /// Server: how long the server goes on sending after the newest datagram from its client.

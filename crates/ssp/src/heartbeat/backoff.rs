@@ -34,7 +34,7 @@ const FAILURES_MIN: u32 = 2;
 const FAILURES_DIVISOR: u32 = 8;
 
 /// Latest time after a heartbeat at which its repetition still tests the pause. Later, a client that has missed the
-/// heartbeat has sent by itself ([`LATE`]). A NAT that had forgotten the flow knows it again.
+/// heartbeat has sent by itself ([`LATE`]). A NAT then knows a forgotten flow again.
 const AGAIN_WITHIN: Duration = Duration::from_millis(900);
 const _: () = assert!(AGAIN_WITHIN.as_millis() < LATE.as_millis());
 
@@ -139,7 +139,7 @@ impl HeartbeatBackoff {
         }
     }
 
-    /// Called if the newest heartbeat may be unanswered. If it is, the pause before it counts as failed.
+    /// Called if the newest heartbeat may be unanswered. If it is unanswered, the pause before it counts as failed.
     pub(crate) fn handle_missed(&mut self) {
         if let Some(newest) = self.newest.as_mut().filter(|newest| !newest.is_answered) {
             let tally = &mut self.tallies[newest.steps[0]];

@@ -11,7 +11,8 @@ use crate::send_timing::SendTiming;
 /// in six, and 1 % of the bytes.
 const WORTH: usize = 16;
 
-/// Maximum number of path size probes that the bytes of earlier contents pay for. Chosen: a search needs no pause.
+/// Maximum number of path size probes that the bytes of earlier contents pay for. Chosen: a search then never waits for
+/// more contents.
 const SAVED_MAX: usize = 8;
 
 /// The search ends if the largest size that arrives and the smallest that does not differ by at most this many bytes.

@@ -14,7 +14,8 @@ use crate::send_timing::SendTiming;
 const TRIES_MIN: usize = 2;
 
 /// Unanswered sends at which the size of datagrams is blamed at any loss. Chosen: at 29 % loss, so many sends of four
-/// datagrams get no answer less than twice in a thousand times. This holds even if no fragment counts for the next try.
+/// datagrams get no answer less than twice in a thousand times. This holds even if the peer keeps no fragment of an
+/// earlier send.
 const TRIES_MAX: usize = 32;
 
 /// Replaces [`TRIES_MAX`] while no loss reports of the peer arrive either, as happens if both ends send only large
@@ -22,7 +23,7 @@ const TRIES_MAX: usize = 32;
 const UNREPORTED_MAX: usize = 6;
 
 /// Minimum number of missing large datagrams before their size is blamed. Chosen: as many as three contents of three
-/// datagrams each have. If fewer are missing, their answer may only be late.
+/// datagrams each have. If fewer are missing, they may only be late.
 const LARGE_LOST: u64 = 6;
 
 /// Unacknowledged contents that were sent within the time of one answer, so that one acknowledgment may cover all.

@@ -30,7 +30,7 @@ impl Answers {
     ///
     /// Without such frames, a key's echo would wait up to 250 ms after the frame with the previous key's echo. A
     /// command's output would wait as long after the echo of its Enter. An answer waits only for the collection delay,
-    /// in which the program may react.
+    /// in which the program may react. If `is_hurried`, it does not even wait for that.
     pub(super) fn due(&self, is_hurried: bool, config: &Config) -> Option<Instant> {
         let delay = if is_hurried { Duration::ZERO } else { config.frames.collection_delay };
         let may_answer = self.frames < config.frames.answer_frames;

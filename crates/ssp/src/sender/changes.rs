@@ -44,7 +44,6 @@ impl Changes {
         (self.since, self.nothing_to_say) = (None, says_nothing);
     }
 
-    /// Returns the time since which changes are collected for the next frame. `None` if no change waits.
     pub(super) const fn since(&self) -> Option<Instant> {
         self.since
     }

@@ -41,12 +41,10 @@ impl FirstContact {
         self.sent_at = goes_again.then_some(sending.at);
     }
 
-    /// Called when the peer acknowledges a state.
     pub(super) fn handle_ack(&mut self) {
         self.is_made = true;
     }
 
-    /// Returns whether the peer has acknowledged any state.
     pub(super) const fn is_made(&self) -> bool {
         self.is_made
     }

@@ -57,7 +57,6 @@ impl LargeContents {
         self.repeats < REPEATS_MAX && self.kept.as_ref().is_some_and(is_it)
     }
 
-    /// Called when the peer acknowledges a state.
     pub(super) fn handle_ack(&mut self, ack_num: StateNum) {
         self.backoff.handle_ack();
         self.kept.take_if(|kept| kept.new_num <= ack_num);

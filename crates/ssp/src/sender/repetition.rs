@@ -15,13 +15,13 @@ use crate::num::StateNum;
 use crate::send_timing::SendTiming;
 
 /// Copies of contents are sent until the probability that all of them are lost is below this. Chosen: docs/timing.md,
-/// "Repetition"; two copies from 4 % loss on, three from 20 % on, four from 34 % on. A separate echo ack repeats a lost
-/// echo. Without separate echo acks, two copies are sent from the first loss on.
+/// "Repetition"; two copies from 4 % loss on, three from 20 % on, four from 34 % on. An echo ack in a separate frame
+/// also repeats a lost echo. Without such frames, two copies are sent from the first loss on.
 const RESIDUAL: f64 = 0.04;
 
 /// Replaces [`RESIDUAL`] if echo acks are not sent separately. Chosen: three copies from 17 % loss on, and four from 31
 /// % on. At 100 ms and 29 % loss, a key's mean time is then 0.60 of Mosh 1.4.0's (20 seeds), for 2 % more bytes. With
-/// separate echo acks it was 0.61.
+/// separate frames for echo acks, it was 0.61.
 const RESIDUAL_UNAIDED: f64 = 0.03;
 
 /// Replaces [`RESIDUAL_UNAIDED`] at round trips from [`FOLLOWED_SRTT_MIN`] on, because newer contents, which include
@@ -129,7 +129,6 @@ impl Repetition {
         }
     }
 
-    /// Called when the peer acknowledges a state.
     pub(super) fn handle_ack(&mut self, ack_num: StateNum) {
         if self.newest.is_some_and(|copies| copies.num <= ack_num) {
             self.newest = None;

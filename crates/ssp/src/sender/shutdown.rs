@@ -41,7 +41,6 @@ impl Shutdown {
         self.since.get_or_insert(now);
     }
 
-    /// Returns whether this end is shutting down.
     pub(crate) const fn is_started(&self) -> bool {
         self.since.is_some()
     }

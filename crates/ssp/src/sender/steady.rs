@@ -56,7 +56,6 @@ impl SteadyOutput {
             && !timing.has_queue(QUEUE_MIN, QUEUE_DIVISOR);
     }
 
-    /// Returns whether output is sent at the pace of steady output.
     pub(super) const fn is_active(&self) -> bool {
         self.is_active
     }

@@ -122,7 +122,7 @@ fn a_difference_without_a_diff_sends_nothing_and_wakes_nobody() {
 #[test]
 fn an_instruction_to_be_sent_again_unchanged_is_repeated_until_an_acknowledgment_is_due() {
     let mut bench = Bench::new();
-    // Only small first contents are repeated early, and this blob stands for large ones.
+    // Only small first contents are repeated early. This small blob plays large contents.
     bench.config.repetition.says_again_at_first = false;
     let timing = SendTiming::new(&bench.config, &bench.rtt, PATH, PEER);
     bench.sender.publish(Blob::new("large", Bytes::ZERO));

@@ -11,12 +11,13 @@ use crate::object::Object;
 use crate::send_timing::SendTiming;
 use crate::sender::Sender;
 
-/// How long a heartbeat waits after an arrival, if answers take over 3 s. Chosen: this end mostly answers within it.
+/// How long a heartbeat waits after an arrival, if answers take over 3 s. Chosen: mostly an answer of this end, sent in
+/// that time, replaces the heartbeat.
 const HEARD_LATELY: Duration = Duration::from_secs(1);
 
-/// A first answer is sent once nothing has changed for the round trip divided by this, if that is longer than
-/// `FrameConfig::quiet_delay` and the client predicts nothing. Chosen: docs/timing.md, "Near paths"; programs write a
-/// page in pieces, which take 11 % fewer bytes in one frame at 200 ms.
+/// The first frame that answers new contents waits until nothing has changed for the round trip divided by this. If the
+/// client predicts, or `FrameConfig::quiet_delay` is longer, that delay is used. Chosen: docs/timing.md, "Near paths";
+/// the pieces in which programs write a page take 11 % fewer bytes in one frame (200 ms).
 const QUIET_DIVISOR: u32 = 200;
 
 impl<L: Object> Sender<L> {
@@ -51,8 +52,8 @@ impl<L: Object> Sender<L> {
             && self.sent.unacknowledged_since().is_none()
     }
 
-    /// Returns whether the kept instruction (of several fragments) may be repeated. It may if no acknowledgment newer
-    /// than the instruction's own is due, and the peer is not shutting down.
+    /// Returns whether the kept instruction (of several fragments) may be repeated. It may if no newer acknowledgment
+    /// than the one in it is due, and the peer is not shutting down.
     pub(super) fn may_repeat(&self, now: Instant, timing: &SendTiming) -> bool {
         let is_ack_due = self.wanted_ack_due(now, timing).is_some_and(|due| due <= now);
         self.acks.num != StateNum::SHUTDOWN && !is_ack_due
@@ -84,7 +85,7 @@ impl<L: Object> Sender<L> {
     }
 
     /// Returns when to send a heartbeat on a path whose answers take longer than the heartbeat interval. The heartbeat
-    /// waits until a moment after the answer to datagrams on their way, because an instruction is likely then.
+    /// waits until a moment after the answer to datagrams on their way. This end then mostly sends an instruction.
     fn put_off(&self, heartbeat: Instant, timing: &SendTiming) -> Instant {
         if timing.in_flight() <= timing.config.heartbeat.interval {
             return heartbeat;
@@ -118,7 +119,7 @@ impl<L: Object> Sender<L> {
         timing.config.frames.answer_frames == 0 || self.current.is_urgent_to(timing.peer, before)
     }
 
-    /// Returns the time until which the sender waits for changes that can share a frame with the present one.
+    /// Returns the time until which the sender waits for further changes that can share a frame with the unsent one.
     fn collected_at(&mut self, now: Instant, is_awaited: bool, timing: &SendTiming) -> Instant {
         let config = &timing.config;
         let since = self.changes.collected_since(now, is_awaited);
@@ -211,7 +212,7 @@ impl<L: Object> Sender<L> {
         Some(paced.max(collected))
     }
 
-    /// Returns whether a peer whose newest state is entry `index` lacks a change that is worth a datagram of its own.
+    /// Returns whether a peer whose newest state is entry `index` lacks a change that is worth a separate datagram.
     pub(super) fn is_missed_by(&self, index: usize, timing: &SendTiming) -> bool {
         let held = &self.sent.list[index].object;
         let is_same = if timing.bears_late { L::shows_same } else { L::same_as };

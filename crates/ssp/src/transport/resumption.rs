@@ -1,4 +1,4 @@
-//! The continuation of an end in another process: its numbers, the facts to write to disk, and the start from them.
+//! Continues a session in another process of this end: the facts to write to disk, and the start from them.
 
 use rove_units::Instant;
 
@@ -20,7 +20,7 @@ pub struct Resumed<Local, Remote> {
     pub peer_datagrams: u64,
     /// The newest state that the peer has acknowledged, with its number.
     pub known: (StateNum, Local),
-    /// The current object, which follows the known one.
+    /// The current object, which extends the object in `known` ([`Object::follows`]).
     pub current: Local,
     /// The received states from which the peer's next diffs may start, ascending by number.
     pub received: Vec<(StateNum, Remote)>,

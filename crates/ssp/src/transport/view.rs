@@ -64,7 +64,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         due_at.max(self.asked_before(self.heartbeats.hears_by()).unwrap_or(due_at))
     }
 
-    /// Returns the time until which the peer need not send, as the last heartbeat announced. `None` if none did.
+    /// Returns the time until which the peer need not send, as its last heartbeat announced. `None` without an
+    /// announcement.
     pub fn remote_excused_until(&self) -> Option<Instant> {
         self.heartbeats.hears_by()
     }
@@ -184,7 +185,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.path()
     }
 
-    /// Returns the shortest interval between frames (also send interval): half of SRTT, within its bounds.
+    /// Returns the shortest interval between frames (also send interval): half of SRTT, within `interval_min` and
+    /// `interval_max`.
     pub fn frame_interval(&self) -> Duration {
         self.connection.rtt().frame_interval(&self.config.frames)
     }
@@ -204,7 +206,6 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.sender.sent.known().num != StateNum::INITIAL
     }
 
-    /// Returns the sender's present intervals.
     pub(super) fn send_timing(&self) -> SendTiming {
         let timing = self.connection.send_timing(&self.config, self.capabilities());
         let timing = if self.sender.large.is_recent { timing.for_large() } else { timing };

@@ -42,7 +42,7 @@ pub(crate) fn text(old_num: u64, new_num: u64, ack_num: u64, diff: &str) -> Inst
 }
 
 impl<const MAX: usize> Fake<MAX> {
-    /// Creates a fake peer of `party`, which sends in `direction`.
+    /// Creates a fake peer that sends to `party` in `direction`.
     pub(crate) fn new(party: Party<MAX>, direction: Direction) -> Self {
         Self {
             party,
@@ -138,7 +138,7 @@ impl<const MAX: usize> Fake<MAX> {
         self.id += count;
     }
 
-    /// Returns `instruction` in a datagram. Its number is also the fragment's id.
+    /// Returns `instruction` in a datagram. The datagram's number is also the fragment's id.
     pub(crate) fn sealed(&self, instruction: &Instruction, seq: u64) -> Vec<u8> {
         let compressed = Codec::new().compress(&instruction.encode()).expect("small");
         let fragment = split(seq, &compressed, CONTENTS_MAX).remove(0);

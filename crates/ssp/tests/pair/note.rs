@@ -6,7 +6,7 @@ use rove_ssp::{ApplyError, Capabilities, Object};
 use rove_units::Bytes;
 
 /// Text that only grows. Its diff is the appended text; diffs over `DIFF_MAX` bytes are divided. A receiver refuses a
-/// text that does not begin with the text already delivered. A stock peer would end.
+/// text that does not begin with the text already delivered. A stock peer would exit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Note<const DIFF_MAX: usize> {
     log: Rc<Vec<u8>>,

@@ -222,7 +222,7 @@ fn a_client_that_has_moved_or_is_back_is_answered_at_once() {
     fake.say(&state(1, 2, 1)).expect("taken");
     fake.run_for(ms(100));
     fake.heard_at();
-    // An empty state from the same address gets no answer of its own.
+    // An empty state from the same address gets no separate answer.
     fake.say(&state(2, 3, 1)).expect("taken");
     fake.run_for(ms(500));
     assert_eq!(fake.heard_at(), [0; 0]);
