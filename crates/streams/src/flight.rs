@@ -5,10 +5,10 @@ use rove_units::{Bytes, Duration, Instant};
 
 use crate::pacer::{Pacer, interval};
 
-/// Longest time that a packet takes at the pacer's rate while somebody waits for an echo. A slower flow sends smaller
-/// packets, down to the least size. A key waits for the packet ahead of it on the link. At other times packets are
-/// full, because the loss of a small packet reduces the rate as much. Chosen: with 4 ms, file copies at 300 to 600
-/// kbit/s lose 3 % more to headers, and keys get no faster.
+/// Longest time that a packet takes at the pacer's rate while somebody waits for an echo. A slower flow then sends
+/// smaller packets, down to the least size. A key waits for the packet ahead of it on the link. At other times packets
+/// are full. The loss of a small packet reduces the rate as much as that of a full one. Chosen: with 4 ms, file copies
+/// at 300 to 600 kbit/s lose 3 % more to headers, and keys get no faster.
 const SLOT: Duration = Duration::from_millis(6);
 
 /// Time after an interaction for which packets are small. Chosen: as long as the default controller keeps its queue short.
@@ -48,7 +48,7 @@ impl Flight {
         flight
     }
 
-    /// Replaces the congestion controller. The bytes already in flight count for the new controller.
+    /// Replaces the congestion controller. Its window also limits the bytes already in flight.
     pub(crate) fn follow(&mut self, now: Instant, controller: Box<dyn Controller>) {
         self.controller = controller;
         self.begin(now);

@@ -1,13 +1,13 @@
 //! Reliable streams of bytes beside a session: forwarded ports, an ssh agent, files.
 //!
-//! This layer carries many streams between a client and its server, in packets of its own. It does no I/O, reads no
-//! clock, draws no randomness and encrypts nothing. Each packet is numbered bytes, which `rove-ssp` seals (encrypts).
-//! Streams and credit follow RFC 9000, and loss recovery follows RFC 9002. docs/wire.md defines the bytes.
+//! This layer carries many streams between a client and its server, in separate packets. It does no I/O, reads no
+//! clock, draws no randomness and encrypts nothing. `rove-ssp` seals (encrypts) each packet. Streams and credit follow
+//! RFC 9000. Loss recovery follows RFC 9002. docs/wire.md defines the bytes.
 //!
-//! The session has priority: the owner sends the session's datagrams first, and only then polls this layer. There is no
-//! handshake and no idle timeout, because the session has a key and knows the path. After three probe timeouts without
-//! an answer, the layer sends only rare probes. Any authentic datagram soon ends this silence, and then the layer first
-//! sends again what was in flight.
+//! The session has priority: the owner (the code that drives an end) sends the session's datagrams first, and only then
+//! polls this layer. There is no handshake and no idle timeout, because the session has a key and knows the path. After
+//! three probe timeouts without an answer, the layer sends only rare probes. Any authentic datagram soon ends this
+//! silence, and then the layer first sends again what was in flight.
 //!
 //! Memory is bounded per stream and in all. Each stream always has its first credit (16 KiB), so streams that nobody
 //! reads never stop another one. The peer is not trusted: if it breaks a rule, the layer closes, but not the session.
@@ -20,7 +20,7 @@
 //! - `rtt` estimates the round-trip time, over which `pacer` spreads packets. `flight` asks the congestion controller
 //!   how much may be in flight.
 //! - `recovery` knows the packets that were sent, finds those that were lost, and probes. A `black_hole` is a path that
-//!   loses only large ones. `arrival_times` reads an acknowledgment. `arrivals` knows the packets that came, and
+//!   loses only large packets. `arrival_times` reads an acknowledgment. `arrivals` knows the packets that came, and
 //!   acknowledges them.
 //! - `send_half` and `receive_half` are the two directions of a `stream`. `credit` bounds their memory.
 //! - `table` has the streams that are open. `scheduler` decides which of them sends next. `streams` joins both with the

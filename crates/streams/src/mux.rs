@@ -404,7 +404,7 @@ impl Mux {
         let has_work = self.streams.has_work() || self.recovery.owes_probe();
         self.recovery.note_app_limited(!has_work && permit == Permit::Now);
         let is_ack_due = self.arrivals.due().is_some_and(|at| at <= now);
-        // While a probe is due, an acknowledgment gets a small packet of its own. While the server does not answer, a
+        // While a probe is due, an acknowledgment gets a small separate packet. While the server does not answer, a
         // client repeats such a packet with each datagram of the session.
         let is_alone = is_ack_due && self.recovery.is_probing();
         let asks = has_work && permit == Permit::Now && !is_alone;

@@ -1,7 +1,7 @@
 //! The first message in each direction of a stream: the opener's request, and the acceptor's answer.
 //!
-//! A message is a length and the fields of a protobuf message. In both directions, the bytes that the stream carries
-//! follow. Source: the wire contract, docs/wire.md.
+//! A message is a length and the fields of a protobuf message. The bytes that the stream carries follow it in both
+//! directions. Source: the wire contract, docs/wire.md.
 
 use rove_units::Instant;
 

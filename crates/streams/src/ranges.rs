@@ -62,7 +62,6 @@ impl Ranges {
         self.0.drain(..self.0.len().saturating_sub(max));
     }
 
-    /// Returns how many ranges there are.
     pub(crate) const fn len(&self) -> usize {
         self.0.len()
     }
@@ -71,7 +70,6 @@ impl Ranges {
         self.0.is_empty()
     }
 
-    /// Iterates over the ranges in ascending order.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = Range<u64>> {
         self.0.iter().cloned()
     }

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use crate::error::{PacketError, StreamError, Violation};
 use crate::ranges::Ranges;
 
-/// Maximum number of pieces of a stream that wait for earlier bytes. Chosen: it bounds memory; refused ones come again.
+/// Maximum number of pieces of a stream that wait for earlier bytes. Chosen: this bounds memory; refused pieces come
+/// again.
 const PIECES_MAX: usize = 1_024;
 
 /// The outcome of a read.
@@ -137,7 +138,7 @@ impl ReceiveHalf {
         }
     }
 
-    /// Returns whether the receiving direction is over, so that nothing keeps the stream open for it.
+    /// Returns whether the receiving direction is over, so that it does not keep the stream open.
     pub(crate) fn is_done(&self) -> bool {
         self.discards == Discards::Done
     }
@@ -152,7 +153,6 @@ impl ReceiveHalf {
         self.base
     }
 
-    /// Returns how many bytes are kept in memory.
     pub(crate) fn held(&self) -> u64 {
         self.bytes.len() as u64
     }

@@ -24,11 +24,12 @@ const REORDERED_MAX: u64 = 3;
 /// How many probe timeouts the lost packets must span for persistent congestion. Source: RFC 9002, section 7.6.1.
 const PERSISTENT_TIMEOUTS: u32 = 3;
 
-/// Probe timeouts without an answer at which the flow becomes silent. Source: the wire contract, docs/wire.md.
+/// Number of probe timeouts without an answer after which the flow becomes silent. Source: the wire contract,
+/// docs/wire.md.
 const SILENT_AFTER: u32 = 3;
 
-/// Probe timeouts after which an acknowledgment delayed by more than [`REPEATED_AFTER`] shows the end of an outage. All
-/// packets in flight are then sent again. Source: the wire contract, docs/wire.md.
+/// Number of probe timeouts after which an acknowledgment delayed by more than [`REPEATED_AFTER`] shows the end of an
+/// outage. All packets in flight are then sent again. Source: the wire contract, docs/wire.md.
 const OUTAGE_AFTER: u32 = 2;
 const _: () = assert!(OUTAGE_AFTER < SILENT_AFTER);
 
@@ -147,7 +148,6 @@ impl Recovery {
         self.flight.in_flight()
     }
 
-    /// Replaces the congestion controller.
     pub(crate) fn follow(&mut self, now: Instant, controller: Box<dyn Controller>) {
         self.flight.follow(now, controller);
     }
@@ -362,7 +362,7 @@ impl Recovery {
     /// flow is silent, the flow probes at once.
     pub(crate) fn handle_path_change(&mut self, now: Instant, is_elsewhere: bool) -> Fates {
         if !self.is_silent() {
-            // The pauses between probes may have grown on the former path, so they begin with the shortest again.
+            // The pauses between probes may have grown on the old path. They begin with the shortest again.
             (self.timeouts, self.heard_after) = (0, 0);
             if is_elsewhere {
                 let fates = self.give_up(now, self.rtt.smoothed() / RACING_PART);
@@ -404,7 +404,7 @@ impl Recovery {
         times.into_iter().flatten().min()
     }
 
-    /// Makes probes due at once. In a silence, which may last for days, the next probe takes the place of the former.
+    /// Makes probes due at once. In a silence, the new probe replaces the previous one, to bound memory.
     fn probe_again(&mut self, now: Instant) -> Fates {
         let is_silent = self.is_silent();
         let former = self.sent.last_entry().filter(|it| is_silent && it.get().is_rare);

@@ -1,4 +1,4 @@
-//! The order in which streams send: interactive ones, which carry little, first, and bulk ones by deficit round robin.
+//! The order in which streams send: first interactive ones, which carry little, then bulk ones by deficit round robin.
 
 use std::collections::VecDeque;
 

@@ -75,12 +75,11 @@ impl SendHalf {
         self.reset == Told::Never && self.end == Told::Acked && self.bytes.is_empty()
     }
 
-    /// Returns how many bytes are kept in memory.
     pub(crate) fn held(&self) -> u64 {
         self.bytes.len() as u64
     }
 
-    /// Returns how many bytes the owner may add: the rest of the peer's credit, and [`FIRST_CREDIT`] bytes beyond it.
+    /// Returns how many bytes the owner may add: the peer's unused credit, and [`FIRST_CREDIT`] bytes beyond it.
     pub(crate) fn room(&self) -> u64 {
         self.limit.saturating_add(FIRST_CREDIT).saturating_sub(self.written())
     }

@@ -23,7 +23,6 @@ impl Writer {
         Self { payload, max, carried: Vec::new(), asks: false }
     }
 
-    /// Returns how many more bytes fit.
     pub(crate) fn room(&self) -> usize {
         self.max.saturating_sub(self.payload.len())
     }

@@ -39,7 +39,7 @@ impl Listen {
 pub enum ListenPlace {
     /// A TCP port.
     Port {
-        /// The local address to listen at. `None` stands for the loopback, and an empty text or `*` for all addresses.
+        /// The local address to listen at. `None` means the loopback, and an empty text or `*` means all addresses.
         host: Option<String>,
         /// The port; 0 for one that the system chooses.
         port: u16,

@@ -154,7 +154,8 @@ fn a_flow_probes_at_once_when_its_path_changes_or_its_peer_is_heard_after_a_time
         recovery.handle_timeout(due);
         probe(&mut recovery, due.as_millis());
     }
-    // The oldest packet goes again, and so does the part of the former probe, whose place the new one takes.
+    // The contents of the oldest packet are sent again. So are those of the previous probe, because a new one replaces
+    // it.
     let former = recovery.next_number().unwrap().get() - 1;
     assert_eq!(numbers(&recovery.handle_path_change(at(200_000), true).lost), [0, former]);
     assert!(probe(&mut recovery, 200_000) == 1 && recovery.is_silent());

@@ -31,7 +31,7 @@ const SEEDS: u64 = 8;
 /// The number of runs at high loss. Chosen: at high loss the shares of 8 seeds differ by a tenth from those of 40.
 const SEEDS_OF_LOSS: u64 = 40;
 
-/// The minimum share of quinn's bytes that our streams must move. Source: the decision to have streams of our own.
+/// The minimum share of quinn's bytes that our streams must move. Source: the decision to write our own streams.
 const SHARE_MIN: f64 = 0.95;
 
 /// The constructor of one of our congestion controllers, for packets of a given size.
@@ -313,11 +313,11 @@ fn shortfall<C: Controller + Clone + Sync + 'static>(
 /// A link for the comparison: its name, the link, and the minimum shares of quinn's bytes under NewReno and CUBIC.
 type Cell = (String, LinkConfig, [f64; 2]);
 
-/// Returns the links for the comparison. With `ROVE_QUINN_CELLS`, these are all links of the decision to have our own
-/// streams. The minimum shares of the others are up to 0.02 below the measured shares.
+/// Returns the links for the comparison. With `ROVE_QUINN_CELLS`, these are the links of the decision to write our own
+/// streams. Otherwise they are fewer links, with minimum shares up to 0.02 below the measured shares.
 ///
-/// Two kinds of links miss the share of the decision. With 5 and 10 % of loss under CUBIC, the shares are 0.90 to 0.94.
-/// At 100 Mbit/s and 500 ms without loss, the streams' credit is too small.
+/// Two kinds of links miss [`SHARE_MIN`]. With 5 and 10 % of loss under CUBIC, the shares are 0.90 to 0.94. At 100
+/// Mbit/s and 500 ms without loss, the streams' credit is too small.
 fn cells() -> Vec<Cell> {
     if std::env::var_os("ROVE_QUINN_CELLS").is_none() {
         // quinn counts each overtaken packet as lost, and so keeps the smallest congestion window.
