@@ -6,7 +6,7 @@
 //! [`Controller::window`], and [`Controller::spacing`] has passed since the last packet. Times passed in never go
 //! backwards. A packet is acknowledged or lost at most once.
 //!
-//! The calls are those of `quinn`'s `congestion::Controller`, so that an adapter needs no state of its own.
+//! The calls correspond to those of `quinn`'s `congestion::Controller`, so that an adapter is short.
 
 use core::fmt::Debug;
 
@@ -46,7 +46,8 @@ pub struct Loss {
 
 /// A congestion controller: decides how many bytes of a flow may be in flight, and how fast packets are sent.
 pub trait Controller: Debug + Send {
-    /// Called when the flow begins, or resumes after an end. The controller may forget its measurements of the path.
+    /// Called when the flow begins, or begins again after its end. The controller may forget its measurements of the
+    /// path.
     fn on_start(&mut self, _now: Instant) {}
 
     /// Called when a packet of `size` has been sent. `in_flight` includes the packet.

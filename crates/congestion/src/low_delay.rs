@@ -17,14 +17,14 @@ use crate::numbers::whole;
 use crate::packet_window::PacketWindow;
 use crate::rounds::Rounds;
 
-/// The queueing delay at which the window aims while a user types, as the least delay of a round trip. Most packets
+/// The queueing delay at which the window aims while a user types. It is the least within a round trip, so most packets
 /// wait longer. Chosen: keys may wait 10 ms more during a file copy.
 const TARGET: Duration = Duration::from_millis(5);
 
-/// Factor on the target queueing delay. A current delay above the product shrinks the window at once. Else only a round
-/// trip's least delay above the target does, as on Wi-Fi some packets are late by chance. Chosen: with 3, keys beside a
-/// copy over recorded LTE waited 9 ms longer. With 1.6, a copy over a link whose delay varies by 5 ms had two thirds of
-/// the rate.
+/// Factor on the target queueing delay. A current delay above the product shrinks the window at once. Otherwise a round
+/// trip's least delay above the target shrinks it, because on Wi-Fi some packets are late by chance. Chosen: with 3,
+/// keys beside a copy over recorded LTE waited 9 ms longer. With 1.6, a copy over a link whose delay varies by 5 ms had
+/// two thirds of the rate.
 const URGENT: f64 = 2.0;
 
 /// The longest queueing delay at which the window aims while nobody types. If the round trip is shorter, the aim is a

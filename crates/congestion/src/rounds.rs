@@ -19,7 +19,7 @@ pub(crate) struct Round {
 
 impl Rounds {
     /// Counts the acknowledgment of a packet that was sent at `sent`. Returns the round trip that this acknowledgment
-    /// ends. `None` if none ends. The acknowledgment's own sample belongs to the next round trip.
+    /// ends. `None` if it ends no round trip. The acknowledgment's own sample belongs to the next round trip.
     pub(crate) fn update(&mut self, now: Instant, sent: Instant, rtt: Duration) -> Option<Round> {
         let ended = self.began.is_none_or(|began| sent >= began).then_some(self.current);
         if ended.is_some() {

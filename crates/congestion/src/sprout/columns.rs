@@ -28,7 +28,7 @@ impl Columns {
                 if column.shares.is_empty() {
                     column.first = from;
                 }
-                // The bins that lead to a bin are neighbours. A zero stands for each other bin between them.
+                // The bins that lead to a bin are neighbours. Each other bin between them gets a zero.
                 column.shares.resize(from - column.first, 0.0);
                 column.shares.push(*share);
             }

@@ -29,7 +29,7 @@ impl Config {
         self.packet - HEADER - FEEDBACK
     }
 
-    /// Returns how many bytes a packet counts for, in a tick and in the estimate of the queue.
+    /// Returns how many bytes of a packet count, in a tick and in the estimate of the queue.
     pub(crate) fn counted(&self, packet: &Packet) -> Bytes {
         match self.counting {
             Counting::Payload => packet.len() - HEADER + PAYLOAD_LENGTH,

@@ -48,7 +48,8 @@ impl Kernel {
         let reach = self.sides.len();
         let bins = shares.len();
         let blocks = bins.div_ceil(LANES);
-        // Zeros stand around the bins, for blocks that reach beyond. The outage is 0, because `from_outage` moves it.
+        // Zeros surround the bins, because blocks reach beyond them. The outage is 0, because `from_outage` adds its
+        // part.
         padded.clear();
         padded.resize(blocks * LANES + 2 * reach, 0.0);
         padded[reach + 1..reach + bins].copy_from_slice(&shares[1..]);

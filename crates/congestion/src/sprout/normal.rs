@@ -4,7 +4,8 @@
 /// and even 10^-3 would not show in a forecast.
 const STEPS: f64 = 128.0;
 
-/// Standard deviations beyond which the table has 0 or 1. Source: the rest is 10^-15, about the precision of `f64`.
+/// Standard deviations beyond which the table has 0 or 1. Source: beyond them, 10^-15 is left, about the precision of
+/// `f64`.
 const END: f64 = 8.0;
 
 /// Returns the probability that a standard normal variable is at most `x`.

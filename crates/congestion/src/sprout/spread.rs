@@ -42,7 +42,8 @@ impl Spread {
         }
     }
 
-    /// Returns the least count that suffices for the packets of `ticks` ticks with `probability`. A near `guess` helps.
+    /// Returns the least count that suffices for the packets of `ticks` ticks with `probability`. The search starts at
+    /// `guess`.
     pub(crate) fn quantile(
         &self,
         shares: &[f32],
@@ -69,7 +70,7 @@ impl Spread {
         let highest = bins.last().map_or(0.0, |(_, mean, _)| *mean);
         let most = u64::try_from(crate::numbers::whole(2.0 * highest)).unwrap_or(0);
         quantile::least(guess, [0, most], |count| {
-            // A whole number stands for all values up to half-way to the next number.
+            // A whole number covers all values up to half-way to the next number.
             let end = float(usize::try_from(count).unwrap_or(usize::MAX)) + 0.5;
             let below = |(share, mean, inverse): &(f64, f64, f64)| {
                 share * self.normal.cumulative((end - mean) * inverse)

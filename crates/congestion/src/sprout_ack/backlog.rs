@@ -48,7 +48,6 @@ impl Backlog {
         self.forget_empty();
     }
 
-    /// Returns whether no bytes are in flight.
     pub(super) fn is_empty(&self) -> bool {
         self.bins.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Tests of valid `.dna` files, which are also written by hand here, and of damaged files.
+//! Tests of valid `.dna` files, which these tests also encode themselves, and of damaged files.
 
 use proptest::prelude::*;
 use prost::encoding::{WireType, encode_key, encode_varint};
