@@ -12,7 +12,6 @@ pub(crate) fn new(program: &str, arguments: &[&str], folder: &Path) -> Command {
     command
 }
 
-/// Runs a command.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let program = command.get_program().to_string_lossy().into_owned();
     let status = command.status().with_context(|| format!("{program} did not start"))?;

@@ -142,7 +142,7 @@ fn make(
     checksums(&dist)
 }
 
-/// Makes an archive of a program and, for Linux, a Debian package. `rove install` looks for the copy that it makes.
+/// Makes an archive of a program and, for Linux, a Debian package. Copies rove to where `rove install` looks.
 fn pack(place: &Place, product: &Product, speaker: &Path) -> Result<()> {
     let (name, target) = (product.program, &place.target);
     println!("== {name}: {}", target.name);
@@ -156,7 +156,7 @@ fn pack(place: &Place, product: &Product, speaker: &Path) -> Result<()> {
     if target.is_static() { deb::make(place, product, &tree) } else { Ok(()) }
 }
 
-/// Writes the checksums of all files of the folder.
+/// Writes the checksums of all files in the folder, and returns them.
 fn checksums(dist: &Path) -> Result<String> {
     let files = workspace::entries(dist)?.into_iter().filter(|path| path.is_file());
     let names: Vec<_> = files.filter_map(|path| Some(path.file_name()?.to_owned())).collect();

@@ -52,7 +52,7 @@ pub(crate) fn run(install: bool) -> Result<()> {
     report(&summary)
 }
 
-/// The steps that use all processors, which the tests follow.
+/// The first steps, which use all processors. The tests follow.
 const FIRST_STEPS: [(&str, Step); 6] = [
     ("fmt", |root| cargo(root, &["fmt", "--all", "--check"])),
     ("clippy", clippy),
@@ -79,7 +79,6 @@ fn systems_check(root: &Path) -> Result<()> {
 /// Cargo's setting that lets it run all test programs but the end-to-end tests.
 const ALL_BUT_END_TO_END: &str = r#"target.'cfg(all())'.runner = ["sh", "-c", 'case $0 in */e2e-*) ;; *) exec "$0" "$@" ;; esac']"#;
 
-/// Runs the steps, one after the other.
 fn in_order(root: &Path, steps: &[(&'static str, Step)]) -> Vec<Ran> {
     let run = |&(name, step)| {
         println!("== {name}");
@@ -91,7 +90,6 @@ fn in_order(root: &Path, steps: &[(&'static str, Step)]) -> Vec<Ran> {
 /// A step that has run: its name, the seconds that it took, and its outcome.
 type Ran = (&'static str, u64, Result<()>);
 
-/// Prints the results of all steps.
 fn report(summary: &[Ran]) -> Result<()> {
     println!("\nsummary");
     for (name, seconds, outcome) in summary {
@@ -106,7 +104,6 @@ fn shown(outcome: &Result<()>) -> String {
     outcome.as_ref().map_or_else(|error| format!("FAILED: {error:#}"), |()| "ok".to_owned())
 }
 
-/// Runs a step, and measures its time.
 fn timed(name: &'static str, step: Step, root: &Path) -> Ran {
     #[expect(clippy::disallowed_methods, reason = "how long it took is only printed")]
     let start = Instant::now();

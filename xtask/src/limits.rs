@@ -174,7 +174,7 @@ impl Limit {
         (is_limit || is_kind) && !self.kind.starts_with(['&', '[']) && self.kind != "Self"
     }
 
-    /// Computes the value. A name stands for a constant of the same file, or else of other files if they all agree.
+    /// Computes the value. A name in it is a constant of the same file, or else of other files if they all agree.
     fn value(&self, neighbours: &[Self], all: &BTreeMap<PathBuf, Vec<Self>>) -> Option<Value> {
         let lookup = |name: &str| {
             let of_name = |limits: &[Self]| limits.iter().find(|limit| limit.name == name).cloned();

@@ -1,4 +1,4 @@
-//! The workspace's own commands: `cargo xtask test` is the one gate, and the others are its parts.
+//! The workspace's own commands. `cargo xtask test` is the gate: it runs every check that a change must pass.
 //!
 //! # Modules
 //!
@@ -7,7 +7,7 @@
 //!   Windows. `portable` tests the branches of macOS and the BSDs on Linux. `wine` tests the program for Windows on Linux.
 //! - `tidy` checks rules that no other tool checks. `limits` makes docs/limits.md from constants, and `reference` a
 //!   page on the laboratory's files from types. `house` measures code and prose.
-//! - `results` measures the tables of docs/results. `workspace` knows the files of the tree. `commands` runs programs.
+//! - `results` measures the tables of docs/results. `workspace` finds the files of the tree. `commands` runs programs.
 //! - `fresh` runs the gate in a new Debian `root`, or tests in one for `aarch64`. Its `options` are words of the command line.
 //! - `dist` builds a `product` for a `target`, and makes from it: `stage`, `archive`, `deb`, `formula`, `notices` and
 //!   `sbom`. `sizes` prints how large they are.

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::{commands, workspace};
 
-/// A compiler that sets the flag for the workspace's own crates. Crates of others stay as they were compiled.
+/// A compiler that sets the flag for the workspace's own crates. Third-party crates stay as they were compiled.
 const COMPILER: &str = "xtask/src/portable-rustc.sh";
 
 /// The end-to-end modules that the gate runs with these branches: those whose processes take them.
@@ -35,8 +35,8 @@ pub(crate) fn build(root: &Path) -> Command {
 
 fn end_to_end(root: &Path, arguments: &[&str]) -> Command {
     let mut command = test(root, &["--test", "e2e"]);
-    // These tests mostly wait, so they need no optimisation: compiling takes 23 s of a processor. Crates of others keep
-    // their own setting.
+    // These tests mostly wait, so they need no optimisation: compiling takes 23 s of a processor. Third-party crates
+    // keep their own setting.
     command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0").env("CARGO_PROFILE_DEV_DEBUG", "0");
     command.env("CARGO_INCREMENTAL", "0").args(arguments);
     command
@@ -44,10 +44,10 @@ fn end_to_end(root: &Path, arguments: &[&str]) -> Command {
 
 fn test(root: &Path, arguments: &[&str]) -> Command {
     let target = workspace::target(root);
-    // Both commands name the whole workspace, so that crates of others have the same features as in other steps.
+    // Both commands name the whole workspace, so that third-party crates have the same features as in other steps.
     let mut command = commands::new("cargo", &["test", "--locked", "--workspace"], root);
     command.args(arguments).env("RUSTC_WORKSPACE_WRAPPER", root.join(COMPILER));
-    // The tested programs get a target folder of their own. Cargo shares the compiled crates of others.
+    // The tested programs get a separate target folder. Cargo shares the compiled third-party crates.
     command.env("CARGO_TARGET_DIR", target.join("portable"));
     command.env("CARGO_BUILD_BUILD_DIR", target);
     command

@@ -7,7 +7,7 @@ use std::thread::available_parallelism;
 
 use anyhow::{Context, Result, ensure};
 
-/// Stands for the directory of recordings in a command line: the variable that names the directory.
+/// The variable that names the directory of recordings, as a command line has it.
 const TRACES: &str = "$ROVE_TRACES";
 
 /// The folder of the tables.

@@ -1,4 +1,4 @@
-//! The check that programs compile without a warning for systems on which the project is not built here.
+//! The check that programs compile without a warning for systems other than this computer's.
 
 use std::path::Path;
 use std::process::Command;
@@ -56,7 +56,7 @@ pub(crate) fn checks(root: &Path) -> [Command; 3] {
 fn check(root: &Path, packages: &[&str], targets: &[&str]) -> Command {
     let words = ["check", "--quiet", "--locked", "--keep-going"];
     let mut command = commands::new("cargo", &words, root);
-    // Cargo locks its folder, so the checks have one of their own.
+    // Cargo locks its folder, so the checks have a separate folder.
     command.arg("--target-dir").arg(workspace::target(root).join("systems"));
     command.args(packages.iter().flat_map(|package| ["--package", package]));
     command.args(targets.iter().flat_map(|target| ["--target", target]));

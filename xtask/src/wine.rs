@@ -29,7 +29,7 @@ pub(crate) fn run(install: bool) -> Result<()> {
     let needs = Needs { programs: &PROGRAMS, targets: &[WINDOWS_TARGET], ..Needs::default() };
     needs.require("wine", install)?;
     let root = workspace::root();
-    // Cargo locks its target folder, so this build has a folder of its own.
+    // Cargo locks its target folder, so this build has a separate folder.
     let target = workspace::target(&root).join("wine");
     let words = ["build", "--locked", "--package", "rove-shell", "--bin", "rove"];
     let mut build = commands::new("cargo", &words, &root);

@@ -32,14 +32,14 @@ pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Returns the files that git tracks, relative to the root.
+/// Returns the files that git does not ignore, relative to the root.
 pub(crate) fn tracked_files(root: &Path) -> Result<Vec<PathBuf>> {
     let words = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     let list = commands::output(&mut commands::new("git", &words, root))?;
     Ok(list.split('\0').filter(|name| !name.is_empty()).map(PathBuf::from).collect())
 }
 
-/// Reads the files that git tracks, except files that the working tree lacks or that are not text.
+/// Reads the files that git does not ignore, except files that the working tree lacks or that are not text.
 pub(crate) fn texts(root: &Path) -> Result<Texts> {
     let read = |path: PathBuf| {
         let text = fs::read_to_string(root.join(&path)).ok()?;

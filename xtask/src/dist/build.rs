@@ -19,7 +19,7 @@ pub(super) const ROVE_BYTES_MAX: u64 = 4_500_000;
 ///
 /// Returns an error when the program does not build, is too large, or is for Linux and not static.
 pub(super) fn program(place: &Place, product: &Product) -> Result<PathBuf> {
-    // Cargo splits the flags at this character, so that a flag may hold a space.
+    // Cargo splits the flags at U+001F, so that a flag may hold a space.
     let mut cargo = place.cargo();
     let target = &place.target;
     let mut flags = target.prepare(&mut cargo, &place.build_folder().join("linking"))?;

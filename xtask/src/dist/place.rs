@@ -132,7 +132,7 @@ impl Place {
         self.target_folder.join("dist-work")
     }
 
-    /// Returns cargo's target folder. These flags would make cargo build everything again in the usual one.
+    /// Returns cargo's target folder here. In the usual one, these flags would make cargo build everything again.
     pub(super) fn build_folder(&self) -> PathBuf {
         self.target_folder.join("dist-build")
     }
@@ -143,7 +143,7 @@ impl Place {
         folder.join(product.program)
     }
 
-    /// Copies the files that git tracks, with any changes since the last commit.
+    /// Copies the files that git does not ignore, with any changes since the last commit.
     ///
     /// # Errors
     ///

@@ -80,14 +80,12 @@ fn command_words(page: &str, program: &str) -> Vec<String> {
         .collect()
 }
 
-/// Writes a file of the tree.
 fn install(tree: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     let path = tree.join(name);
     fs::create_dir_all(path.parent().context("a file lies in a folder")?)?;
     fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Returns the permissions of a program.
 pub(super) fn executable() -> fs::Permissions {
     std::os::unix::fs::PermissionsExt::from_mode(0o755)
 }

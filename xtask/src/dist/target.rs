@@ -78,7 +78,7 @@ impl Target {
         .to_vec()
     }
 
-    /// Returns the targets with these names; with `all` each that can be linked here; without names this computer's.
+    /// Returns the targets with these names, or this computer's without names. `all`: each that can be linked here.
     ///
     /// # Errors
     ///
@@ -199,7 +199,7 @@ fn freebsd_libraries(folder: &Path, linker: &Path) -> Result<Vec<String>> {
     Ok(vec![format!("-Clink-arg=-L{}", folder.display())])
 }
 
-/// Writes a script that links by zig, and returns its path.
+/// Writes a script that links with zig, and returns its path.
 fn zig_linker(folder: &Path) -> Result<PathBuf> {
     let path = folder.join("linker");
     let (zig, cache) = (path_of(&ZIG), folder.join("cache"));

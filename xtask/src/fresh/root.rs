@@ -50,7 +50,7 @@ env -i HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" \
 exit 0
 "#;
 
-/// Makes a complete root with these packages, or none. `run` runs mmdebstrap, with these `arguments` as well.
+/// Makes a complete root with these packages, or no root. `run` runs mmdebstrap, with these `arguments` as well.
 pub(super) fn make_root(
     folder: &Path,
     suite: &str,
