@@ -1,6 +1,6 @@
 //! Reads the fuzzer's bytes as choices, one after the other.
 
-/// The rest of the fuzzer's bytes, from which choices are read.
+/// The fuzzer's bytes that have not been read.
 pub(crate) struct Choices<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Choices<'a> {

@@ -172,7 +172,7 @@ struct Session {
     now: Instant,
 }
 
-/// A user whose terminal accepts output only at times. The script types keys, even if the client does not read them.
+/// A user whose terminal accepts output only at times. The script types keys while the client reads them.
 #[derive(Default)]
 struct Watcher {
     shows: bool,

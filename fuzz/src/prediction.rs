@@ -131,7 +131,7 @@ impl World {
             9 => self.host.write(script.bytes()?),
             10 => self.echo_ack = self.sent,
             11 => {
-                // Any number may come, and a later one may be less than an earlier one.
+                // Any echo ack may come, and a later one may be less than an earlier one.
                 let far = u64::from(script.byte()?);
                 self.echo_ack = if far == 255 { u64::MAX } else { self.sent + far / 32 };
             }

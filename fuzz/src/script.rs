@@ -2,7 +2,7 @@
 
 use rove_terminal::Size;
 
-/// The byte that begins an event other than text. Two of these bytes stand for the byte itself in text.
+/// The byte that begins an event other than text. In text, two of these bytes mean the byte itself.
 const MARK: u8 = 0xff;
 
 /// Most cells of a screen, except for the largest screen. The limit keeps runs fast.

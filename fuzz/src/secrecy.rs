@@ -18,7 +18,7 @@ use self::oracle::Oracle;
 use self::texts::{BESIDE, OPEN, OUTPUTS, PROMPTS, SECRET, UNKNOWN, prompt};
 use crate::choices::Choices;
 
-/// Characters of a read from which on it counts as a paste without brackets. Source: SECURITY.md.
+/// A read of at least this many characters counts as a paste without brackets. Source: SECURITY.md.
 const PASTE_LEN: usize = 8;
 
 /// Most events in a run.
@@ -151,7 +151,7 @@ impl World {
         Some(())
     }
 
-    /// Resizes the user's window, of which the host may not learn, or the host's terminal, as for another client.
+    /// Resizes the host's terminal, perhaps to the same size. If `choice` is even, the user's window has been resized.
     fn resize(&mut self, choice: u8) {
         if choice & 1 == 0 {
             self.engine.reset();

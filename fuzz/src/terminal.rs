@@ -65,7 +65,7 @@ pub fn diffs_carry_everything(data: &[u8]) {
     }
 }
 
-/// Sets the hidden state that a diff assumes: soft reset, autowrap, and line feeds that keep the column.
+/// Sets the hidden state that a diff assumes: soft reset, autowrap, line feeds that keep the column, and no margins.
 const HIDDEN_STATE_RESET: &[u8] = b"\x1b[!p\x1b[?7h\x1b[20l\x1b[r";
 
 /// A diff from any screen, even with halves of wide characters, must lead to the wanted screen.

@@ -53,7 +53,7 @@ pub fn assembler_is_bounded(data: &[u8]) {
         let held = assembler.bytes_held();
         if let Ok(Some(whole)) = assembler.handle_fragment(fragment) {
             assert!(whole.len() <= COMPRESSED_LEN_MAX);
-            // A complete instruction that is older than the one in progress leaves the latter unchanged.
+            // A complete instruction that is older than the one in progress leaves the held bytes unchanged.
             assert!([0, held].contains(&assembler.bytes_held()));
         }
         assert!(assembler.bytes_held() <= COMPRESSED_LEN_MAX.min(arrived));

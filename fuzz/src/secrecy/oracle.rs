@@ -16,7 +16,7 @@ const LINES: usize = 3;
 /// docs/prediction.md, because no prediction stays longer.
 const SEEN_AFTER: Duration = Duration::from_secs(1);
 
-/// A prompt by which a client recognises it: its text without numbers and paths, and the modes.
+/// A prompt as a client recognises it: its text without numbers and paths, and the terminal's modes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Prompt {
     text: String,
@@ -39,7 +39,7 @@ struct Known {
     is_refused: bool,
 }
 
-/// The mode lines and echoes of an editor in a pane, since the alternate screen began.
+/// The mode line of an editor in the cursor's pane, since the alternate screen began.
 #[derive(Clone, Debug)]
 struct Editor {
     place: Place,

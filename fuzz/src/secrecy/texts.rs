@@ -21,7 +21,7 @@ pub(super) const BESIDE: [&str; 14] = [
     "\t", "\x7f", "\x15",
 ];
 
-/// Prompts of shells and of other programs, and no prompt. `%` stands for a number.
+/// Prompts of shells and of other programs, and no prompt. A number replaces `%`.
 #[rustfmt::skip]
 pub(super) const PROMPTS: [&str; 16] = [
     "$ ", "ann@host:~/src$ ", "ann@host:/a%$ ", "# ", ">>> ", "Name: ", "[%] value? ", "> ",
