@@ -113,8 +113,8 @@ pub(crate) struct ServerOptions {
 }
 
 /// Runs a server: announces it on standard output, detaches, and serves in a child process. If the user wants a session
-/// that already runs, starts no server. Prints that session's port and key, or a list of sessions. Returns the exit
-/// code: in the parent after printing, in the child at the session's end.
+/// that already runs, starts no server. In that case, prints that session's port and key, or a list of sessions.
+/// Returns the exit code: in the parent after printing, in the child at the session's end.
 ///
 /// # Errors
 ///
@@ -301,8 +301,8 @@ impl PreparedServer {
         Pump::new(events, session, wire, host, forwards, self.signal_timeout).run()
     }
 
-    /// Returns the constant facts in answers of the session's control socket. Call this after the fork, because the
-    /// process number is among them.
+    /// Returns the facts about the session that never change, for answers at its control socket. Call this after the
+    /// fork, because the process number is among them.
     fn card(&self) -> SessionStatus {
         let program = self.program.as_ref();
         SessionStatus {
@@ -371,7 +371,7 @@ const fn silence_max(purpose: Purpose, name: ProgramName) -> Option<Duration> {
     match (purpose, name) {
         (Purpose::Streams | Purpose::Forwards, _) => Some(stream_life::UNHEARD_MAX),
         (Purpose::Program, ProgramName::Rove) => Some(DETACHED_MAX),
-        // Stock servers wait for ever, and scripts may depend on that.
+        // Mosh's own servers wait for ever, and scripts may depend on that.
         (Purpose::Program, ProgramName::Mosh) => None,
     }
 }

@@ -1,6 +1,7 @@
-//! The host's end of a lent ssh agent. The session's programs connect to a socket at a constant path. The server joins
-//! each connection to a second socket, which leads to the client's agent. The host's sshd makes that socket for another
-//! ssh (`ssh -A`) of the client. Without that ssh, the server makes the socket, and reaches the client by streams.
+//! The host's end of the client's lent ssh agent. The session's programs connect to a socket at a constant path. The
+//! server joins each connection to a second socket, which leads to the client's agent. The host's sshd makes that
+//! socket for another ssh (`ssh -A`) of the client. Without that ssh, the server makes the socket, and reaches the
+//! client by streams.
 //!
 //! While the client is away or has named no second socket, the server closes a connection to the constant path at once.
 //! A program thus goes on without an agent instead of waiting.

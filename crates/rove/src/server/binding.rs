@@ -23,7 +23,7 @@ pub(crate) enum BindAddress {
     Address(IpAddr),
 }
 
-/// Binds a port at the address that the user chose. If that fails, binds a port at all addresses, as stock does. Under
+/// Binds a port at the address that the user chose. If that fails, binds a port at all addresses, as Mosh does. Under
 /// the name `rove`, a failure at an address that the user typed is an error instead.
 ///
 /// # Errors

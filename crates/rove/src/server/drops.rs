@@ -178,8 +178,8 @@ impl Coming {
         Progress::More(true)
     }
 
-    /// Gives the complete file its final name, and types its path. Returns the answer to the client. Returns the file
-    /// if another session's server must type the path.
+    /// Gives the complete file its final name, and types its path. Returns the answer to the client. If another
+    /// session's server must type the path, returns the file instead.
     fn keep(
         self,
         errands: &Errands,

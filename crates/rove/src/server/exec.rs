@@ -28,7 +28,7 @@ const SFTP_SERVERS: [&str; 5] = [
     "/usr/lib/sftp-server",
 ];
 
-/// The programs of a client, by the number of their input's stream.
+/// The programs of a client, by the stream of their standard input.
 #[derive(Debug, Default)]
 pub(super) struct Programs {
     running: BTreeMap<StreamId, Running>,
@@ -81,8 +81,8 @@ impl Programs {
         self.has_news = true;
     }
 
-    /// Marks a program to be sent SIGHUP, because the client has stopped reading the stream `input`. If the client had
-    /// already ended the program's input, the server learns in no other way that the client is gone.
+    /// Marks the program at the stream `input` for a SIGHUP, because the client has stopped reading that stream. If the
+    /// client had already ended the program's input, the server learns in no other way that the client is gone.
     pub(super) fn give_up(&mut self, input: StreamId) {
         if let Some(running) = self.running.get_mut(&input) {
             running.is_unwanted = true;

@@ -38,7 +38,7 @@ pub(super) struct Forwards {
     /// The limit on core dumps for programs.
     core_limit: Rlimit,
     layer: Option<Box<Layer>>,
-    /// The value of [`Server::takeovers`] at the last turn.
+    /// How many clients had taken the session over at the last turn.
     takeovers: u32,
     /// The former clients' programs that have not ended.
     left: Vec<PipedChild>,
@@ -54,7 +54,7 @@ struct Layer {
     reception: Reception,
     connects: BTreeMap<StreamId, Connect>,
     splices: BTreeMap<StreamId, Splice>,
-    /// The streams of programs whose three streams have not all arrived.
+    /// The streams of programs that lack at least one of their three streams.
     gathering: Gathering,
     programs: Programs,
     drops: Drops,
@@ -134,7 +134,7 @@ impl Forwards {
         self.layer.is_some()
     }
 
-    /// Returns the next packet. Send the session's own datagrams first.
+    /// Returns the next packet of streams. Send the session's own datagrams first.
     pub(super) fn poll_transmit(&mut self, now: Instant, session: &mut Server) -> Option<Transmit> {
         let layer = self.layer.as_mut()?;
         layer.streams.poll_transmit(now, session.carriage()?)

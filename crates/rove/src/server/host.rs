@@ -62,7 +62,7 @@ impl Host {
         }
     }
 
-    /// Releases everything except the program's process, and returns the process.
+    /// Releases everything except the program's process, and returns the process. `None` without a program.
     pub(super) fn let_go(self) -> Option<Child> {
         let Self { content, hold: _, entry, control } = self;
         let child = match content {

@@ -131,7 +131,7 @@ impl HostListeners {
                 Answer::Opened { address }
             }
             Err(refusal) => {
-                // The client will ask again.
+                // A former client's listener stays, because the client will ask again.
                 let holder = Holder::Next(now + KEPT);
                 self.all.extend(kept.map(|held| Held { holder, ..held }));
                 Answer::Refused { code: UNREACHED, text: refusal.to_string() }
@@ -200,7 +200,7 @@ impl HostListeners {
         self.all.retain(|it| !matches!(it.holder, Holder::Next(until) if until <= now));
     }
 
-    /// Accepts connections. Adds a splice, which copies bytes, for each connection that the client accepts, too.
+    /// Accepts connections. If the client also accepts a connection, adds a splice, which copies its bytes.
     pub(super) fn turn(
         &mut self,
         now: Instant,
@@ -253,7 +253,8 @@ impl HostListeners {
         ends.chain(self.paused_until).min()
     }
 
-    /// Returns the descriptors to wait for. When one is ready, call [`HostListeners::turn`]. `open` streams are in use.
+    /// Returns the descriptors to wait for. When one is ready, call [`HostListeners::turn`]. `open` counts open
+    /// streams.
     pub(super) fn interests(&self, open: usize) -> impl Iterator<Item = Interest<'_>> {
         let accepts = self.paused_until.is_none() && self.has_room(open);
         let held = self.all.iter().filter(move |it| accepts && it.is_held());
@@ -319,8 +320,8 @@ impl HostListeners {
         None
     }
 
-    /// Returns the index of the former client's listener that this request takes over. The listener is equal, or
-    /// differs only in its number, because each client numbers its listeners in its own way.
+    /// Returns the index of the former client's listener that the request `wanted` takes over. The listener is equal,
+    /// or differs only in its number, which each client chooses. `None` without such a listener.
     fn position(&self, wanted: &Listen) -> Option<usize> {
         let left = self.all.iter().enumerate().filter(|(_, it)| {
             let numbered = Listen { number: it.wanted.number, ..wanted.clone() };

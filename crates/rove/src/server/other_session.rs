@@ -1,6 +1,6 @@
 //! Finds another session of this user, and types the path of a copied file into it.
 //!
-//! Threads contact the other servers, because a suspended server would not answer while this session's keys wait.
+//! Threads contact the other servers. Otherwise this session's keys would wait for a suspended server.
 
 use rove_bootstrap::SessionRef;
 use rove_control::{AskError, Conversation, Found, ReplyError, Request, survey};

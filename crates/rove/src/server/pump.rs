@@ -50,7 +50,7 @@ pub(super) struct Pump {
     /// The newest input that the shell, or a program in it, had read when the pty was last examined. `None` if at that
     /// time no program waited at its prompt.
     prompt: Option<InputNum>,
-    /// The value of [`Server::takeovers`] when the pty was last examined.
+    /// How many clients had taken the session over when the pty was last examined.
     takeovers: u32,
     signal_timeout: Option<Duration>,
     started: Instant,

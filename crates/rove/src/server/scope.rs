@@ -181,8 +181,8 @@ mod tests {
             self.0.write(path, text);
         }
 
-        /// Runs the script `busctl` for busctl. Returns whether the server leaves a login of `user`, and the number of
-        /// runs.
+        /// Runs the script `busctl` in place of busctl. Returns whether the server leaves a login of `user`, and the
+        /// number of runs.
         fn login(&self, user: &str, patience: Duration, busctl: &str) -> (bool, usize) {
             let root = self.0.display();
             let script = format!(
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn programs_that_do_not_answer_delay_a_login_by_the_patience_alone() {
-        // Long enough that a busy computer runs the script.
+        // This time is long enough for the script on a busy computer.
         let patience = Duration::from_secs(4);
         let ends = format!("echo '{ENDS}'");
         let calls =

@@ -73,7 +73,7 @@ impl Wire {
     }
 
     /// Sends all datagrams that the session has. When the server begins to linger, opens the handover socket first. The
-    /// client may at once start another session, which needs a port.
+    /// client may at once start another session. That session needs a port.
     pub(super) fn send(&mut self, now: Instant, session: &mut Server) {
         while let Some(transmit) = session.poll_transmit(now) {
             if session.lingers_until().is_some()
@@ -109,7 +109,7 @@ impl Wire {
         }
     }
 
-    /// Returns when to send packets that are due at `packets_due`: later, if the send queue was full.
+    /// Returns when to send packets that are due at `packets_due`: later if the send queue was full.
     pub(super) fn packets_due(&self, packets_due: Option<Instant>) -> Option<Instant> {
         self.queue.poll_timeout(packets_due)
     }
