@@ -13,8 +13,8 @@ pub(crate) const REQUEST_MAX: usize = 1_024;
 /// Longest wait for the request of a SOCKS client. Chosen: as long as making a connection may take.
 pub(crate) const REQUEST_PATIENCE: Duration = Duration::from_secs(30);
 
-/// Time that an incomplete request has even if many other clients wait. Chosen: a handshake takes two round trips to the
-/// client, and connections that send nothing hold up nobody for longer.
+/// Time for which an incomplete request is kept even if many other clients wait. Chosen: a handshake takes two round
+/// trips to the client. Connections that send nothing delay the other clients for at most this time.
 pub(crate) const REQUEST_TIME: Duration = Duration::from_secs(2);
 const _: () = assert!(REQUEST_TIME.as_nanos() < REQUEST_PATIENCE.as_nanos());
 

@@ -1,4 +1,4 @@
-//! An ssh beside a session, whose pipes this process reads and writes without blocking.
+//! An ssh that runs during a session. This process reads and writes its pipes without blocking.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal};
 use crate::child_process::ChildProcess;
 use crate::ssh_reaper::SshReaper;
 
-/// Longest line of ssh that is kept, in bytes. Chosen: several times a path, and far more than is shown of a message.
+/// Most bytes kept of a line of ssh; later bytes are dropped. Chosen: several times a path, and far more than is shown.
 const LINE_BYTES_MAX: usize = 1024;
 
 /// Most reads of ssh's error output in a turn of the event loop. Chosen: as many bytes as a pipe holds on Linux.
@@ -134,8 +134,8 @@ impl SshProcess {
         }
     }
 
-    /// Reads ssh's error output, which may be the host's, and keeps the last line. Passes all bytes to `show`, and
-    /// progress messages to `note`. The rest of a long output is read in the next turn.
+    /// Reads ssh's error output, which may contain the host's, and keeps the last message. Passes all bytes to `show`,
+    /// and progress messages to `note`. A long output is read in several turns.
     pub(crate) fn read_errors(&mut self, mut show: impl FnMut(&[u8]), mut note: impl FnMut(&str)) {
         let mut buffer = [0; 4096];
         for _ in 0..ERROR_READS_MAX {

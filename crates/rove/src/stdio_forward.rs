@@ -133,7 +133,7 @@ fn tell_of_fallback(joined: &Joined, reason: &str) {
     tell(ProgramName::Rove.as_str(), &format!("{reason}, {rest}"));
 }
 
-/// Returns the command of an ssh that does the same as `joined`. `words` is the user's ssh command.
+/// Returns the command of an ssh that does the work of `joined`. `words` is the user's ssh command.
 fn plain_ssh(words: &[String], host: &OsStr, joined: &Joined) -> Command {
     let config = ssh_query::ask(words, host);
     let (program, args) = words.split_first().expect("an ssh command has a program");

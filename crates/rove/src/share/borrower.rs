@@ -1,4 +1,4 @@
-//! The call's side, if a call (`rove -W`, `exec`) uses a running client's session. It passes pipes to the client, and
+//! The side of a call (`rove -W`, `exec`) that uses a running client's session. The call passes pipes to the client. It
 //! copies bytes between its own descriptors and the pipes. A client thus never waits for the call's descriptors.
 
 use std::fs::File;

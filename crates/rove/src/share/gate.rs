@@ -33,7 +33,7 @@ impl Gate {
         Some(Self(format!("{account} {detour} {name}")))
     }
 
-    /// Returns the gate for this congestion controller. A call must use a session with the same controller.
+    /// Adds the congestion controller to the gate, because a call must use a session with the same controller.
     pub(crate) fn following(self, controller: Option<&str>) -> Self {
         let usual = StreamController::NAMES.first().copied();
         match controller.filter(|name| Some(*name) != usual) {

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use super::Gate;
 use crate::bootstrap::screen::tell;
 
-/// Most bytes of a call's request to a running client. Chosen: enough for the longest command in base64 and the rest.
+/// Most bytes of a call's request to a running client. Chosen: enough for the longest command in base64.
 const REQUEST_MAX: usize = 2 * COMMAND_MAX;
 const _: () = assert!(REQUEST_MAX > COMMAND_MAX.div_ceil(3) * 4 + 4096);
 
@@ -120,7 +120,7 @@ impl Request {
     }
 }
 
-/// Returns a message as a line.
+/// Returns a message as a line of JSON.
 pub(crate) fn line(message: &impl Serialize) -> Vec<u8> {
     let mut line = serde_json::to_vec(message).expect("a message has no map with odd keys");
     line.push(b'\n');

@@ -23,8 +23,8 @@ pub(crate) enum GateError {
     Many(String),
 }
 
-/// Adds `gate` to the gates in this process's environment. Returns all gates as the value of [`VARIABLE`] for the ssh
-/// that logs in to `gate`.
+/// Returns the value of [`VARIABLE`] for the ssh that logs in to `gate`: this process's gates and `gate`. Fails if
+/// `gate` is already among them, or if there are too many.
 pub(crate) fn entering(gate: &OsStr) -> Result<String, GateError> {
     with(std::env::var(VARIABLE).unwrap_or_default(), gate)
 }

@@ -42,7 +42,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
         if is_readable[0] {
             let Some(arrivals) = pipes.read()? else { return Ok(()) };
             for arrival in arrivals {
-                // Only the first order is obeyed.
+                // Only the first message is an order; later ones are ignored.
                 if let (Arrival::Words(text), None) = (arrival, &passage) {
                     let order = Order::from_text(&text).context("this is no order of a client")?;
                     let (opened, ends) = Passage::open(&order)?;

@@ -35,11 +35,11 @@ pub(crate) struct Inherited {
 pub(crate) struct Again {
     /// The argument vector that starts another ssh, which asks the user nothing. Empty if no other ssh can be started.
     pub(crate) words: Vec<String>,
-    /// The words in front of an ssh for a login without the user. They run no ssh that might wait for a key's touch.
+    /// The words in front of an ssh for a login without the user. They run no ssh that might wait for a touch of a key.
     pub(crate) guard: Vec<String>,
     /// The first line of the remote command's output, which contains a random word of this run of rove.
     pub(crate) first_line: String,
-    /// For an ssh beside UDP: whether the first login asked the user nothing. `None` if ssh is the only path.
+    /// For an ssh in reserve for UDP: whether the first login asked the user nothing. `None` if ssh is the only path.
     pub(crate) asks_nothing: Option<bool>,
     /// Whether ssh is configured to share an open connection (`ControlMaster`).
     pub(crate) shares: bool,

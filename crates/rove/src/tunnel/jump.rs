@@ -149,7 +149,7 @@ impl Jump {
         session.side_path_since().filter(|_| is_possible).map(|since| since + WANTED_AFTER)
     }
 
-    /// Returns when [`Jump::turn`] must end the ssh if nothing else happens. `None` if it need not.
+    /// Returns when [`Jump::turn`] must end the ssh if nothing else happens. `None` if no ssh need end.
     pub(super) fn poll_timeout(&self, session: &Client) -> Option<Instant> {
         if self.line.as_ref()?.ends.is_empty() {
             return Some(self.started_at + LOGIN_MAX);

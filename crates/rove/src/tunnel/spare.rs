@@ -1,8 +1,8 @@
-//! The client's end of an ssh beside UDP. This ssh carries datagrams while UDP is silent, and ends when UDP answers.
+//! The client's end of an ssh in reserve for UDP. It carries datagrams while UDP is silent. It ends when UDP answers.
 //!
 //! The first ssh is that of the session's login. Later ssh processes log in without the user, as often as [`Standby`]
-//! allows, or the user logs in. If an ssh is silent, another logs in beside it, because the silent ssh may be slow or
-//! dead. [`Standby`] also counts the login of an ssh that starts a forwarder on a jump host.
+//! allows, or the user logs in. If an ssh is silent, another logs in at the same time, because the silent ssh may be
+//! slow or dead. [`Standby`] also counts the login of an ssh that starts a forwarder on a jump host.
 
 use std::io;
 use std::net::SocketAddr;
@@ -21,7 +21,7 @@ use crate::tunnel::login::{self, Login};
 use crate::tunnel::near::{READ_LEN, is_refusal};
 use crate::tunnel::ssh::{Look, Ssh, release};
 
-/// The ssh beside UDP, if one is running, and the rules that start another.
+/// The ssh in reserve for UDP, if one is running, and the rules that start another.
 #[derive(Debug)]
 pub(crate) struct Spare {
     again: Again,
@@ -37,7 +37,7 @@ pub(crate) struct Spare {
 }
 
 impl Spare {
-    /// Creates the path beside UDP to this server, with the ssh of the session's login.
+    /// Creates the path over ssh to this server, with the ssh of the session's login.
     ///
     /// # Errors
     ///
@@ -142,7 +142,7 @@ impl Spare {
         session.offer_login(now, offers);
     }
 
-    /// Returns when to start an ssh, because none is running or the present ssh is silent.
+    /// Returns when to start an ssh, because none runs or the present ssh is silent. `None` if no other ssh is needed.
     fn wanted_at(&self, session: &Client) -> Option<Instant> {
         match &self.ssh {
             None => session.side_path_wanted_at(),
@@ -151,8 +151,8 @@ impl Spare {
         }
     }
 
-    /// Reads from the new ssh that logs in because the present ssh is silent. When the new ssh is ready, it replaces
-    /// the present ssh. The new ssh ends if it takes too long, or if the present ssh has answered meanwhile.
+    /// Reads from the new ssh that logs in because the present ssh is silent. If the present ssh is still silent when
+    /// the new ssh is ready, the new ssh replaces it. Otherwise, and if its login takes too long, the new ssh ends.
     fn turn_next(&mut self, now: Instant, session: &mut Client) {
         let Some(mut next) = self.next.take() else { return };
         let look = next.look(&mut self.buffer, |_| ());
