@@ -145,7 +145,7 @@ impl Connect {
     }
 }
 
-/// Returns the connections that are made or have failed, and removes their attempts.
+/// Removes from `connects` and returns the attempts that `turn` reports as connected or failed.
 pub(crate) fn settle<T>(
     connects: &mut BTreeMap<StreamId, T>,
     mut turn: impl FnMut(&mut T) -> Option<Settled>,
@@ -193,7 +193,7 @@ fn connect_tcp(address: SocketAddr) -> Result<OwnedFd, Errno> {
     }
 }
 
-/// Returns the address of a socket's peer (empty for a Unix socket), or `None` while the connection is pending.
+/// Returns the address of a socket's peer (empty for a Unix socket). `None` while the connection is pending.
 fn peer(socket: &OwnedFd) -> Result<Option<String>, Errno> {
     match getpeername(socket) {
         Ok(address) => {

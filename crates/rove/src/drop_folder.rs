@@ -26,7 +26,7 @@ const FILE_BYTES_MAX: u64 = 1 << 30;
 /// Most bytes of a file's final name in the drop folder. Chosen: the name fits into a request at a control socket.
 const NAME_MAX: usize = 100;
 
-/// Longest extension, in bytes, that is kept when a file's name is shortened. Chosen: longer than `.tar.zst`.
+/// Longest extension with its dot, in bytes, that a shortened file name keeps. Chosen: longer than `.tar.zst`.
 const ENDING_MAX: usize = 16;
 
 /// Most files in the drop folder whose names differ only in an added number. Chosen: more than a user makes.
@@ -230,12 +230,12 @@ impl Drop for NewFile {
     }
 }
 
-/// Returns the final name for a client's file name: without slashes, control characters and a leading dot.
+/// Returns the final name for a client's file name: `_` replaces slashes, control characters and leading dots.
 fn kept_name(name: &[u8]) -> String {
     let name = String::from_utf8_lossy(name);
     let shown = |c: char| if c == '/' || c.is_control() || c == '\u{fffd}' { '_' } else { c };
     let name = name.chars().map(shown).collect::<String>();
-    // A combining mark that follows only spaces is removed with them.
+    // A combining mark after leading spaces is removed together with these spaces.
     let begins = |c: char| !c.is_whitespace() && Plain::default().admits(c);
     let name = plain(name.trim_start_matches(|c| !begins(c)));
     let name = name.trim_end();

@@ -58,7 +58,7 @@ pub(crate) enum Outcome {
     Same,
 }
 
-/// Copies rove to a host, through the connection `master` or by a login of its own, and prints the result.
+/// Copies rove to a host, and prints the result. Uses the open connection `master`, or logs in.
 ///
 /// # Errors
 ///
@@ -87,7 +87,7 @@ pub(crate) fn run(options: &InstallOptions, master: Option<&Master>) -> Result<(
 ///
 /// # Errors
 ///
-/// Returns why a copy that was wanted failed.
+/// Returns why the copy failed, after `policy` or the user had asked for it.
 pub(crate) fn offer(
     options: &InstallOptions,
     policy: InstallPolicy,
@@ -100,7 +100,7 @@ pub(crate) fn offer(
     let build = match Build::find(platform, options.build.as_deref()) {
         Ok(build) => build,
         Err(error) if policy == InstallPolicy::Always => return Err(error.into()),
-        // rove offers nothing, because no program runs on the host's platform.
+        // rove offers nothing, because it has no program for the host's platform.
         Err(_) => return Ok(false),
     };
     let host = options.session.host.display();
@@ -229,7 +229,7 @@ fn choose(options: &InstallOptions, facts: &Facts) -> Result<Build, InstallError
     Ok(build)
 }
 
-/// Returns the SHA-256 of the running program, in hexadecimal, for a host that cannot compute it otherwise.
+/// Returns the SHA-256 of the running program, in hexadecimal. A host without another program for SHA-256 calls this.
 ///
 /// # Errors
 ///

@@ -141,7 +141,7 @@ impl Listeners {
         Ok(())
     }
 
-    /// Closes the listener at a port or path, and returns the option. Connections of the listener go on.
+    /// Closes the listener (of `-D` if `is_socks`) at `place`, and returns the user's option. Its connections go on.
     pub(crate) fn remove(&mut self, place: &Place, is_socks: bool) -> Option<String> {
         let is_meant =
             |it: &Listener| it.place.is_listener(place) && it.target.is_none() == is_socks;
@@ -163,7 +163,7 @@ impl Listeners {
         self.all.iter().filter(|it| !self.is_paused(it)).flat_map(|it| it.sockets.iter())
     }
 
-    /// Accepts no SOCKS clients until this time, at which the caller calls again.
+    /// Stops accepting SOCKS clients. At the time `until`, the caller must call this again.
     pub(crate) const fn pause_socks(&mut self, until: Option<Instant>) {
         self.socks_paused_until = until;
     }
@@ -323,7 +323,7 @@ pub(crate) fn listen_at_path(path: &Path, rules: &Forwards) -> io::Result<(Owned
     }
     let address = SocketAddrUnix::new(path)?;
     let listener = open(AddressFamily::UNIX)?;
-    // Without the lock, a socket at which another rove does not listen yet would be taken for a dead process's.
+    // Another rove may have bound a socket and not listen yet. Without the lock, that socket would look dead.
     let _lock = rove_control::lock("paths.lock");
     let mut bound = bind(&listener, &address);
     if bound == Err(Errno::ADDRINUSE) && may_replace(path, rules.replaces) {
@@ -620,7 +620,7 @@ mod tests {
             let _ = fs::remove_file(scratch.path("elsewhere"));
         }
         if rustix::process::geteuid().is_root() {
-            // In a folder that everybody may write, another user has put a socket, or a link to a file of root's.
+            // Everybody may write this folder. Another user has put a socket into it, or a link to a file of root's.
             let folder = fs::Permissions::from_mode(0o1777);
             fs::set_permissions(scratch.folder(), folder).unwrap();
             let other = Some(12_345);

@@ -5,7 +5,7 @@ use rove_streams::{
 };
 use rove_units::Instant;
 
-/// A stream that this end has opened, until the peer has answered.
+/// A stream that this end has opened, and that the peer has not answered.
 #[derive(Debug)]
 pub(crate) struct Opening {
     id: StreamId,

@@ -47,7 +47,7 @@ impl PacketQueue {
     }
 
     /// Returns how many packets may be sent while `unsent` bytes are in the queue. If the queue is empty directly after
-    /// a burst, as on the loopback, twice as many packets delay nothing.
+    /// a burst, as on the loopback, the next burst has twice as many packets.
     fn room_beside(&mut self, now: Instant, unsent: Option<usize>) -> usize {
         let has_room = unsent.is_none_or(|unsent| unsent <= UNSENT_BYTES_MAX);
         let is_after_packets = self.room_at == Some(now);

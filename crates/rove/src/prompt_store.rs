@@ -74,8 +74,8 @@ impl PromptKeeper {
         }
     }
 
-    /// Ends the session: writes the prompts that it has added or confirmed, unless the user has removed the account,
-    /// and the refusals that are not in the file.
+    /// Ends the session. Writes the prompts that the session has added or confirmed, unless the user has removed the
+    /// account. Also writes the refusals that are not in the file.
     pub(crate) fn close(mut self, memory: &PromptMemory) {
         if !memory.kept().is_empty() || memory.refused().len() > self.written {
             self.save(memory, true);

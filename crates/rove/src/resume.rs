@@ -34,7 +34,7 @@ pub(crate) struct RecordKeeper {
 /// Whether a client starts a new session, or continues a former client's session.
 pub(crate) enum Way {
     New,
-    /// The client continues the session at a stock server, from a former client's record and with that client's key.
+    /// The client continues the session at a server of Mosh, from a former client's record and with that client's key.
     Stock(Saved),
     /// The client continues the session at a rove server, from a former client's record and with a new key.
     Rove(Saved, NextKeys),

@@ -44,7 +44,7 @@ pub(crate) fn run(wanted: Option<&str>) -> anyhow::Result<Step> {
     let folders = Folders::create()?;
     let refusal = |name: &str| format!("session {name} cannot be resumed");
     let mut sessions = Vec::new();
-    // Only the chosen session stays locked, and its key in memory.
+    // Only the chosen session's files stay locked, and only its key stays in memory.
     for (name, saved) in folders.sessions() {
         match saved {
             Ok(Saved { facts, written_at, .. }) => {
@@ -121,7 +121,7 @@ fn is_host(saved: &Waiting, wanted: &str) -> bool {
 fn describe(saved: &Waiting) -> String {
     let host = saved.facts.call.host.as_deref().unwrap_or(&saved.facts.server).escape_debug();
     let server = &saved.facts.server;
-    // If the clock was set back since, the record counts as new.
+    // If the clock was set back after the last write, the age is 0.
     let seconds = unix_seconds().saturating_sub(u64::try_from(saved.written_at).unwrap_or(0));
     format!("{host}, server at {server}, last written {} ago", age(seconds))
 }

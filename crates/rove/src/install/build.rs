@@ -114,7 +114,7 @@ pub(crate) fn megabytes(bytes: usize) -> String {
     format!("{}.{} MB", tenths / 10, tenths % 10)
 }
 
-/// Returns why a file does not run on a platform, as the end of a sentence. The file is a program for `found`, if any.
+/// Returns why a file does not run on a platform, as the end of a sentence. `found` is the file's platform, if known.
 fn unfitness(found: Option<&Platform>, platform: &Platform) -> String {
     match found {
         Some(found) if found == platform => "needs libraries of the host".to_owned(),
@@ -127,7 +127,7 @@ fn sum(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Reads a file of at most [`BUILD_BYTES_MAX`].
+/// Reads a file. More than [`BUILD_BYTES_MAX`] bytes are an error.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(BUILD_BYTES_MAX + 1).read_to_end(&mut bytes)?;

@@ -45,7 +45,7 @@ impl Drop for Progress {
     }
 }
 
-/// Writes to standard error. A failure is ignored, as a bar is no reason to stop.
+/// Writes to standard error. A failure is ignored, because the copy also works without a bar.
 fn write(text: &str) {
     let mut stderr = io::stderr();
     let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
@@ -58,7 +58,7 @@ fn bar(done: usize, all: usize) -> String {
     format!("[{full}{empty}] {} of {}", megabytes(done), megabytes(all))
 }
 
-/// Returns the mean rate of a copy, for [`Progress::draw`].
+/// Returns a copy's mean rate as text for [`Progress::draw`], such as `, 1.5 MB/s`.
 pub(crate) fn rate(done: usize, since: Duration) -> String {
     let millis = usize::try_from(since.as_millis()).unwrap_or(usize::MAX).max(1);
     format!(", {}/s", megabytes(done.saturating_mul(1000) / millis))

@@ -46,7 +46,7 @@ pub(crate) enum Failure {
     Size(String),
     /// The arrived bytes have another SHA-256.
     Sum,
-    /// The program does not run as it should. The fields are its exit status by the shell, and its messages.
+    /// The program does not run as it should. The fields are its exit status, as a shell reports it, and its messages.
     Run(i32, String),
     /// The reason is not known to this version of rove.
     Unknown(String),

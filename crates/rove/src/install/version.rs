@@ -3,8 +3,8 @@
 use core::fmt;
 use core::hint::black_box;
 
-/// The version between two marks, by which [`Version::in_file`] finds it in a program's file. The function takes the
-/// mark from this text, because the linker drops unused text.
+/// The version between two marks, by which [`Version::in_file`] finds it in a program's file. The function uses this
+/// text, because the linker drops unused text.
 static MARK: &str = concat!("\u{1}rove-build ", env!("CARGO_PKG_VERSION"), "\u{1}");
 
 /// Longest version number that is read from a program's file, in bytes. Chosen: three numbers of ten digits.
@@ -15,7 +15,7 @@ const VERSION_BYTES_MAX: usize = 32;
 pub(crate) struct Version([u32; 3]);
 
 impl Version {
-    /// Parses `1.2.3`; text after a hyphen is not compared. `None` for a text of another form.
+    /// Parses `1.2.3`; text after a hyphen is ignored. `None` for a text of another form.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let text = text.split_once('-').map_or(text, |(numbers, _)| numbers);
         let mut numbers = [0; 3];

@@ -1,8 +1,8 @@
 //! The bytes of the file of prompts: a mark with the number of the format, a SHA-256 of the rest, and the hosts.
 //!
-//! A host stands for an account, `user@host:port`. It is a salt (16 bytes), a name (16), two counts (a byte each), and
-//! as many hashes of known and of refused prompts. A hash has 8 bytes, the least significant byte first. The name is a
-//! hash of salt and account, so that the file has no host's name in clear text.
+//! A host in the file is an account, `user@host:port`. It has a salt (16 bytes), a name (16) and two counts (a byte
+//! each). The hashes of known and of refused prompts follow. A hash has 8 bytes, the least significant byte first. The
+//! name is a hash of salt and account, so that the file has no host's name in clear text.
 
 use rove_bootstrap::Account;
 use rove_session::{PromptHash, PromptMemory};

@@ -1,5 +1,5 @@
 //! The computer and boot to which a record belongs. A key whose record is missing is removed only if the record was
-//! certainly here. Another computer may still have the key on a shared disk.
+//! certainly here. The keys may be on a shared disk, and the record on another computer.
 
 use std::ffi::OsStr;
 use std::fs;

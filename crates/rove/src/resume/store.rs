@@ -37,7 +37,7 @@ const PREFIX: &str = "resume-";
 /// The file name endings of a record that will replace another, and of the file with the progress.
 const NEXT: &str = "new";
 const PROGRESS: &str = "at";
-/// Most key files of sessions that are read. Chosen: more sessions than a user has.
+/// Most key files of sessions that are read; others are ignored. Chosen: more sessions than a user has.
 const SESSIONS_MAX: usize = 256;
 
 /// The facts about a session at the beginning of its file of records.
