@@ -25,7 +25,7 @@ use crate::sessions::{describe_running, means};
 /// How long the servers may take to answer. Chosen: as for `rove list`.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The facts that `rove attach` tells the host's rove with the option `-l`.
+/// The facts that `rove attach` passes to the host's rove as variables (`-l NAME=VALUE`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Asked {
     /// The value of the session variable, if `rove attach` was called inside a session.
@@ -34,12 +34,12 @@ pub(crate) struct Asked {
     pub(crate) former: Option<Former>,
 }
 
-/// Prints the session's UDP port and a key for its next client, as a new server does. Without `session`, the only
-/// suitable session is taken. Returns the exit code.
+/// Prints the UDP port of `session` and a key for its next client, as a new server does. Without `session`, uses the
+/// only suitable session. Returns the exit code.
 ///
 /// # Errors
 ///
-/// Returns why no session fits, or why its server gives no key. If several fit, they are printed, which is no error.
+/// Returns why no session fits, or why its server gives no key. Several fitting sessions are printed, without an error.
 pub(crate) fn run(
     session: Option<&SessionRef>,
     way: Option<JoinMode>,
@@ -52,7 +52,7 @@ pub(crate) fn run(
     if let [own] = &sessions[..] {
         check_outside(own, inside)?;
     }
-    // If no session is named, sessions without a program and the session that this terminal shows do not count.
+    // If no session is named, leaves out sessions without a program and the session that this terminal shows.
     sessions.retain(|found| {
         let is_open = check_outside(found, inside).is_ok() && !found.status.attachment.no_program;
         session.is_some() || is_open
@@ -63,7 +63,7 @@ pub(crate) fn run(
         None => found.status.state == State::Attached,
     };
     let mut meant: Vec<&Found> = sessions.iter().filter(is_meant).collect();
-    // A client that has just ended may still count as attached.
+    // All sessions then fit, because a client that has just ended may still be listed as attached.
     if meant.is_empty() && session.is_none() {
         meant = sessions.iter().collect();
     }
@@ -105,8 +105,8 @@ pub(crate) fn run_if_there(name: &SessionLabel, inside: Option<&str>) -> anyhow:
     }
 }
 
-/// At a login, goes on with a detached session or lists the detached sessions, as `wanted` says. Returns the exit code,
-/// or `None` if the login must start a new session.
+/// At a login, prints the key of a detached session or lists the detached sessions, as `wanted` says. Returns the exit
+/// code, or `None` if the login must start a new session.
 pub(crate) fn instead_of_new(wanted: DetachedUse) -> Option<u8> {
     if matches!(wanted, DetachedUse::Hint | DetachedUse::Never) {
         return None;
@@ -130,7 +130,7 @@ pub(crate) fn waits_for_client(status: &SessionStatus) -> bool {
     status.state == State::Detached && !status.attachment.no_program
 }
 
-/// Prints the sessions that the user may choose from. Returns the exit code for an undecided choice.
+/// Prints the sessions that the user may choose from. Returns the exit code 1, because no session is chosen yet.
 fn offer(sessions: &[&Found]) -> u8 {
     for found in sessions.iter().take(CHOICES_MAX) {
         let status = &found.status;
@@ -213,7 +213,7 @@ fn next_key(
     Ok((key, answer.taken))
 }
 
-/// Returns why a session's server gives no key. A server that an older rove started may know fewer requests.
+/// Returns the message for a server's refusal to give a key. A server of an older rove may not know the request.
 fn reason(refusal: String, way: Option<JoinMode>) -> String {
     if !is_older(&refusal) {
         return refusal;

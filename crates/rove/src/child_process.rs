@@ -11,12 +11,12 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 #[derive(Clone, Debug)]
 pub(crate) struct ChildProcess {
     pid: Pid,
-    /// A descriptor of the child, valid even after its number is reused. `None` where the system has none.
+    /// A pidfd, which names the child even after its process number is reused. `None` on systems without pidfds.
     handle: Option<Rc<OwnedFd>>,
 }
 
 impl ChildProcess {
-    /// Creates the value for a child of this process that nobody has waited for.
+    /// Creates the value for `pid`, a child of this process that nobody has waited for.
     pub(crate) fn new(pid: Pid) -> Self {
         Self { pid, handle: open(pid).map(Rc::new) }
     }
@@ -44,7 +44,7 @@ fn open(pid: Pid) -> Option<OwnedFd> {
     rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
 }
 
-/// Sends a signal, if one is given. Returns `false` after the end of the process, even if it is a zombie.
+/// Sends a signal, if one is given. Returns `false` after the end of the process, even while it is a zombie.
 #[cfg(target_os = "linux")]
 fn send(handle: &OwnedFd, signal: Option<Signal>) -> bool {
     let mut ended = [PollFd::new(handle, PollFlags::IN)];

@@ -26,7 +26,7 @@ use crate::threads;
 pub(crate) struct DemoOptions {
     /// The emulated path between the two ends.
     pub(crate) path: PathArgs,
-    /// Whether to start even if the process has threads that rove did not start, as under an unknown emulator.
+    /// Whether to start even if this process has threads that rove did not start, as under an unknown emulator.
     pub(crate) allow_emulator: bool,
     /// The command and its arguments; empty for the login shell.
     pub(crate) command: Vec<OsString>,
@@ -68,7 +68,7 @@ pub(crate) fn run(options: DemoOptions) -> anyhow::Result<u8> {
         }
     }
     drop(prepared);
-    // Without the alternate screen, the session's own output stays on the terminal and has the introduction already.
+    // Without the alternate screen, the session's output stays on the terminal, and already contains the introduction.
     if options.command.is_empty() && options.choices.init {
         let _ = writeln!(io::stdout(), "{introduction}");
     }

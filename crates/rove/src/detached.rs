@@ -43,7 +43,7 @@ pub(crate) fn notice(user: &OsStr) -> String {
             sessions.push(Detached { pid: status.pid, description, is_ours: true });
         }
     }
-    // A stock server has no control socket, but an entry in utmp (the list of logged-in users).
+    // A server of Mosh has no control socket, but an entry in utmp (the list of logged-in users).
     for pid in utmp::detached_servers(user) {
         if !known.contains(&pid) {
             let description = format!("mosh [{pid}]");
@@ -55,7 +55,7 @@ pub(crate) fn notice(user: &OsStr) -> String {
     text(&sessions, has_rove)
 }
 
-/// Returns the notice that names these sessions. The text is empty without a session.
+/// Returns the notice that names these sessions, or an empty text without a session. `has_rove` adds `rove kill`.
 fn text(sessions: &[Detached], has_rove: bool) -> String {
     let Some(first) = sessions.first() else { return String::new() };
     let is_one = sessions.len() == 1;

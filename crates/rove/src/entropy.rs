@@ -21,7 +21,7 @@ pub(crate) fn salt() -> Result<[u8; 16], getrandom::Error> {
     Ok(bytes)
 }
 
-/// Draws the distance, 2^40 to 2^50, by which a resuming client skips sequence numbers above the reserved numbers.
+/// Draws how many sequence numbers (2^40 to 2^50) a resuming client skips above its predecessor's reserved numbers.
 /// Chosen: if a copy of this computer (such as a cloned virtual machine) resumes the same session, both use the same
 /// numbers once in some millions of cases. Thousands of jumps fit into 63 bits.
 pub(crate) fn jump() -> Result<u64, getrandom::Error> {

@@ -10,7 +10,7 @@ use std::thread;
 use rove_platform::event_loop::Interest;
 use rove_streams::CONNECTS_MAX;
 
-/// The running threads of a kind of work. Their number is limited, because a thread that hangs cannot be ended.
+/// Starts the threads for one kind of work. Their number is limited, because a thread that hangs cannot be ended.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Errands(Arc<()>);
 

@@ -27,8 +27,8 @@ pub(crate) enum EscapeKeyError {
     Unreadable(String),
 }
 
-/// Reads `MOSH_ESCAPE_KEY` by stock's rules. An empty variable means no escape key, and one usable byte is the key. If
-/// the variable is unset or has another value, the default key counts.
+/// Reads `MOSH_ESCAPE_KEY` by Mosh's rules. An empty variable means no escape key, and one usable byte is the key. If
+/// the variable is unset or has another value, returns [`DEFAULT_ESCAPE_KEY`].
 pub(crate) fn from_environment() -> Option<u8> {
     from_variable(std::env::var_os("MOSH_ESCAPE_KEY").as_deref())
 }

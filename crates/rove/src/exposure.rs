@@ -20,7 +20,7 @@ use crate::getent;
 
 /// Most symbolic links that are followed on the way to a file. Source: Linux's own limit, path_resolution(7).
 const LINKS_MAX: usize = 40;
-/// The mode bit of a folder in which only owners may rename and remove entries.
+/// The mode bit of a folder in which only an entry's owner may rename or remove the entry.
 const STICKY: u32 = 0o1000;
 /// The mode bits by which a group, and everybody, may write.
 const GROUP_WRITES: u32 = 0o020;
@@ -210,7 +210,7 @@ pub(crate) fn file(path: &Path, found: &std::fs::Metadata) -> Result<(), Exposur
     Evidence::new(kind, found).check(geteuid().as_raw(), path, has_access_list(path))
 }
 
-/// Returns the directory that `HOME` names, after checking that it belongs to the user or to root.
+/// Returns the directory in `HOME` if it belongs to the user or to root. `None` if `HOME` has no absolute path.
 ///
 /// # Errors
 ///
@@ -246,8 +246,8 @@ const fn has_access_list(_path: &Path) -> bool {
     false
 }
 
-/// Returns whether the owner is the only member of a group. Debian and Fedora make such a group for each user, and may
-/// let it write the user's files (umask 002).
+/// Returns whether the owner is the only member of a group. Debian and Fedora make such a group for each user. With
+/// umask 002, the group may write the user's files.
 fn is_private_group(owner: u32, group: u32) -> bool {
     let text =
         |file: &str| String::from_utf8_lossy(&std::fs::read(file).unwrap_or_default()).into_owned();

@@ -38,7 +38,7 @@ struct Way {
     plan: Plan,
 }
 
-/// The random word of a run, here fixed: 32 zeros as text.
+/// A constant in place of the random word by which rove recognises its own output. Its text is 32 zeros.
 const WORD: [u8; 16] = [0; 16];
 
 fn ways() -> &'static [Way] {
@@ -60,8 +60,8 @@ fn ways() -> &'static [Way] {
 }
 
 /// Checks the reading of ssh's output. Both streams may contain anything, in pieces of any size and order, and ssh may
-/// end with any status. Only the rules for stock servers refuse a line. A session counts only if ssh has not failed.
-/// Its port, key and address must come from lines that the plan's rules admit on their streams.
+/// end with any status. Only the rules for servers of Mosh (`Rules::Stock`) refuse a line. After a failure of ssh no
+/// session begins. A session's port, key and address must come from lines that the plan's rules admit on their streams.
 pub fn bootstrap_takes_anything(data: &[u8]) {
     let &[choice, status, ref rest @ ..] = data else { return };
     let way = &ways()[usize::from(choice) % CALLS.len()];
@@ -117,7 +117,7 @@ fn assert_announced(plan: &Plan, announced: &Announced, output: &[u8], errors: &
     }
     if let Some(connect) = &announced.connect {
         assert!(has(&host, format!("MOSH CONNECT {} {}", connect.port, connect.key)));
-        // Four bits of the last character belong to no key, so the client refuses a text that sets them.
+        // Four bits of the last Base64 character belong to no key. The client refuses a text that sets them.
         let key = Key::from_text(&connect.key);
         assert!(key.is_err() || *key.expect("a key").to_text() == connect.key);
     }
@@ -228,7 +228,7 @@ pub fn agent_takes_anything(data: &[u8]) {
     let (asks, is_bound) = (flags & 1 == 1, flags & 2 == 2);
     let mut filter = Filter::new(asks, is_bound);
     let (mut to_agent, mut to_host, mut said) = (Vec::new(), Vec::new(), 0);
-    // A request has at least five bytes.
+    // A request has at least five bytes, and so has a refusal.
     let asked = data.len();
     while let [head, rest @ ..] = data {
         let (piece, after) = rest.split_at(usize::from(head & 0x3f).min(rest.len()));
@@ -256,7 +256,7 @@ pub fn agent_takes_anything(data: &[u8]) {
     check_messages(&to_agent, is_bound);
 }
 
-/// Asserts that an agent is sent whole messages of the permitted kinds.
+/// Asserts that the bytes for the agent are whole messages of the permitted kinds.
 fn check_messages(mut rest: &[u8], is_bound: bool) {
     while let Some((len, after)) = rest.split_first_chunk::<4>() {
         let len = usize::try_from(u32::from_be_bytes(*len)).expect("it fits");

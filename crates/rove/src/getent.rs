@@ -1,6 +1,6 @@
-//! Queries the system's name services for a static program. musl reads `/etc/passwd`, `/etc/hosts` and DNS itself. It
-//! does not know other services in nsswitch.conf, such as user directories or names on the local network, which the
-//! system's program `getent` asks.
+//! Queries the system's name services for a static program. musl asks only `/etc/passwd`, `/etc/hosts` and DNS. The
+//! system's program `getent` also asks other services in nsswitch.conf. Examples are user directories and names on the
+//! local network.
 
 use std::ffi::OsString;
 use std::net::IpAddr;

@@ -1,8 +1,8 @@
 //! Protects the session key from other programs: no core dumps, no debuggers, no swap. A client that starts no ssh also
 //! renounces gaining privileges.
 //!
-//! Another program of the same user can do much to a session, such as read its terminal. At least it must not read the
-//! key from a running process, because the key decrypts traffic recorded elsewhere.
+//! Another program of the same user can do much to a session, such as read its terminal. It must not read the key from
+//! a running process. The key decrypts traffic recorded elsewhere.
 
 use std::io;
 use std::ops::Range;

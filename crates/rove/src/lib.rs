@@ -3,7 +3,7 @@
 //!
 //! # Modules, from the bottom up
 //!
-//! This computer, as far as only this program needs it:
+//! Access to this computer that only this program needs:
 //!
 //! - `sys` has the only unsafe code. `threads` says whether this process may fork, and recognises emulators that add
 //!   threads. `entropy` draws random keys and seeds.
@@ -13,13 +13,13 @@
 //! - `hardening` keeps the session key from other programs. `exposure` finds out who else can change a file, and
 //!   `own_file` makes files that nobody else can read.
 //! - `messages` prints sentences for the user, `question` asks the user, and `syslog` writes to the system's log.
-//!   `ssh_process` is an ssh beside a session, which `ssh_reaper` ends, even in a fork of rove (`child_process`).
+//!   `ssh_process` is an ssh during a session. `ssh_reaper` ends it, even from a fork (`child_process`).
 //!
 //! A session:
 //!
 //! - `client` and `server` are the two ends. Each has an event loop (`pump`) that moves bytes between the session's
 //!   state machine, the terminal and the datagrams' `wire`. In the server, `hold` delays the output of a shell that
-//!   starts before its client. `linger` lets the server outlive its client, and `scope` its login.
+//!   starts before its client. `linger` keeps the server after the session's end, and `scope` after the logout.
 //! - `session_call` passes a session's options to the client that this program becomes by exec. `escape_key` reads the
 //!   key that starts a command to the client.
 //! - `login` makes the environment of the host's program, and `scrub` removes variables of other terminals from it.
@@ -29,10 +29,10 @@
 //!   prints port and key.
 //! - `splice` copies bytes between a stream and a socket or pipes. `packet_queue` limits the stream packets in the
 //!   kernel's queue. `listeners` accepts connections to forward, and `socks` reads the target that a program names. An
-//!   `opening` is a stream that waits for the peer's answer, and `connect` makes the connection at the other end.
-//!   `errand` is work in a thread.
+//!   `opening` is a stream that waits for the peer's answer, and `connect` makes the connection at the peer. `errand`
+//!   runs slow work in a thread.
 //! - `drop_folder` keeps files that are copied to the host.
-//! - `agent` has the parts that forward the user's agent: a private socket, joined connections and a filter.
+//! - `agent` has the parts that forward the user's ssh agent: a private socket, joined connections and a filter.
 //! - `tunnel` carries datagrams through ssh: `near` is the client's end, and `far` the host's.
 //! - `prompt_store` keeps prompts from one session to the next, and `forget` deletes them.
 //! - `resume` keeps a record by which another client can go on with a session, and `resume_command` is `rove resume`.

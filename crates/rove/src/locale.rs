@@ -30,7 +30,7 @@ pub(crate) const VARIABLES: [&str; 15] = [
 pub(crate) const FALLBACK: &str = "C.UTF-8";
 
 /// The variable that tells programs that the terminal has more colours than its terminfo entry says. The client sends
-/// it by `-l` like a locale variable, because a stock server accepts any name in that option.
+/// it by `-l` like a locale variable, because Mosh's server accepts any name in that option.
 pub(crate) const COLORTERM: &str = "COLORTERM";
 
 /// Returns the locale variables that are set in this process's environment.

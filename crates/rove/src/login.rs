@@ -49,7 +49,7 @@ pub(crate) struct Login<'a> {
 }
 
 impl Login<'_> {
-    /// Prepares the program to be executed, with the environment `inherited` as a start.
+    /// Prepares the program to be executed. Its environment is `inherited`, with this login's changes.
     pub(crate) fn program(&self, inherited: impl Iterator<Item = (OsString, OsString)>) -> Program {
         let mut environment: Environment = inherited.collect();
         choose_locale(&mut environment, self.offered, is_installed);
@@ -152,8 +152,8 @@ impl Login<'_> {
     }
 }
 
-/// Sets the locale variables so that programs find an installed UTF-8 locale. The locale is the environment's own, else
-/// the user's (`offered`), else [`locale::FALLBACK`] only for the character set.
+/// Sets the locale variables so that programs find an installed UTF-8 locale. The locale is that of `environment`, else
+/// the user's (`offered`). Without both, only the character set changes, to [`locale::FALLBACK`].
 fn choose_locale(
     environment: &mut Environment,
     offered: &[(String, String)],

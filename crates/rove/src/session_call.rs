@@ -17,7 +17,7 @@ use crate::share::Gate;
 use crate::tunnel::inherited::Inherited;
 use crate::{sys, threads};
 
-/// The environment variable with the [`SessionCall`] in JSON. Stock clients ignore it.
+/// The environment variable with the [`SessionCall`] in JSON. Mosh's own clients ignore it.
 pub(crate) const VARIABLE: &CStr = c"ROVE_CALL";
 
 /// The facts about a running session and the user's options.
@@ -50,7 +50,7 @@ pub(crate) struct SessionCall {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) resumed: Option<Resumed>,
     /// The command, without the host, by which the user can attach to the session again. `None` if the session is
-    /// certainly new, or the server is stock.
+    /// certainly new, or the server is Mosh's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) attached_by: Option<String>,
     /// Whether the session runs no program, so that Ctrl-C ends it.
@@ -99,7 +99,7 @@ impl SessionCall {
         }
     }
 
-    /// Makes the call from the variables in the manual.
+    /// Makes the call from the environment variables that the manual lists.
     fn from_variables(name: ProgramName) -> anyhow::Result<Self> {
         let predict = match env::var_os("MOSH_PREDICTION_DISPLAY") {
             None => Preference::default(),

@@ -41,7 +41,7 @@ const JSON_VERSION: u32 = 1;
 pub(crate) struct ListOptions {
     /// Whether to print JSON, for programs.
     pub(crate) json: bool,
-    /// Whether to list stock servers as well, which have no control socket.
+    /// Whether to list Mosh's own servers as well, which have no control socket.
     pub(crate) all: bool,
 }
 
@@ -210,8 +210,8 @@ fn see_off(
         && Conversation::start(clock, &found.path, Request::Status).is_err())
 }
 
-/// Prints on standard error which servers did not answer and which folders are not used. Returns whether any was
-/// printed.
+/// Prints on standard error which servers did not answer and which folders are not used. Returns whether there was such
+/// a problem.
 fn tell_problems(speaker: &str, computer: &Computer, survey: &Survey) -> bool {
     let on = computer.on();
     for error in &survey.errors {

@@ -14,7 +14,8 @@ use libc::c_int;
 use rustix::process::Pid;
 use zeroize::Zeroizing;
 
-/// Evidence that this process counts as one without other threads. Only [`crate::threads::check_alone`] creates it.
+/// Evidence that this process has no other threads except an emulator's. Only [`crate::threads::check_alone`] creates
+/// it.
 #[derive(Debug)]
 pub(crate) struct Alone(pub(crate) ());
 

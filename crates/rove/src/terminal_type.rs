@@ -100,7 +100,7 @@ pub(crate) fn capabilities(
     })
 }
 
-/// Returns a terminal's capabilities by its terminfo entry and its name.
+/// Returns a terminal's capabilities from its terminfo entry and its name.
 fn described_by(info: &Terminfo<'_>, term: &str, options: RenderOptions) -> TerminalCapabilities {
     let text = |name| info.strings.get(name).map(|it| without_delays(it)).unwrap_or_default();
     TerminalCapabilities {

@@ -25,10 +25,10 @@ const EMULATORS: [&str; 1] = ["qemu-"];
 /// How many threads ran when this program started.
 static AT_START: OnceLock<Option<usize>> = OnceLock::new();
 
-/// Whether the user has said, by an option, that an emulator runs this program.
+/// Whether the user has vouched, by an option, that an emulator runs this program.
 static IS_EMULATOR_ALLOWED: AtomicBool = AtomicBool::new(false);
 
-/// Why this process cannot count as one without other threads.
+/// Why the other threads of this process are not known to be an emulator's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ThreadsError {
     #[error(
@@ -47,7 +47,7 @@ pub(crate) enum ThreadsError {
 struct Facts {
     /// How many threads ran when this program started.
     at_start: usize,
-    /// How many threads run.
+    /// How many threads run at the time of the check.
     now: usize,
     /// Whether the system executes an emulator for this process.
     is_emulated: bool,

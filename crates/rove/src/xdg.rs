@@ -16,7 +16,7 @@ pub(crate) enum Folder {
 }
 
 impl Folder {
-    /// Returns the user's folder of this kind by the environment variables. `None` if they name no folder.
+    /// Returns the user's folder of this kind, from the environment variables. `None` if they name no folder.
     pub(crate) fn path(self, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
         let (name, usual) = match self {
             Self::Configuration => ("XDG_CONFIG_HOME", ".config"),

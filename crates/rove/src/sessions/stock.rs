@@ -1,4 +1,4 @@
-//! Finds this user's stock servers, which have no control socket, among the processes.
+//! Finds this user's stock servers (Mosh's own `mosh-server`) among the processes, because they have no control socket.
 
 use std::fs;
 use std::path::Path;

@@ -11,7 +11,7 @@ const HEADINGS: [&str; 9] =
     ["PID", "PORT", "STATE", "AGE", "CONTACT", "KEY", "SIZE", "PATH", "CLIENT"];
 const LAST_HEADING: &str = "COMMAND";
 
-/// Returns a table of sessions, with that on `own_terminal` marked, and commands cut to `command_width` characters.
+/// Returns a table of sessions. Marks the session on `own_terminal`, and cuts commands to `command_width` characters.
 pub(super) fn sessions(
     sessions: &[SessionStatus],
     own_terminal: Option<&str>,
@@ -53,7 +53,7 @@ pub(super) fn sessions(
     text
 }
 
-/// Returns the message about stock servers. The text is empty without such servers.
+/// Returns the message about Mosh's own servers. The text is empty without such servers.
 pub(super) fn stock(servers: &[u32], computer: &Computer) -> String {
     let Some(first) = servers.first() else { return String::new() };
     let (on, kill) = (computer.on(), format!("kill {first}"));
@@ -98,7 +98,7 @@ pub(crate) fn describe_detached(status: &SessionStatus) -> String {
     format!("{} (port {}{contact}): {command}", status.pid, status.port)
 }
 
-/// Returns how many clients have joined, for the end of a session's state. Empty if no client has joined.
+/// Returns how many clients have joined, as text after a session's state. Empty if no client has joined.
 fn joined(status: &SessionStatus) -> String {
     match status.attachment.joined.len() {
         0 => String::new(),
