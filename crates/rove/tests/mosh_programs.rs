@@ -1,6 +1,6 @@
-//! rove as `mosh-client` and `mosh-server`, and the stock programs where they are installed. Both are called with the
-//! same words, and must exit with the same code. On the same streams, both must print the lines for which programs
-//! look.
+//! rove as `mosh-client` and `mosh-server`, and Mosh's own (stock) programs where they are installed. Both are called
+//! with the same words, and must exit with the same code. On the same streams, both must print the lines for which
+//! programs look.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "these are tests")]

@@ -1,4 +1,4 @@
-//! rove as `mosh`, the wrapper. It must call ssh and the client as stock `mosh` does, and read ssh's output as stock
+//! rove as `mosh`, the wrapper. It must call ssh and the client, and read ssh's output, as Mosh's own (stock) `mosh`
 //! does. Scripts that record their calls take the places of ssh and the client. Where stock `mosh` is installed, the
 //! tests compare both.
 
@@ -19,8 +19,8 @@ use rove_rig::scratch::Scratch;
 const KEY: &str = "4NeCCgvZFe2RnPgrcU1PQw";
 const STOCK: &str = "/usr/bin/mosh";
 
-/// A script in place of ssh. It records how it was called, and prints the test's texts. They go to standard error as a
-/// proxy command, to standard output as the host. `WORD` becomes the random word that rove put into its call.
+/// A script in place of ssh. It records how it was called. It prints the test's texts: a proxy command's on standard
+/// error, and the host's on standard output. `WORD` becomes the random word that rove put into its call.
 const RECORDING_SSH: &str = r#"#!/bin/sh
 case "$*" in *-G*) printf "$CONFIGURED"; exit 0;; esac
 word=$(printf '%s\n' "$*" | sed -n 's/.*echo "ROVE START \([0-9a-f]*\)".*/\1/p')

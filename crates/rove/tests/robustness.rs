@@ -1,4 +1,4 @@
-//! A server with a log that nobody reads any more.
+//! A server continues after the reader of its log has ended.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::{Ipv4Addr, UdpSocket};

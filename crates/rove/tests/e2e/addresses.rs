@@ -27,7 +27,7 @@ fn client(addresses: &[IpAddr], server: &Server) -> Terminal {
     Terminal::start(&call.session_call(json!({"others": others})), SIZE)
 }
 
-/// Starts a server at `address`, and calls `other` with its port. If `other` cannot have that port, starts a new one.
+/// Starts a server at `address`, and calls `other` with its port. If `other` finds the port taken, starts a new server.
 fn server_beside<T>(
     maker: Maker,
     address: IpAddr,

@@ -20,7 +20,7 @@ while IFS= read -r line; do echo "$line" > "$1"; echo "got $line"; done
 /// Seconds from a login that the client starts unasked to the next such login.
 const LOGIN_INTERVAL_SECONDS: f64 = 60.0;
 
-/// A session across a border, with a command that echoes lines. Dropping this value kills the server.
+/// A session through a border (a firewall), with a command that echoes lines. Dropping this value kills the server.
 struct Crossing {
     terminal: Terminal,
     report: Report,
@@ -31,7 +31,7 @@ struct Crossing {
     _scratch: Scratch,
 }
 
-/// Starts a session across a border that lets UDP pass up and down as given. `None` if no border can be made.
+/// Starts a session through a border that passes UDP to the host (`up`) and back (`down`). `None` if it cannot be made.
 fn cross(up: bool, down: bool) -> Option<Crossing> {
     let prepare = || {
         let border = Border::start(Far::default(), up, down)?;

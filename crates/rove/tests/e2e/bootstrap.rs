@@ -9,7 +9,7 @@ use crate::support::{
     within_guard,
 };
 
-/// A command that prints a line and ends with status 7. Only a rove server passes this on to a rove client.
+/// A command that prints a line and ends with status 7. Only a rove server passes this status on to a rove client.
 const HELLO: [&str; 4] = ["--", "sh", "-c", "echo hello from afar; exit 7"];
 
 /// Exit statuses of [`HELLO`] that tell which server answered: only a rove server passes on the command's status 7.
@@ -222,7 +222,7 @@ fn a_warning_of_sshs_is_shown_although_the_login_succeeds() {
             "@@@@@@@@@@\\n@ WARNING: UNPROTECTED PRIVATE KEY FILE! @\\n@@@@@@@@@@\\nToo open.\\n",
             "Too open.",
         ),
-        // rove shows this line only after ssh ended, because rove might put a sentence of its own in its place.
+        // After ssh's end, rove shows this line or a sentence of its own in its place.
         ("ssh: connect to host far port 9: Network is unreachable\\n", "Network is unreachable"),
     ] {
         let scratch = Scratch::new();

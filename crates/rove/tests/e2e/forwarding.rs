@@ -58,7 +58,7 @@ fn greet_port(port: u16) -> std::io::Result<String> {
     greet(connect_once_open(|| TcpStream::connect(("127.0.0.1", port))))
 }
 
-/// Answers each connection, until this process ends. The answer follows the peer's end: `far: ` and all that it sent.
+/// Answers each connection, until this process ends. After the peer's end, it sends `far: ` and all that the peer sent.
 fn answer<S: Read + Write + Send + 'static>(
     mut accept: impl FnMut() -> S + Send + 'static,
     end: impl Fn(&S) + Send + Sync + Copy + 'static,
@@ -478,7 +478,7 @@ fn a_session_goes_to_the_background_once_both_ends_listen_and_serves_without_a_t
             crate::support::pause(std::time::Duration::from_millis(5));
         }
     });
-    // Without this listener, the session must end.
+    // The option requires this listener. Its port is taken, so the session must end.
     let (_taken, port) = listener();
     let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).args(["-N", "-f"]);
     let option = format!("-R127.0.0.1:{port}:localhost:1");
@@ -536,7 +536,7 @@ fn without_a_terminal_a_session_forwards_in_the_foreground_until_a_signal() {
         assert!(TcpStream::connect(("127.0.0.1", port)).is_err(), "the port is free again");
     }
     assert!(!list(&sshd, &[]).contains("no program"), "the sessions have ended");
-    // Without this listener, the session must end.
+    // The option requires this listener. Its port is taken, so the session must end.
     let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).arg("-N");
     let output = answered(&call.args(["-oExitOnForwardFailure=yes", &refused, "far"]));
     let said = String::from_utf8_lossy(&output.stderr);

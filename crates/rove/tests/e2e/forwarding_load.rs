@@ -25,7 +25,7 @@ fn descriptors(pid: u32) -> usize {
     fs::read_dir(format!("/proc/{pid}/fd")).expect("the process is there").count()
 }
 
-/// Returns the pid of the server, which the system knows for the server's socket in the host's folder.
+/// Returns the pid of the server, which the system reports for the server's socket in the host's folder.
 fn server(sshd: &Sshd) -> u32 {
     let entries = fs::read_dir(sshd.path("sockets")).expect("a server runs").flatten();
     let is_session =

@@ -32,7 +32,7 @@ const KEY_GAP_MS: u64 = 80;
 /// Wait before the Enter of a line without echo. Chosen: the path's round trip, and the client's wait for an echo.
 const THOUGHT_MS: u64 = 450;
 
-/// Servers of both makes.
+/// A server of rove and a server of Mosh.
 const SERVERS: [Maker; 2] = [Maker::Rove, Maker::Stock];
 
 /// A session over a slow path. Its client keeps the memory of prompts in a scratch folder.

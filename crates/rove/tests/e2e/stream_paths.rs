@@ -139,7 +139,7 @@ fn a_copy_goes_from_ssh_to_udp_and_loses_nothing() {
     assert!(logins.any(|logins| logins.is_none_or(|count| count == 1)));
 }
 
-/// Makes a copy and asserts that it is complete. Returns the number of logins, or `None` if no border can be made.
+/// Copies bytes while UDP replaces ssh. Asserts that all arrive. Returns the number of logins. `None` without a border.
 fn copy_from_ssh_to_udp() -> Option<usize> {
     let border = Border::start(Far::default(), false, false)?;
     let scratch = Scratch::new();
@@ -162,8 +162,8 @@ fn a_copy_goes_from_udp_that_has_died_to_ssh_and_loses_nothing() {
     assert!(logins.any(|logins| logins.is_none_or(|count| count == 2)));
 }
 
-/// Makes a copy and asserts that it is complete. Returns the number of logins, or 0 if the copy did not end before UDP
-/// passed again. The result is `None` if no border can be made.
+/// Copies bytes while ssh replaces UDP. Asserts that all arrive. Returns the number of logins, or 0 if the copy did not
+/// end before UDP passed again. The result is `None` if no border can be made.
 fn copy_from_udp_to_ssh() -> Option<usize> {
     let scratch = Scratch::new();
     let ended = |border: &Border| scratch.path(&format!("ended-{}", border.port));

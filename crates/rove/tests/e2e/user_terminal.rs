@@ -189,7 +189,7 @@ fn lines_over_rows_that_were_wrapped_stay_lines_of_their_own() {
 #[test]
 fn a_cleared_screens_text_is_in_the_terminals_own_history() {
     let scratch = Scratch::new();
-    // Clears the screen as Ctrl-L in a shell and as `clear` do, and as both do for a terminal such as tmux.
+    // The script clears the screen as Ctrl-L in a shell and `clear` do, and as both do for a terminal such as tmux.
     let script = r"stty -echo; seq 40; read -r line
         printf '\033[H\033[2J'; echo one; read -r line
         printf '\033[H\033[2J\033[3J'; echo two; read -r line

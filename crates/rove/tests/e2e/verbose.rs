@@ -111,7 +111,7 @@ fn a_pager_follows_a_window_that_is_drawn_larger_and_smaller() {
         let widths = (1..=10).chain((0..10).rev()).map(|step| (14, 60 + step));
         for (rows, columns) in heights.chain(widths) {
             terminal.resize((rows, columns));
-            // The test waits for the whole page, because less loses a key that arrives while less draws.
+            // The test waits for the whole page, because `less` loses a key that arrives while it draws.
             let page: Vec<String> = text
                 .lines()
                 .take(usize::from(rows) - 1)

@@ -18,7 +18,7 @@ const REACTION_MS: u64 = 60;
 /// The longest time that programs themselves take to answer a key.
 const ANSWER_MS: u64 = 250;
 
-/// The longest time that a client takes to draw a prediction. Chosen: for a busy machine. Later keys get new chances.
+/// The longest wait for a client to draw a prediction. Chosen: for a busy machine. The test then tries the next key.
 const DRAWING_MS: u64 = 1_000;
 /// The time between two checks of the client's screen.
 const LOOK_AGAIN_MS: u64 = 20;

@@ -14,7 +14,7 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use super::invocation::Invocation;
 use super::sshd::{Far, Sshd};
 
-/// A border, and the far computer behind it. Dropping this value ends both.
+/// A border (a firewall), and the far computer behind it. Dropping this value ends both.
 pub(crate) struct Border {
     pub(crate) sshd: Sshd,
     /// The UDP port that the test must give to the session's server.
@@ -27,8 +27,8 @@ pub(crate) struct Border {
 }
 
 impl Border {
-    /// Starts a border that lets UDP pass up and down as given. `None` for users other than root, who cannot create
-    /// networks.
+    /// Starts a border that passes UDP to the far computer if `up`, and from it if `down`. `None` for users other than
+    /// root, who cannot create networks.
     pub(crate) fn start(far: Far, up: bool, down: bool) -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
             return None;
@@ -72,7 +72,7 @@ impl Border {
         })
     }
 
-    /// Lets UDP pass up and down as given, from now on.
+    /// Sets whether the border passes UDP to the far computer (`up`), and from it (`down`).
     pub(crate) fn let_pass(&self, up: bool, down: bool) {
         self.passes[0].store(up, Ordering::SeqCst);
         self.passes[1].store(down, Ordering::SeqCst);

@@ -128,12 +128,10 @@ impl Server {
         Ok(Self { process: process(pid), address: SocketAddr::new(ip, port), key })
     }
 
-    /// Returns the server's pid.
     pub(crate) fn pid(&self) -> u32 {
         self.process.pid()
     }
 
-    /// Sends a signal to the server.
     pub(crate) fn signal(&self, signal: Signal) {
         self.process.signal(signal);
     }

@@ -249,7 +249,6 @@ impl Sshd {
         }
     }
 
-    /// Returns sshd's log.
     pub(crate) fn log(&self) -> String {
         self.0.scratch.read("log")
     }

@@ -110,7 +110,6 @@ impl Terminal {
         }
     }
 
-    /// Returns the program's pid.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -271,7 +270,6 @@ impl Terminal {
         tcgetattr(self.master()).expect("a pty has modes")
     }
 
-    /// Sends a signal to the program.
     pub(crate) fn signal(&self, signal: Signal) {
         self.process.signal(signal);
     }
