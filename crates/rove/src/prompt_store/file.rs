@@ -119,7 +119,7 @@ impl PromptFile {
         fs::rename(&next, self.path(""))
     }
 
-    /// Tries to get the lock [`LOCK_TRIES`] times. Then removes the incomplete new file of a killed client.
+    /// Gets the lock in at most [`LOCK_TRIES`] tries. Then removes the incomplete new file of a killed client.
     pub(super) fn lock(&self) -> Result<Lock, PromptFileError> {
         let file =
             own_file::open(&self.path(".lock"), OpenOptions::new().write(true).create(true))?;

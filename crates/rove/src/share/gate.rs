@@ -33,7 +33,7 @@ impl Gate {
         Some(Self(format!("{account} {detour} {name}")))
     }
 
-    /// Adds the congestion controller to the gate, because a call must use a session with the same controller.
+    /// Adds a controller other than the default to the gate. A call must use a session with the same controller.
     pub(crate) fn following(self, controller: Option<&str>) -> Self {
         let usual = StreamController::NAMES.first().copied();
         match controller.filter(|name| Some(*name) != usual) {
