@@ -1,5 +1,5 @@
 //! The interactive client takes over the user's terminal, moves bytes between the terminal and the network, and
-//! restores the terminal at the end. `forward` is the client of calls such as `rove -W`, which use no terminal.
+//! restores the terminal at the end. `forward` is the client for calls that use no terminal, such as `rove -W`.
 
 use std::net::SocketAddr;
 
@@ -65,7 +65,7 @@ pub(crate) struct ClientOptions {
     pub(crate) name: ProgramName,
     /// How often `-v` was given.
     pub(crate) verbose: u8,
-    /// Facts about the session and the user's options.
+    /// The session's facts and the user's options, as the login passed them to this client.
     pub(crate) call: SessionCall,
 }
 
@@ -86,17 +86,17 @@ pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
     run_from(options, way)
 }
 
-/// Runs a client that continues a former client's session at a stock server, from that client's record.
+/// Runs a client that continues a former client's session at a stock mosh-server, from the former client's record.
 ///
 /// # Errors
 ///
-/// Returns the errors of [`run`], and why the session cannot go on.
+/// Returns the errors of [`run`], or why the session cannot be resumed.
 pub(crate) fn go_on(options: ClientOptions, saved: Saved) -> anyhow::Result<u8> {
     run_from(options, Way::Stock(saved))
 }
 
-/// Does the job that `joined` describes (`rove -W`, `exec` or `put`). If the host does not begin the job, this process
-/// becomes an ssh that does it. For files, the call fails instead.
+/// Does the job that `joined` describes (`rove -W`, `exec` or `put`), and returns the exit code. If the host does not
+/// begin the job, this process becomes an ssh that does it; a `put` call fails instead.
 fn carry(options: ClientOptions, joined: Joined) -> anyhow::Result<u8> {
     let joined = stdio_forward::handed_command::restore(joined);
     let channel = Channel::take();
@@ -159,7 +159,7 @@ fn run_from(options: ClientOptions, way: Way) -> anyhow::Result<u8> {
         .and_then(|command| shell_hint(&command, &host));
     logging::failure().iter().chain(&hint).for_each(|sentence| tell(name, sentence));
     if says_end {
-        // Scripts wait for this line. As with stock, it begins where the cursor is.
+        // Scripts wait for this line. As in stock Mosh, it begins at the cursor's position.
         tty::say(stdio::stdout(), &format!("[{} is exiting.]\n", name.as_str()));
     }
     Ok(match (output_failure, not_forwarded) {
@@ -170,11 +170,8 @@ fn run_from(options: ClientOptions, way: Way) -> anyhow::Result<u8> {
     })
 }
 
-/// Runs a session on this process's terminal, or without one ([`is_unseen`]), and restores the terminal.
-///
-/// # Errors
-///
-/// Returns the errors of [`run`].
+/// Runs a session on this process's terminal, or without one ([`is_unseen`]), and restores it. Returns the errors of
+/// [`run`].
 fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     logging::to_file(options.verbose)?;
     hardening::conceal_memory().context("cannot conceal the key")?;
@@ -203,7 +200,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let described = described(&term, RenderOptions { name, init, scrollback, title_prefix });
     let clock = Clock::start();
     let wire = open_wire(tunnel.as_ref(), options.server, clock.now())?;
-    // In the foreground without a terminal, an ignored signal stays ignored, as `nohup` needs it.
+    // Without a terminal in the foreground, an ignored signal stays ignored, as `nohup` needs it.
     let all = pump::SIGNALS;
     let signals = if purpose == Purpose::Unseen { signals::heard(&all) } else { all.to_vec() };
     let events = EventLoop::new(clock, &signals).context("cannot catch signals")?;
@@ -217,7 +214,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
         transport: Config { capabilities, self_check, ..Config::client() },
         size: terminal.size(),
         terminal: described,
-        // With `--strict` the client behaves as stock, which sends no queries to the terminal.
+        // With `--strict` the client behaves as stock Mosh, which sends no queries to the terminal.
         query: choices.query && !choices.strict && terminal_type::can_be_asked(&term),
         escape_key: options.call.escape_key,
         prediction: choices.prediction(),
@@ -245,13 +242,13 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     pump.with(forwards.lending(agent, gate).with(callbacks, controller)).run()
 }
 
-/// Returns whether the client shows its user no session: it runs no program, and is for the background (`-f`) or has
-/// no terminal.
+/// Returns whether the client shows nothing: it is for the background (`-f`), or has neither program nor terminal.
 fn is_unseen(call: &SessionCall) -> bool {
     call.background || call.no_program && !bootstrap::has_terminal()
 }
 
 /// Puts the user's terminal into raw mode and returns it. With `is_unseen`, returns a [`Tty`] without a terminal.
+/// `closing` restores the terminal after a crash.
 fn terminal(is_unseen: bool, closing: Vec<u8>) -> anyhow::Result<Tty> {
     match is_unseen {
         true => Tty::nobodys().context("cannot do without a terminal"),
@@ -260,7 +257,7 @@ fn terminal(is_unseen: bool, closing: Vec<u8>) -> anyhow::Result<Tty> {
 }
 
 /// Returns the protocol extensions that a client offers. Streams are among them, unless the client resumes a session
-/// under its former key ([`Way::Stock`]).
+/// under the former client's key ([`Way::Stock`]).
 fn offered(way: &Way) -> Capabilities {
     match way {
         // The former client may have sent stream packets under this key. A new stream layer would give the same packet
@@ -288,7 +285,7 @@ fn may_be_lent(
     false
 }
 
-/// Opens the listeners of `-L` and `-D`. A failure is a warning, or an error if the user requires all listeners.
+/// Opens the listeners of `-L` and `-D`. If one fails, prints a warning, or returns an error if the user requires all.
 fn listeners(name: ProgramName, wanted: &Forwards) -> anyhow::Result<Listeners> {
     let (listeners, failures) = Listeners::open(wanted)?;
     for failure in failures {
@@ -334,7 +331,7 @@ fn start(
     Ok(session)
 }
 
-/// Opens the datagram path to the server: UDP, the login's ssh, or UDP with that ssh as a second path.
+/// Opens the datagram path to the server: UDP, the ssh that logged in, or UDP with that ssh as a second path.
 fn open_wire(tunnel: Option<&Inherited>, server: SocketAddr, now: Instant) -> anyhow::Result<Wire> {
     let (beside, only): (Option<_>, Option<_>) = match tunnel {
         Some(ssh) if ssh.again.asks_nothing.is_some() => (Some(ssh), None),
@@ -359,7 +356,7 @@ fn add_paths(session: &mut Client, wire: &Wire, now: Instant, others: &[String])
     others.for_each(|address| session.candidates_mut().add(address));
 }
 
-/// Tells the session whether programs may read copied text, whether others may join, and whose window sets the size.
+/// Tells the session whether programs may read copied text, whether others may join it, and which window sets its size.
 fn allow(session: &mut Client, choices: &Choices) {
     if choices.read_copied {
         session.allow(TerminalReport::ReadCopied);
@@ -390,14 +387,14 @@ fn tell(name: ProgramName, sentence: &str) {
     tty::say(stderr, &format!("{text}\n"));
 }
 
-/// Returns whether the client prints at its end that it exits. Under the name `rove`, a client of a command prints no
-/// such line, because the command's output stays on the terminal.
+/// Returns whether the client prints the line `[rove is exiting.]` at its end. Under the name `rove`, a client that
+/// runs a command prints no such line, because the command's output stays on the terminal.
 fn says_end(name: ProgramName, command: Option<&str>) -> bool {
     running(name, command) != Running::Command
 }
 
 /// Returns whether the session runs a shell or a command, as far as this client knows. Under the name `mosh` the answer
-/// is always `Unknown`, so that the last screen disappears at the end, as with stock.
+/// is always `Unknown`, so that the last screen disappears at the end, as in stock Mosh.
 fn running(name: ProgramName, command: Option<&str>) -> Running {
     match (name, command) {
         (ProgramName::Mosh, _) | (_, None) => Running::Unknown,

@@ -35,8 +35,8 @@ const PAUSE_MIN: Duration = Duration::from_secs(2);
 /// Longest pause before an ssh that forwards the agent is started again. Chosen: few users would wait longer.
 const PAUSE_MAX: Duration = Duration::from_secs(120);
 
-/// Time for the user to allow a use of the agent; later, the use is refused. Chosen: the host's ssh that waits for the
-/// signature often has two minutes for its login.
+/// Longest wait for the user to allow a use of the agent; then the use is refused. Chosen: the host's ssh that waits
+/// for the signature often has two minutes for its login.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Random characters in the name of a relay's socket. Chosen: enough to differ from the name of a former client's
@@ -62,7 +62,8 @@ pub(crate) struct AgentLoan {
     accepted: u64,
     /// The use of a key that the user is asked about.
     question: Option<Question>,
-    /// The pause between the end of the present or next ssh and the start of the ssh after it.
+    /// The pause after the next end of an ssh. It doubles after each end, up to [`PAUSE_MAX`], until an ssh forwards
+    /// the agent again.
     pause: Duration,
     /// Whether an ssh has ever forwarded the agent.
     has_worked: bool,
@@ -80,7 +81,7 @@ struct Question {
 enum State {
     /// The client will ask the host for the path in the session's `SSH_AUTH_SOCK` when the session carries streams.
     New,
-    /// The client will ask for the path again at this time, after an ssh that had forwarded the agent has ended.
+    /// The ssh that forwarded the agent has ended. The client will ask for the path again at this time.
     Due(Instant),
     /// The client has asked for the path, and the host has not answered.
     Asked(Opening),
@@ -107,7 +108,7 @@ impl AgentLoan {
         }
     }
 
-    /// Advances the agent forwarding without waiting. Returns sentences for the user, with one for each use of a key.
+    /// Advances the agent forwarding without waiting. Returns sentences for the user, such as one about a use of a key.
     pub(crate) fn turn(&mut self, now: Instant, mux: &mut Mux) -> Vec<String> {
         let sentence = match &mut self.state {
             State::New => self.ask(now, mux),
@@ -138,7 +139,7 @@ impl AgentLoan {
     }
 
     /// Accepts the connection by which the client's ssh wants to reach the host's sshd. Returns the connection, and a
-    /// placeholder for the sshd's address.
+    /// placeholder for the sshd's address. `None` if no connection waits.
     pub(crate) fn accept(&mut self) -> Option<(OwnedFd, Target)> {
         let State::Lent(_, login) = &mut self.state else { return None };
         // The server replaces this address by that of the sshd at which the session's login arrived.
@@ -249,13 +250,13 @@ impl AgentLoan {
         }
     }
 
-    /// Forwards the agent by a relay, after the ssh that should have forwarded it has ended for this reason.
+    /// Forwards the agent by a relay after ssh has ended for `reason`. Returns a sentence for the user if that fails.
     fn relay(&mut self, mux: &mut Mux, stream: StreamId, reason: String) -> Option<String> {
         // The new socket has the same path as the login's socket, so the login must be dropped first.
         self.state = State::Over;
         match AgentSocket::open(&self.call.agent) {
             Ok(socket) => {
-                // The mark ends with a random word that differs between logins.
+                // `AgentCall::mark` ends with a random word that differs between logins.
                 let name: String = self.call.mark.chars().rev().take(NAME_CHARS).collect();
                 let relay = Relay::new(stream, socket, (&self.path, &name), reason);
                 self.state = State::Relayed(Box::new(relay));
@@ -268,8 +269,8 @@ impl AgentLoan {
         }
     }
 
-    /// Copies bytes between the host's connections and the agent. Returns a sentence for each use of a key that
-    /// happened, or that the user did not allow in time.
+    /// Copies bytes between the host's connections and the agent. Returns a sentence for each use of a key that needed
+    /// no question. Another sentence reports a use that the user did not allow in time.
     fn serve(&mut self, now: Instant) -> Vec<String> {
         let asks = self.call.how == AgentUse::Confirm;
         let mut sentences = Vec::new();
@@ -395,7 +396,7 @@ mod tests {
             loan.question.as_ref().map(|it| it.joint)
         };
         assert_eq!(turn(&mut loan), Some(0));
-        // A child process of another test may hold a copy of the socket. Dropping the socket might not close it.
+        // A child process of another test may hold a copy of the socket, so dropping the socket might not close it.
         ends[0][0].shutdown(Shutdown::Both).unwrap();
         assert_eq!(turn(&mut loan), Some(1));
         ends[1][0].shutdown(Shutdown::Both).unwrap();

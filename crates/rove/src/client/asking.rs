@@ -44,7 +44,7 @@ impl Asking {
     }
 }
 
-/// Returns when the oldest of these requests, which comes first, makes room for another. `None` if there is room now.
+/// Returns when the oldest request, the first in `requests`, may give its place to another. `None` if there is room.
 pub(super) fn room_at(now: Instant, requests: &[Asking]) -> Option<Instant> {
     let oldest = requests.first().filter(|_| requests.len() >= CONNECTS_MAX)?;
     Some(oldest.since + REQUEST_TIME).filter(|at| now < *at)

@@ -8,8 +8,8 @@ use rove_session::{ClientOutcome, ExitStatus, MissingLines, Outside};
 /// Exit code of a session that failed. Source: Mosh 1.4.0 as observed, docs/wire.md.
 pub(super) const FAILURE: u8 = 1;
 
-/// Returns the sentence about a session that failed. `None` for a session that ended in order. `silence` makes the
-/// sentence for a server that never answered.
+/// Returns the sentence about a session that failed. `None` after an orderly end. `silence` makes the sentence about a
+/// silent server.
 pub(super) fn failure(
     outcome: ClientOutcome,
     name: ProgramName,
@@ -79,7 +79,7 @@ pub(super) fn ended_by(
     (name == ProgramName::Rove).then(|| format!("the session was ended by {by}"))
 }
 
-/// Returns stock's message about a server that never answered. Source: Mosh 1.4.0 as observed.
+/// Returns stock Mosh's message about a server that never answered. Source: Mosh 1.4.0 as observed.
 pub(super) fn stock_silence(server: SocketAddr) -> String {
     format!(
         "did not make a successful connection to {server}.\nPlease verify that UDP port {port} is not \
@@ -89,23 +89,22 @@ pub(super) fn stock_silence(server: SocketAddr) -> String {
     )
 }
 
-/// Returns the exit code. Under the name `rove`, the code is that of the session's exit status, if known. Otherwise, it
-/// is that of the signal that ended this client. In all other cases, and under the name `mosh`, the code is 0 after an
-/// orderly end, else [`FAILURE`].
+/// Returns the exit code. Under the name `rove`, it is the session's exit code, if known. Else, it is the code of the
+/// signal that ended this client. Otherwise, and under the name `mosh`, it is 0 after an orderly end, else [`FAILURE`].
 pub(super) fn exit_code(outcome: ClientOutcome, name: ProgramName, signal: Option<i32>) -> u8 {
     let by_signal = signal.and_then(|signal| u8::try_from(signal).ok()).map(ExitStatus::Signal);
     match (outcome, name) {
         (ClientOutcome::Ended(status), ProgramName::Rove) => {
             status.or(by_signal).map_or(0, ExitStatus::shell_code)
         }
-        // Stock exits with 0 after an orderly end, whatever the command's exit code is.
+        // Stock Mosh exits with 0 after an orderly end, whatever the command's exit code is.
         (ClientOutcome::Ended(_), ProgramName::Mosh) => 0,
         (_, ProgramName::Rove) => by_signal.map_or(FAILURE, ExitStatus::shell_code),
         (_, ProgramName::Mosh) => FAILURE,
     }
 }
 
-/// Returns advice about a command that was probably meant for a shell.
+/// Returns advice about a command that was probably meant for a shell. `None` for other commands.
 pub(super) fn shell_hint(command: &str, host: &str) -> Option<String> {
     let words = shell_words::split(command).ok()?;
     let [line] = words.as_slice() else { return None };
@@ -117,7 +116,7 @@ pub(super) fn shell_hint(command: &str, host: &str) -> Option<String> {
 
 /// Returns the sentence about lines of a command's output that did not arrive, and how to get them.
 pub(super) fn missing_output(missing: MissingLines, host: &str, command: &str) -> String {
-    // The command is quoted because this computer's shell will split the line, and then the host's shell the command.
+    // The command is quoted, because two shells split it: first this computer's shell, then the host's shell.
     let command = shell_words::quote(command);
     let ssh = format!("`ssh {host} {command}` prints them all");
     match missing {

@@ -28,11 +28,11 @@ const FILES_MAX: usize = 256;
 /// own codes.
 const BROKEN: u64 = 16;
 
-/// The sentence about a host that closes the stream without a reason, as an old rove does that knows no files.
+/// The sentence about a host that closes the stream without a reason. A rove that is too old to take files does so.
 const SILENT_END: &str = "the host has ended the stream without a word: either it was cut off, or the host's rove is too old to \
                        take files; rove install copies this one";
 
-/// The sentence about a host that closes the stream after the host has begun to read the file.
+/// The sentence about a host that closes the stream without a reason after it has begun to read the file.
 const CUT: &str = "the host has ended the stream in the middle of the file";
 
 /// Why the client does not copy the files in a line that the user typed, in words for the user.
@@ -52,7 +52,7 @@ enum BeginError {
     /// The file cannot be opened, or is not a regular file.
     #[error("{}", reason(&.0.to_string()))]
     File(#[from] io::Error),
-    /// The path ends without a name.
+    /// The path ends without a name, as `/` and `..` do.
     #[error("it has no name")]
     Name,
     /// The session cannot open a stream for the file.
@@ -102,7 +102,7 @@ impl FileSender {
         Self { session: Some(session), waiting: files.into(), ..Self::default() }
     }
 
-    /// Adds the files that a line names in words quoted as for a shell.
+    /// Adds the files that `line` names. The line's words are split as by a shell; `~/` is the home directory.
     ///
     /// # Errors
     ///
@@ -135,7 +135,8 @@ impl FileSender {
         self.has_more
     }
 
-    /// Returns the name of the file being copied, the number of bytes that its stream has taken, and the file's length.
+    /// Returns the name of the file being copied, the bytes written to the stream, and the file's length in bytes.
+    /// `None` if no file is being copied.
     pub(crate) fn progress(&self) -> Option<(&str, u64, u64)> {
         self.current.as_ref().map(|it| (&*it.shown, it.written(), it.len))
     }
@@ -228,7 +229,7 @@ impl Current {
         Ok(count > 0)
     }
 
-    /// Returns whether the host must have read from the stream. An unread stream takes at most twice the first credit.
+    /// Returns whether the host has surely read from the stream. An unread stream takes at most twice the first credit.
     fn is_known(&self) -> bool {
         self.written() > 2 * FIRST_CREDIT
     }

@@ -35,10 +35,10 @@ use crate::sys::{self, Fork};
 use crate::terminal_type::{self, RenderOptions};
 use crate::{doctor, entropy, hardening, logging, threads};
 
-/// The signals that end the session, and SIGPIPE, which a closed pipe raises.
+/// The signals that end the call, and SIGPIPE, which is caught so that a closed pipe does not kill the process.
 const SIGNALS: [i32; 5] = [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE];
 
-/// Longest wait of `rove -W`, `exec` and `put` until the server confirms the session's end. Chosen: a user waits, too.
+/// Longest wait of `rove -W`, `exec` and `put` until the server confirms the session's end. Chosen: a user waits.
 const FAREWELL_MAX: Duration = Duration::from_secs(2);
 
 pub(super) mod connection;
@@ -318,7 +318,7 @@ impl Forward {
     fn finish(&mut self, now: Instant, carried: Carried) {
         self.end.get_or_insert((carried, now + FAREWELL_MAX));
         if !self.lends() {
-            // Without a lender, a later call logs in by itself.
+            // Without a lender, no later call joins this ending session; such a call logs in by itself.
             self.lender = None;
             self.session.shutdown(now, "");
         }
@@ -387,7 +387,7 @@ impl Forward {
         // SIGPIPE needs no action, because the write to the closed pipe returns an error, too.
         if self.events.take_signals().into_iter().any(|signal| signal != SIGPIPE) {
             if self.own.load.is_none() {
-                // In the background, the signal is for the calls of other processes.
+                // In the background, the signal ends the calls of other processes.
                 self.lender = None;
             }
             self.finish(now, Carried::Failed(Vec::new()));

@@ -22,11 +22,11 @@ use crate::splice::Splice;
 const LOANS_MAX: usize = STREAMS_MAX / 2;
 
 /// Most `rove exec` calls of other processes that use a session at a time. Chosen: half of the streams that may wait
-/// for an answer of the host, because a program's input waits for the exit status.
+/// for an answer of the host. Each program's input is such a stream, as it waits for the exit status.
 const PROGRAMS_MAX: usize = CONNECTS_MAX / 2;
 
-/// Most calls of other processes whose streams wait for the host's first answer. Chosen: with the inputs of running
-/// programs, fewer streams than may wait for an answer at a time.
+/// Most calls of other processes whose streams wait for the host's first answer. Chosen: these streams and the running
+/// programs' inputs together are fewer than may wait for an answer.
 const OPENING_MAX: usize = 4;
 const _: () = assert!(PROGRAMS_MAX + PROGRAM_STREAMS * OPENING_MAX < CONNECTS_MAX);
 
@@ -107,7 +107,7 @@ impl Lender {
         self.open();
     }
 
-    /// Closes the socket. [`Lender::open`] makes another.
+    /// Closes the socket, until [`Lender::open`] makes another.
     pub(super) fn rest(&mut self) {
         (self.socket, self.is_open) = (None, false);
     }
@@ -136,7 +136,8 @@ impl Lender {
         }
     }
 
-    /// Returns how many streams of all calls wait for the host's answer. A program's input waits for the exit status.
+    /// Returns how many streams of all calls wait for the host's answer. A running program's input counts, because it
+    /// waits for the exit status.
     pub(super) fn waiting(&self) -> usize {
         let waiting = self.loans.iter().map(|loan| match (loan.state, loan.is_program) {
             (State::Opening, true) => PROGRAM_STREAMS,
@@ -146,7 +147,7 @@ impl Lender {
         waiting.sum()
     }
 
-    /// Reads requests without blocking. Returns the result of [`Lender::is_used`].
+    /// Accepts connections and begins requested calls, without blocking. Returns the result of [`Lender::is_used`].
     pub(super) fn take(&mut self, now: Instant) -> bool {
         if let Some(socket) = &mut self.socket {
             socket.unmute();
@@ -240,7 +241,7 @@ impl Lender {
         self.asking.iter().map(Asking::until).min()
     }
 
-    /// Returns the descriptors to wait for, in the order of [`Lender::handle_ready`].
+    /// Returns the descriptors to wait for, in the order that [`Lender::handle_ready`] expects.
     pub(super) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
         let has_room = self.asking.len() < ASKING_MAX;
         let socket = self.socket.iter().filter(move |_| has_room);
@@ -355,8 +356,8 @@ mod tests {
         ours
     }
 
-    /// Returns the messages to a call. `None` if the lender has closed the connection without a message. A child that
-    /// another test has just forked keeps the connection open for a moment.
+    /// Returns the messages to a call. `None` if the lender has closed the connection without a message. Waits for the
+    /// messages, because a child that another test has just forked may hold the connection.
     fn told(call: &mut UnixStream) -> Option<String> {
         call.set_nonblocking(false).expect("it is ours");
         call.set_read_timeout(Some(HANG_GUARD)).expect("it is ours");
@@ -378,7 +379,7 @@ mod tests {
             }
             let mut more = ask(&mut lender, &gate(22), &joined);
             assert_eq!((told(&mut more), lender.loans.len()), (None, max));
-            // Few calls wait for the host at a time, and the end of a call makes room.
+            // At most `OPENING_MAX` calls wait for the host at a time. The end of a call makes room for another.
             let mut mux = Streams::new(Side::Client, Instant::ZERO).mux;
             lender.turn(Instant::ZERO, &mut mux, 0, &mut [0; BYTES_PER_TURN]);
             assert_eq!(lender.count(State::Opening), OPENING_MAX);

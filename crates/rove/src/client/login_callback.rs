@@ -21,14 +21,14 @@ const OPEN_FOR: Duration = Duration::from_secs(600);
 /// Time for the user to answer the question. Chosen: the same as for the question about the agent.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Longest wait for the host to name its foreground program before the question is asked. Chosen: a user who has hit a
-/// key waits no longer.
+/// Longest wait for the host to name its foreground program before the question is asked. Chosen: as long as a user
+/// waits for the effect of a key.
 const NAME_WAIT: Duration = Duration::from_secs(1);
 
 /// Most ports that are open for web logins at a time. Chosen: a user logs in at few places in ten minutes.
 const OPEN_MAX: usize = 8;
 
-/// Most characters of a program's name in a question about a login. Chosen: a longer name would hide the rest.
+/// Most characters of a program's name in a question about a login. Chosen: a longer one hides the question's end.
 const PROGRAM_SHOWN_MAX: usize = 20;
 
 /// Why no port is opened for a login, in words for the user.
@@ -169,7 +169,7 @@ impl LoginCallbacks {
     }
 }
 
-/// Returns the question about a login. The important words come first, because a small window cuts off the rest.
+/// Returns the question about a login. The important words come first, because a small window cuts off the end.
 fn question(callback: &Callback, program: &str, host: &str) -> String {
     let Callback { login, port, .. } = callback;
     let program: String = program.chars().take(PROGRAM_SHOWN_MAX).collect();

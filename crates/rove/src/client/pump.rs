@@ -29,7 +29,7 @@ use crate::{hardening, threads};
 
 /// The signals for which the loop wakes.
 pub(super) const SIGNALS: [i32; 6] = [SIGWINCH, SIGCONT, SIGTERM, SIGINT, SIGHUP, SIGPIPE];
-/// Most bytes of input read in one turn of the loop. Source: Mosh 1.4.0 as observed.
+/// Most bytes that one turn of the loop reads from the terminal. Source: Mosh 1.4.0 as observed.
 const INPUT_PER_TURN: usize = 16_384;
 
 /// How a client ended, with the facts for messages to the user.
@@ -95,7 +95,7 @@ impl Pump {
             session,
             wire,
             forwards: ClientStreams::default(),
-            // Without the watch, the session notices a change of the network at its next heartbeat.
+            // Without `NetworkWatch`, the session notices a change of the network at its next heartbeat.
             network: NetworkWatch::open()
                 .inspect_err(|error| tracing::debug!(%error, "changes of the network are not told"))
                 .ok(),
@@ -396,14 +396,15 @@ impl Pump {
         }
     }
 
-    /// Writes the rest of the frame, or drops it after an error. Returns `false` if the terminal has no room for all.
+    /// Writes the rest of the frame, or drops it after an error. Returns `false` if the terminal takes only a part.
     fn write_frame(&mut self, now: Instant) -> bool {
         while self.output_error.is_none() && self.is_drawing() {
             match self.terminal.write(&self.frame[self.written..]) {
                 Ok(0) => return false,
                 Ok(len) => self.written += len,
                 Err(error) => {
-                    // The session ends unless it outlives its terminal, because the user could see no effect of keys.
+                    // The user would see no effect of keys, so the session ends. It may outlive a terminal that is
+                    // gone.
                     tracing::debug!(%error, "cannot draw");
                     self.output_error = Some(reason(&error.to_string()));
                     let is_gone = Errno::from_io_error(&error) == Some(Errno::IO);

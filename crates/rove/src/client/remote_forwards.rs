@@ -56,7 +56,7 @@ pub(super) struct RemoteForwards {
     replaces: bool,
     permitted: Permitted,
     reception: Reception,
-    /// The incomplete requests of SOCKS clients, each with the time of its begin.
+    /// The incomplete requests of SOCKS clients, each with the time at which it began.
     requests: BTreeMap<StreamId, (Request, Instant)>,
     /// SOCKS clients that are not answered yet, because there are too many incomplete requests.
     queue: VecDeque<StreamId>,
@@ -121,7 +121,8 @@ impl RemoteForwards {
         self.next_number += 1;
     }
 
-    /// Closes the listener at `place`, maybe a port that the host chose. Returns its option. Open connections go on.
+    /// Closes the listener at `place`, which may be a port that the host chose. Returns the listener as a command-line
+    /// option, or `None` if there is no such listener. Open connections go on.
     pub(super) fn remove(&mut self, mux: &mut Mux, place: &Place) -> Option<String> {
         let is_meant = |it: &Entry| {
             let is_chosen = matches!((&it.state, &it.forward.listen, place),
@@ -176,7 +177,7 @@ impl RemoteForwards {
         }
     }
 
-    /// Stops making the connection of this stream, because the host has stopped reading the stream.
+    /// Gives up the stream's unfinished connection to a target, because the host has stopped reading the stream.
     pub(super) fn handle_stopped(&mut self, mux: &mut Mux, id: StreamId) {
         let queued = self.queue.iter().position(|it| *it == id).map(|at| self.queue.remove(at));
         let was_asking = self.requests.remove(&id).is_some() || queued.is_some();
@@ -197,7 +198,7 @@ impl RemoteForwards {
         self.answer_socks(now, mux);
         self.look_at_connects(now, mux, splices, &mut news);
         debug_assert!(self.requests.len() <= CONNECTS_MAX && self.queue.len() <= CONNECTS_MAX);
-        // `reception` bounds the queue and the connections to fixed targets, and `connect_named` those of SOCKS clients.
+        // `reception` bounds the queue and connections to fixed targets. `connect_named` bounds those of SOCKS clients.
         debug_assert!(self.connects.len() <= 2 * CONNECTS_MAX);
         news
     }
@@ -242,7 +243,8 @@ impl RemoteForwards {
         news
     }
 
-    /// Answers SOCKS clients, so that their requests come. If there are too many, the oldest makes room after a while.
+    /// Lets queued SOCKS clients send their requests. If too many are incomplete, drops the oldest after
+    /// `REQUEST_TIME`.
     fn answer_socks(&mut self, now: Instant, mux: &mut Mux) {
         while let Some(id) = self.queue.front().copied() {
             if self.requests.len() >= CONNECTS_MAX {
@@ -368,8 +370,8 @@ fn listen_place(place: &Place) -> ListenPlace {
     }
 }
 
-/// Returns `false` for an address that is this computer's, loopback, unspecified (`0.0.0.0/8`, `::`), link-local or of
-/// cloud metadata, and `true` for any other.
+/// Returns `true` for an address of another computer. The result is `false` for an address of this computer. It is also
+/// `false` for loopback, unspecified (`0.0.0.0/8`, `::`), link-local and cloud metadata addresses.
 fn is_elsewhere(address: IpAddr) -> bool {
     let address = address.to_canonical();
     let is_local = match address {
@@ -381,7 +383,7 @@ fn is_elsewhere(address: IpAddr) -> bool {
     !is_local && !is_metadata && !is_here
 }
 
-/// Returns whether `address` is this computer's own. The system refuses to bind a socket to others.
+/// Returns whether `address` is this computer's own. The system refuses to bind a socket to any other address.
 fn is_own(address: IpAddr) -> bool {
     let refusal = UdpSocket::bind((address, 0)).err().map(|error| error.kind());
     refusal != Some(ErrorKind::AddrNotAvailable)

@@ -46,7 +46,7 @@ pub(super) struct ClientStreams {
     /// The user's rules for all listeners. The lists of listeners in this value are empty.
     rules: Forwards,
     purpose: Purpose,
-    /// Whether the session's status shows the present listeners.
+    /// Whether the session's status shows the newest list of listeners.
     is_told: bool,
     /// Why the client ended the session, if it did so because connections cannot be forwarded.
     failure: Option<String>,
@@ -203,7 +203,7 @@ impl ClientStreams {
         self.ask(now);
         self.accept(now);
         let Some(layer) = &mut self.layer else { return };
-        // `handle_arrivals` also tells a new layer the size limit of packets.
+        // `handle_arrivals` also tells a new layer the size limit of packets, so it is called even without packets.
         layer.streams.handle_arrivals(now, carriage);
         layer.handle_events(now, &mut self.remote, self.lender.as_deref_mut());
         let mut refused = layer.take_answers(now);
@@ -323,8 +323,8 @@ impl ClientStreams {
         self.close(now, session, &format!("the server at {host} carries no connections"));
     }
 
-    /// Ends all uses of streams for this reason, and tells the user about listeners and agent. Ends the session if the
-    /// listeners are required, or if it has no terminal.
+    /// Ends all uses of streams for this reason, and tells the user about listeners and agent. Also ends the session if
+    /// it had listeners, and they are required or the session has no terminal.
     fn close(&mut self, now: Instant, session: &mut Client, reason: &str) {
         self.lender.iter_mut().for_each(|lender| lender.close());
         if let Some(sentence) = self.agent.as_mut().and_then(|agent| agent.end(reason)) {
@@ -365,8 +365,8 @@ impl ClientStreams {
         waiting < CONNECTS_MAX && open < STREAMS_MAX
     }
 
-    /// Accepts waiting connections while there is room, after closing expired login ports. The number in a turn is
-    /// bounded, because SOCKS clients that send no request take no room away.
+    /// Accepts waiting connections while there is room, after closing expired login ports. The number per turn is
+    /// bounded, because SOCKS clients that have sent no request do not count in `has_room`.
     fn accept(&mut self, now: Instant) {
         self.close_expired(now);
         self.listeners.pause_socks(None);

@@ -33,7 +33,7 @@ pub(crate) enum Wire {
         inbox: Inbox,
         /// The ssh that carries datagrams while the server does not answer by UDP. `None` if no ssh may be used.
         spare: Option<Box<Spare>>,
-        /// A forwarder on a jump host. Datagrams to its addresses are sealed. Only `rove doctor` sets this field.
+        /// A forwarder on a jump host. Datagrams to it are also sealed with its key. Only `rove doctor` sets this.
         line: Option<Box<Line>>,
         /// Datagrams and messages read from ssh that the session has not yet received.
         arrivals: VecDeque<Arrival>,
@@ -58,7 +58,7 @@ impl Wire {
         Self::Sockets { sockets, inbox, spare, line: None, arrivals }
     }
 
-    /// Seals datagrams to the addresses of this forwarder on a jump host from now on. Does nothing in a tunnel.
+    /// Also seals datagrams to this forwarder (on a jump host) with its key from now on. Does nothing in a tunnel.
     pub(crate) fn wrap_for(&mut self, forwarder: Line) {
         if let Self::Sockets { line, .. } = self {
             *line = Some(Box::new(forwarder));
@@ -73,7 +73,7 @@ impl Wire {
         }
     }
 
-    /// Returns whether datagrams may go to an ssh by a pipe. A write to the pipe raises SIGPIPE if the ssh has ended.
+    /// Returns whether datagrams may go to an ssh through a pipe. After ssh's end, a write to the pipe raises SIGPIPE.
     pub(crate) const fn has_pipe(&self) -> bool {
         matches!(self, Self::Tunnel { .. } | Self::Sockets { spare: Some(_), .. })
     }

@@ -9,7 +9,7 @@ use rove_platform::event_loop::Interest;
 
 use crate::agent::socket::PrivateSocket;
 
-/// A listening socket of the client, and the path of the user's agent, to which its connections lead.
+/// A listening socket of the client, and the path of the user's agent, to which the socket's connections are passed.
 #[derive(Debug)]
 pub(super) struct AgentSocket {
     socket: PrivateSocket,
@@ -32,13 +32,13 @@ impl AgentSocket {
         Ok(Self { socket: PrivateSocket::open("lent")?, real })
     }
 
-    /// Returns the path of the client's socket.
     pub(super) fn path(&self) -> &Path {
         self.socket.path()
     }
 
     /// Accepts a connection from the host, connects to the user's agent for it, and returns both. Closes a connection
     /// if `has_room` is false. Also closes it if the agent, perhaps waiting for its user, does not accept at once.
+    /// `None` if no connection waits.
     pub(super) fn accept(&mut self, has_room: bool) -> Option<(OwnedFd, OwnedFd)> {
         self.socket.unmute();
         loop {

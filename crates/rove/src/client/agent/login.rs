@@ -20,8 +20,8 @@ const READ_LEN: usize = 4096;
 /// bar.
 const SAID_CHARS_MAX: usize = 100;
 
-/// The options, in front of the user's, of an ssh that only forwards the agent. This ssh sends no keepalives, because
-/// the session that carries it may sleep.
+/// The options that rove puts before the user's options, for an ssh that only forwards the agent. This ssh sends no
+/// keepalives, because the session that carries it may sleep.
 const OPTIONS: [&str; 6] = [
     "ClearAllForwardings=yes",
     "ForwardX11=no",
@@ -31,7 +31,7 @@ const OPTIONS: [&str; 6] = [
     "Tunnel=no",
 ];
 
-/// How to forward the agent to the host. The facts were found at the start of the session.
+/// The facts needed to forward the agent to the host. They were found at the start of the session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AgentCall {
     /// The argument vector of an ssh that asks the user nothing. Its remote command prints the path of ssh's agent
@@ -41,7 +41,7 @@ pub(crate) struct AgentCall {
     pub(crate) mark: String,
     /// The agent to forward.
     pub(crate) agent: LentAgent,
-    /// Whether the user is notified of each use, or asked.
+    /// Whether the user is told of each use of a key, or is asked for permission first.
     pub(crate) how: AgentUse,
     /// The `known_hosts` files of ssh. The client finds in them the name of the host that a signature is for.
     #[serde(default)]

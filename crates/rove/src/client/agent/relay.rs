@@ -2,7 +2,8 @@
 //! session's `SSH_AUTH_SOCK`, and connections come to the client through streams.
 //!
 //! ssh binds no host key to a connection through the relay. The agent thus refuses to sign with keys that are
-//! restricted to hosts (`ssh-add -h`). The filter (`agent/filter.rs`) stops a program from binding the connection.
+//! restricted to hosts (`ssh-add -h`). The filter (`agent/filter.rs`) keeps programs on the host from binding a host
+//! key.
 
 use rove_bootstrap::{Place, RemoteForward};
 use rove_streams::{Mux, StreamId};
@@ -50,8 +51,8 @@ impl Relay {
         is_wanted.then_some(RemoteForward { listen, target: Some(Place::Socket(target)) })
     }
 
-    /// Tells the host that the agent is at the relay's path. Returns a sentence for the user. Does nothing if the
-    /// listener was open before.
+    /// Tells the host that the agent is at the relay's path. Returns a sentence for the user, or `None` if the host
+    /// knows it already.
     pub(super) fn begin(&mut self, mux: &mut Mux) -> Option<String> {
         if std::mem::replace(&mut self.is_told, true) {
             return None;

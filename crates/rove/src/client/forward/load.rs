@@ -12,7 +12,7 @@ use crate::splice::{Changed, Descriptor, Splice};
 
 /// A job that needs streams: a connection, a program or files.
 pub(crate) trait Load {
-    /// Opens the streams of a connection or program, and begins to write their targets.
+    /// Opens the streams of a connection or program, and begins to tell the host what they are for.
     ///
     /// # Errors
     ///
@@ -33,7 +33,7 @@ pub(crate) trait Load {
         false
     }
 
-    /// Notes that the host has received the end of a stream, maybe of another job, or has stopped reading that stream.
+    /// Notes that the host has received a stream's end, or has stopped reading it. The stream may be another job's.
     fn handle_delivered(&mut self, _: StreamId) {}
 
     /// Returns the opened streams of a connection or program.
@@ -43,7 +43,7 @@ pub(crate) trait Load {
 /// The result of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Carried {
-    /// The job ended in order. The exit is the program's, 0 for a connection, or the highest code of the files.
+    /// The job is done. The exit is that of the program, 0 for a connection, or the highest code of all files.
     Ended(Exit),
     /// The streams were refused or cut, or the session or a signal ended the job. The texts are for the user.
     Failed(Vec<String>),
@@ -65,7 +65,8 @@ impl Carried {
 
 /// The descriptors whose bytes are copied to and from streams.
 pub(crate) enum Ends {
-    /// This process's own standard descriptors. `errors` takes the place of standard error, if given.
+    /// This process's own standard descriptors. `errors` takes the place of standard error, if given. `changed` lists
+    /// the descriptors that were made non-blocking.
     Standard { errors: Option<OwnedFd>, changed: Vec<Changed> },
     /// Ends of pipes that another process has passed for its standard descriptors. Each is `None` after [`Ends::take`].
     Passed(Vec<Option<OwnedFd>>),

@@ -39,8 +39,8 @@ impl Program {
         }
     }
 
-    /// Begins to copy between the streams that the host has opened and their descriptors. Returns the result of a job
-    /// whose stream the host does not open.
+    /// Begins to copy between the streams that the host has opened and their descriptors. Returns the job's result if
+    /// the host does not open a stream.
     fn join(
         &mut self,
         now: Instant,

@@ -19,7 +19,7 @@ fn callback(port: u16) -> Callback {
     Callback { login: "login.example".to_owned(), loopback: "localhost", port }
 }
 
-/// Asks about a login to this port. `answer` is the host's program. Returns the callbacks and the question's time.
+/// Asks about a login to this port. `answer` names the host's program. Returns the callbacks and the question's time.
 fn asked(port: u16, answer: Option<&str>) -> (LoginCallbacks, Instant) {
     let (mut client, mut server) = muxes();
     let mut callbacks = LoginCallbacks::new(Some("me@box"));

@@ -9,7 +9,7 @@ use super::UNWANTED;
 use crate::opening::{Answered, Opening};
 
 /// Pause before the client asks again for a listener that the host has refused. Chosen: a host frees the ports of a
-/// killed client after 9 to 33 s of silence, and an idle computer seldom wakes up.
+/// killed client after 9 to 33 s of silence. This pause seldom wakes an idle computer up.
 const REFUSED_PAUSE: Duration = Duration::from_secs(30);
 
 /// The sentence about a host that ends the first stream for a listener without an answer.
@@ -55,8 +55,8 @@ pub(super) enum State {
 pub(in crate::client) enum News {
     /// The host listens. The sentence, if any, is for the user.
     Opened(Option<String>),
-    /// A connection to a fixed target has failed, or a listener that the user added or that was open before. The text is
-    /// for the user.
+    /// A connection to a fixed target has failed. Or a listener has failed that was open, or that the user added during
+    /// the session. The text is for the user.
     Said(String),
     /// A listener of the user's options was never opened, for this reason.
     Failed(String),
@@ -69,7 +69,7 @@ impl Entry {
         Self { forward, state: State::New, purpose, asks_again: None, was_open: false }
     }
 
-    /// Closes the listener, and returns the user's wish for it.
+    /// Closes the listener, and returns its description.
     pub(super) fn close(self, mux: &mut Mux) -> RemoteForward {
         let stream = match self.state {
             State::New => None,
@@ -105,7 +105,7 @@ impl Entry {
         mux: &mut Mux,
         wanted: impl FnOnce() -> Listen,
     ) -> (Option<News>, bool) {
-        // The host resets the stream if the port was taken while the client was away.
+        // The host resets the stream if another program took the port while the client was silent.
         if let State::Open { stream, .. } = self.state
             && mux.closed().is_none()
             && mux.read(now, stream, &mut [0; 1]) != Ok(Read::Blocked)

@@ -265,7 +265,7 @@ fn clients_of_socks_at_the_host_that_say_nothing_hold_up_others_for_two_seconds(
     let ids: Vec<StreamId> = (0..=CONNECTS_MAX).map(|_| open(&mut ends)).collect();
     let left = open(&mut ends);
     ends.carry();
-    // A client that leaves the queue takes no place.
+    // A SOCKS client that has left does not take a place in the queue.
     ends.server.reset_and_stop(left, UNREACHED);
     ends.carry();
     assert_eq!(ends.forwards.queue, [ids[CONNECTS_MAX]]);
@@ -292,7 +292,7 @@ fn a_hundred_clients_of_socks_that_come_to_the_host_at_once_are_all_served() {
     let since = ends.now;
     while ends.splices.len() < 100 {
         assert!(ends.now < since + Duration::from_secs(9), "{}", ends.splices.len());
-        // The host opens no more streams while as many wait for an answer.
+        // The host opens no more streams while `CONNECTS_MAX` of them wait for an answer.
         while unanswered.len() < CONNECTS_MAX && opened < 100 {
             let id = ends.server.open(ends.now).unwrap();
             ends.server.write(id, &Target::Accepted(0).encode()).unwrap();

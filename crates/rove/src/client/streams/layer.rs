@@ -45,7 +45,7 @@ pub(super) struct Waiting {
 /// The way in which a connection came to the client.
 #[derive(Clone, Debug)]
 pub(super) enum Origin {
-    /// A listener with a fixed target, or the agent's ssh, brought the connection. The text is the user's option.
+    /// The connection came to a listener with a fixed target, or from the agent's ssh. The text is the user's option.
     Listener(String),
     /// A SOCKS client made the connection, and expects a reply in this version.
     Socks(Version),
@@ -68,7 +68,7 @@ impl Layer {
         self.queue.poll_timeout(self.streams.poll_timeout())
     }
 
-    /// Opens a stream for a connection and returns the stream's number. Resets the connection if there is no stream.
+    /// Opens a stream for a connection and returns the stream's number. If that fails, resets the connection.
     pub(super) fn open(
         &mut self,
         now: Instant,
@@ -90,7 +90,7 @@ impl Layer {
         }
     }
 
-    /// Does the work of the agent's loan and of the listeners on the host. Returns sentences and news for the user.
+    /// Advances the forwarding of the agent and the listeners on the host. Returns sentences and news for the user.
     pub(super) fn lend(
         &mut self,
         now: Instant,

@@ -24,7 +24,8 @@ pub(in crate::client) enum Purpose {
 }
 
 impl Purpose {
-    /// Returns the purpose of a session. `background` stands for `-f`. `is_unseen` says that no terminal shows it.
+    /// Returns the purpose of a session. `background` is the option `-f`. With `is_unseen`, no terminal shows the
+    /// session.
     pub(in crate::client) const fn of(
         has_program: bool,
         background: bool,

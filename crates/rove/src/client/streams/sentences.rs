@@ -15,7 +15,8 @@ pub(super) fn carries_nothing(session: &Client) -> String {
     format!("the server at {} carries no connections", session.server())
 }
 
-/// Returns the answer to a line that removes a listener. `option` is the removed listener's, or `None` without one.
+/// Returns the answer to a line that removes a listener. `option` is the removed listener as an option, or `None` if no
+/// listener was found.
 pub(super) fn ended(place: &Place, option: Option<String>) -> String {
     match option {
         Some(option) => format!("{option}: ended; open connections go on"),
