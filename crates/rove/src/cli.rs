@@ -62,7 +62,7 @@ const USAGE: u8 = 255;
 /// Exit code of a failure that has no exit code of its own. Source: Mosh 1.4.0 as observed.
 const FAILURE: u8 = 1;
 
-/// Runs the program that `args` call. The first of `args` is the name by which rove was called.
+/// Runs the program that the command line `args` asks for. The first of `args` is the name by which rove was called.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     threads::note_start();
     let mut args = args.into_iter();
@@ -72,7 +72,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some("mosh") => run_host(ProgramName::Mosh, &program, args),
         Some("mosh-client") => run_client(ProgramName::Mosh, args),
         Some("mosh-server") => run_server(ProgramName::Mosh, args),
-        // `scp -S` and `sftp -S` accept only the name of a program, so this name stands for `rove exec`.
+        // `scp -S` and `sftp -S` accept only the name of a program, so this name means `rove exec`.
         Some(EXEC_NAME) => run_rove(&program, iter::once("exec".into()).chain(args).collect()),
         _ => run_rove(&program, args),
     };
@@ -82,7 +82,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// A command such as `rove list`, which the user calls by a word after `rove`.
 struct Subcommand {
     manual: &'static Manual,
-    /// Runs the command with the words after its name; returns its exit code.
+    /// Runs the command with the words after its name. Returns its exit code, or the reason for not running it.
     run: fn(Vec<OsString>) -> Result<u8, Instead>,
 }
 
@@ -185,7 +185,7 @@ static BOOK: Book = Book {
 };
 
 fn run_rove(program: &OsStr, args: Vec<OsString>) -> u8 {
-    // Only a shell's completion script calls the command in [`COMMAND`].
+    // Only a shell's completion script calls the hidden command [`COMMAND`].
     if let [word, rest @ ..] = args.as_slice()
         && word == COMMAND
         && rest.iter().take(2).any(|word| word == "--")
@@ -351,7 +351,7 @@ fn ask_ssh(speaker: &str, ssh: &[String], host: &OsStr) -> u8 {
     error.exit_code()
 }
 
-/// Prints the fault of a command line, and returns the exit code.
+/// Prints the fault of a command line, and the usage if the error has it. Returns the exit code.
 fn refuse_line(name: ProgramName, speaker: &str, error: &UsageError) -> u8 {
     match name {
         ProgramName::Rove => error.message.lines().for_each(|line| warn(speaker, line)),

@@ -145,7 +145,7 @@ fn server_address(address: &str, port: &str) -> Result<SocketAddr, ClientLineErr
     address::from_numeric(address, port).ok_or_else(|| ClientLineError::Address(address.to_owned()))
 }
 
-/// Completes the client's options from the environment, and removes the key from there.
+/// Returns the client's options, completed from the environment. Removes the key from the environment.
 ///
 /// # Errors
 ///

@@ -154,7 +154,7 @@ fn refuse(is_strict: bool, has_terminal: bool, command_len: usize) -> Result<(),
 }
 
 /// Returns whether standard input cannot be read, because it is a folder, or write-only as after `nohup`. As with ssh,
-/// such an input counts as ended. Prints a warning about a folder, unless `is_quiet`.
+/// such an input is treated as empty. Prints a warning about a folder, unless `is_quiet`.
 fn is_unreadable(input: BorrowedFd<'_>, is_quiet: bool) -> bool {
     let is_folder = fstat(input).is_ok_and(|it| FileType::from_raw_mode(it.st_mode).is_dir());
     if is_folder && !is_quiet {
@@ -213,7 +213,7 @@ mod tests {
             ),
             ("h -p 5 -T -a ls -t", "ssh -p 5 h", "ls -t", false),
             ("--ssh=dbclient -p 22 h ls", "dbclient -p 22 h", "ls", false),
-            // As with ssh, the first of -p and -o Port counts.
+            // As with ssh, the first of -p and -o Port is used.
             ("-p 22 -p 23 h ls", "ssh -p 22 h", "ls", false),
             ("-o Port=3 -p 22 h ls", "ssh -o Port=3 h", "ls", false),
             ("-p 22 -oport=3 h ls", "ssh -p 22 -o port=3 h", "ls", false),

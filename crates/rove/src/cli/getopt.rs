@@ -14,7 +14,7 @@ pub(crate) enum Item {
     /// An option and its value.
     Value(char, OsString),
     Word(OsString),
-    /// A fault in a word, as the end of a message. The other items are still valid.
+    /// A fault in a word, in words for the user. The other items are still valid.
     Complaint(String),
 }
 

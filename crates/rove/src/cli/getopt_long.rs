@@ -2,8 +2,8 @@
 //! case. `--no-X`, `--noX` and options after the host name also belong to it. This syntax applies if rove is called as
 //! `mosh`. The command lines of `rove` are read by [`own_line`](crate::cli::own_line).
 //!
-//! [`canonical`] rewrites such a command line into options in clap's spelling, a `--` and the positional words, for
-//! clap. The names come from the clap definitions themselves. Source: Mosh 1.4.0 as observed.
+//! [`canonical`] rewrites such a command line into options in clap's spelling, a `--` and the positional words. The
+//! names come from the clap definitions themselves. Source: Mosh 1.4.0 as observed.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -21,7 +21,7 @@ pub(crate) enum Permutation {
 }
 
 /// Options that stock `mosh` does not have. They need their full name, because otherwise an abbreviation that works
-/// with stock could become ambiguous.
+/// with stock `mosh` could become ambiguous.
 const OURS: [&str; 5] = ["escape-key", "strict", "no-strict", "quiet", "verbose"];
 
 /// The option that must be written in full after the host name. In `mosh host -l me` the user means ssh's `-l`. So rove
@@ -125,7 +125,7 @@ impl Place {
     }
 }
 
-/// Reads a word other than `--`.
+/// Returns the kind of a word other than `--`.
 fn read<'a>(names: &[Name<'a>], word: &OsStr, place: Place) -> Word<'a> {
     let Some((name, value)) = split(word) else { return Word::Positional };
     match find(names, &name) {

@@ -40,7 +40,7 @@ pub(crate) static MANUAL: Manual = Manual {
     ..manual::TEXT
 };
 
-/// The usage that `rove` prints after some errors; stock prints the whole help instead.
+/// The usage that `rove` prints after some errors; stock `mosh` prints the whole help instead.
 const SHORT_USAGE: &str =
     "Usage: rove [options] [--] [user@]host [command...]\nrove --help explains the options.";
 
@@ -211,7 +211,6 @@ pub(crate) enum HostCall {
     Help(String),
     /// Print the help of all options and commands on standard output.
     HelpAll,
-    /// Print the version on standard output.
     Version,
     /// Act as the proxy command of the ssh that another `rove` started.
     FakeProxy(ProxyCall),
@@ -334,7 +333,7 @@ fn question(
     args.version.then_some(HostCall::Version)
 }
 
-/// Sorts the words after the program's name into options and others, in the syntax of `rove` or of stock `mosh`.
+/// Sorts the words after the program's name into options and other words, in the syntax of `rove` or of stock `mosh`.
 fn read(
     name: ProgramName,
     command: &clap::Command,
@@ -451,8 +450,8 @@ impl HostArgs {
         Ok(config.for_host(&with_user(host, letters)))
     }
 
-    /// Returns the settings of the file as options to put in front of the command line. Left out are settings that have
-    /// no option, and settings that the environment or `--init` overrides. `is_set` says whether a variable is set.
+    /// Returns the settings of the file as options to put in front of the command line. Leaves out settings that have
+    /// no option, or that the environment or `--init` overrides. `is_set` says whether a variable is set.
     fn words_of(
         &self,
         settings: &Settings,

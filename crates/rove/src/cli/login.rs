@@ -152,11 +152,7 @@ pub(super) fn read<T: FromArgMatches>(
     Ok((T::from_arg_matches(&matches)?, login))
 }
 
-/// Reads the words as [`read`] does, but the options end as `end` says.
-///
-/// # Errors
-///
-/// Returns the errors of [`read`].
+/// Reads the words as [`read`] does, with the same errors, but the options end as `end` says.
 pub(super) fn read_matches(
     manual: &Manual,
     args: Vec<OsString>,

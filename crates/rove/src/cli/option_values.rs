@@ -41,7 +41,7 @@ pub(crate) enum ValueError {
     SizeRule(#[from] SizeRuleError),
 }
 
-/// Why a text is not a port or a range of ports, as a server says it, and rove when it is called `mosh`.
+/// Why a text is not a port or a range of ports. A server prints these words, and so does rove as `mosh`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PortError {
     #[error("Server-side port or range ({0}) is not a number or LOW:HIGH.")]

@@ -19,10 +19,9 @@ use rove_session::JoinMode;
 pub(crate) enum ServerCall {
     /// Print the help or, as `mosh-server`, the usage on standard output.
     Help,
-    /// Print the version on standard output.
     Version,
-    /// Run a server, after printing the complaints. An unknown option causes only a complaint, because an older server
-    /// must also start for a newer client, which may pass unknown options.
+    /// Run a server, after printing the complaints. An unknown option causes only a complaint. A newer client may pass
+    /// such an option to an older server, which must start.
     Run {
         options: ServerOptions,
         /// Sentences for standard error.
@@ -233,7 +232,7 @@ fn parse_new(
     let definition = definition();
     let definition = match options.name {
         ProgramName::Rove => definition,
-        // Stock has no `-n`.
+        // Stock `mosh-server` has no `-n`.
         ProgramName::Mosh => definition.mut_arg("session", |arg| arg.short(None).long("session")),
     };
     let line = getopt::read(options.name, &definition, args);
@@ -264,7 +263,8 @@ fn parse_new(
     Ok(options)
 }
 
-/// Returns the name and the value in `NAME=VALUE`. `None` for a word without `=` or name, which stock ignores, too.
+/// Returns the name and the value in `NAME=VALUE`. `None` for a word without `=` or name, which stock Mosh also
+/// ignores.
 fn variable(word: &OsStr) -> Option<(String, String)> {
     let word = word.to_string_lossy();
     let (name, value) = word.split_once('=')?;
@@ -289,7 +289,7 @@ fn port_range(text: &OsStr) -> Result<PortRange, ServerLineError> {
     udp_ports(&text).map_err(|reason| ServerLineError::Ports { reason, text })
 }
 
-/// Reads the value of `-c`, a number of colours. `None` for an empty text, as with stock, and for a number outside
+/// Reads the value of `-c`, a number of colours. `None` for an empty text, as in stock Mosh, and for a number outside
 /// `u32`. A client sends -1 if its terminal has no colours.
 fn color_count(text: &OsStr) -> Result<Option<u32>, ServerLineError> {
     let text = text.to_string_lossy();

@@ -147,8 +147,8 @@ const LOCAL_FORWARD: &str = "LocalForward";
 /// Options of which ssh obeys only the first; of other repeated options, it obeys all or the last. Source: OpenSSH 9.2.
 const FIRST_COUNTS: [&str; 5] = ["-i", "-J", "-l", "-o", "-p"];
 
-/// Returns the command `ssh` with the options `letters`. If the program is ssh, these prevail over the command's own
-/// options. In `letters`, each value is a separate word.
+/// Returns the command `ssh` with the options `letters`. If the program is ssh, `letters` prevail over the command's
+/// own options. In `letters`, each value is a separate word.
 pub(super) fn prevailing(ssh: &[String], letters: Vec<String>) -> Vec<String> {
     if !ssh_config::is_ssh(ssh) {
         return [ssh, &letters].concat();
@@ -194,7 +194,7 @@ pub(super) fn takes_value(word: &str) -> bool {
     matches!(word.as_bytes(), &[b'-', letter] if letter == b'p' || is_handed(letter.into()))
 }
 
-/// Returns the first `-L` or `-o LocalForward` among the options for ssh that leads to a host of the name `socks`.
+/// Returns the first `-L` or `-o LocalForward` among the options for ssh that leads to a host named `socks`.
 pub(super) fn to_host_socks(words: &[String]) -> Option<String> {
     let is_forward =
         |option: &str, value: &str| option == "-L" || option == "-o" && sets(value, LOCAL_FORWARD);
@@ -225,7 +225,7 @@ mod tests {
     /// ssh's letters. Source: the synopsis of ssh(1), OpenSSH 9.2.
     const FLAGS: &str = "46AaCfGgKkMNnqsTtVvXxYy";
     const VALUED: &str = "BbcDEeFIiJLlmOopQRSWw";
-    /// The letters that have a meaning of rove's own.
+    /// The letters that rove reads itself.
     const OURS: &str = "46anpV";
 
     #[test]

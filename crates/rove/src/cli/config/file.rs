@@ -16,7 +16,7 @@ use rustix::fs::OFlags;
 use crate::exposure::{self, Exposure};
 use crate::xdg::Folder;
 
-/// The variable that names another configuration file; an empty value means none.
+/// The variable that names another configuration file; an empty value means that no file is read.
 const FILE_VARIABLE: &str = "ROVE_CONFIG";
 /// The file's path below the folder for configuration.
 const FILE_NAME: &str = "rove/config.toml";

@@ -20,13 +20,10 @@ use crate::cli::option_values::{
 use crate::cli::ssh_letters;
 use crate::stdio_forward::target;
 
-/// The id of the option `-W` in clap.
+/// The ids in clap of the options `-W`, `--controller`, `-N` and `-f`.
 pub(super) const TARGET: &str = "target";
-/// The id of the option `--controller` in clap.
 pub(super) const CONTROLLER: &str = "controller";
-/// The id of the option `-N` in clap.
 pub(super) const NO_PROGRAM: &str = "no_program";
-/// The id of the option `-f` in clap.
 pub(super) const BACKGROUND: &str = "background";
 /// The error about `-W`, for a command that has the other options of a session.
 pub(crate) const NO_TARGET: &str =
@@ -128,7 +125,7 @@ pub(super) fn remote_ip(text: &str) -> Result<RemoteIp, UsageError> {
     })
 }
 
-/// Returns the address family in lower case. Stock treats an unknown word as `auto`, so `mosh` accepts any word.
+/// Returns the address family in lower case. Stock `mosh` treats an unknown word as `auto`, so `mosh` accepts any word.
 pub(super) fn family(name: ProgramName, args: &HostArgs) -> Result<String, UsageError> {
     let family = match &args.family {
         _ if args.inet => "inet".to_owned(),
@@ -153,7 +150,7 @@ pub(super) fn check_option_port(name: ProgramName, text: Option<&str>) -> Result
     }
 }
 
-/// Returns the message for a line without a host. It is empty for `mosh`, because stock prints only its usage.
+/// Returns the message for a line without a host. It is empty for `mosh`, because stock `mosh` prints only its usage.
 pub(super) const fn no_host(name: ProgramName) -> &'static str {
     match name {
         ProgramName::Rove => "no host is named",
@@ -161,8 +158,8 @@ pub(super) const fn no_host(name: ProgramName) -> &'static str {
     }
 }
 
-/// Refuses an empty host, and a host that ssh would read as an option. ssh's command line has no `--` in front of the
-/// host. Under the name `rove`, also refuses `@host` and `user@`. With `user@`, ssh would run rove's proxy command
+/// Refuses an empty host, and a host that ssh would read as an option, because no `--` precedes it on ssh's command
+/// line. Under the name `rove`, also refuses `@host` and `user@`. With `user@`, ssh would run rove's proxy command
 /// without a host. Under that name, the host may also contain no characters that a shell interprets. An ssh older than
 /// OpenSSH 9.6 passes them to the shell that runs the proxy command.
 pub(super) fn check_host(name: ProgramName, host: &OsStr) -> Result<(), UsageError> {
@@ -207,7 +204,7 @@ fn check_tunnel(tunnel: TunnelUse, args: &HostArgs) -> Result<(), UsageError> {
     }
 }
 
-/// Reads the address that the server binds. Stock accepts any word, and its server then binds any address.
+/// Reads the address that the server binds. Stock `mosh` accepts any word, and its server then binds any address.
 pub(super) fn bind_server(name: ProgramName, text: Option<&str>) -> Result<BindServer, UsageError> {
     let Some(text) = text else {
         return Ok(match name {
