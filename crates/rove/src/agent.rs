@@ -1,5 +1,5 @@
 //! Forwards the user's ssh agent to a session's host (`-A`). `socket` is a listening socket that only this user can
-//! reach, `joint` copies bytes between two connected sockets, and `filter` checks the requests. `known_hosts` names the
+//! reach. `joint` copies bytes between two connected sockets, and `filter` checks the requests. `known_hosts` names the
 //! host to which a signed login goes.
 
 pub(crate) mod filter;

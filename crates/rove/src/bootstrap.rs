@@ -155,7 +155,7 @@ fn start(
     Err(become_client(options, invocation, &server.text, &connect, &call))
 }
 
-/// Ignores SIGHUP if ssh outlives the terminal. The client will handle SIGHUP, and end the session in order.
+/// Ignores SIGHUP if ssh outlives the terminal. The client will handle SIGHUP later, and end the session properly.
 fn outlive_terminal(options: &HostOptions, plan: &Plan) -> Result<(), BootstrapError> {
     // ssh ends its ProxyCommand (`rove -W`) by SIGHUP. A service manager may end a session without program and terminal
     // by this signal. Such processes must still obey it.
@@ -330,7 +330,7 @@ fn check_client(options: &HostOptions) -> Result<(), BootstrapError> {
     checked.map_err(|error| BootstrapError::ClientMissing { program: client.clone(), error })
 }
 
-/// Returns the command of the client program, with the environment variables that a stock client reads.
+/// Returns the command of the client program, with the environment variables that a stock mosh-client reads.
 fn client_command(options: &HostOptions) -> Command {
     let mut client = client_program(options);
     client.env("MOSH_PREDICTION_DISPLAY", options.choices.predict.name());

@@ -2,8 +2,8 @@
 //!
 //! On a connection that ssh has bound to the host, `query` and `session-bind` pass too. An ssh on the host sends
 //! `session-bind` for its next hop. The agent then applies the host restrictions of its keys (`ssh-add -h`). The filter
-//! itself answers every other request (to add or delete keys, to lock the agent, to load a library) with a refusal.
-//! The filter does no I/O. Source: draft-ietf-sshm-ssh-agent; OpenSSH 9.2, PROTOCOL.agent.
+//! itself refuses every other request. Such requests add or delete keys, lock the agent or load a library. The filter
+//! does no I/O. Source: draft-ietf-sshm-ssh-agent; OpenSSH 9.2, PROTOCOL.agent.
 
 use std::fmt::{self, Display};
 
@@ -365,6 +365,7 @@ fn purpose(data: &[u8]) -> Purpose {
 }
 
 /// Returns the host's key from the end of a login's data: method, a byte, the user's algorithm and key, the host's key.
+/// `None` for another method than [`HOST_BOUND`].
 fn host_key<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     string(rest).filter(|method| *method == HOST_BOUND)?;
     let (_has_signature, after) = rest.split_first()?;

@@ -11,7 +11,7 @@ use super::filter::{Fault, Filter, Use};
 /// Most bytes read from a socket at a time. Chosen: the usual request and answer are far shorter.
 const CHUNK: usize = 4096;
 
-/// While this many bytes wait for an ssh agent, the asking program is not read, and vice versa. Chosen: one chunk.
+/// While this many bytes wait to be written to one socket, the other socket is not read. Chosen: one chunk.
 const WAITING_MAX: usize = CHUNK;
 
 /// Two sockets between which bytes are copied. Both close when this value is dropped.

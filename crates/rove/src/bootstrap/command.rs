@@ -44,7 +44,7 @@ pub(crate) fn check_signals(events: &mut EventLoop) -> Result<(), Stop> {
 /// A running command, with a pipe for each output stream. Dropping this value kills the command.
 pub(crate) struct Running {
     child: Child,
-    /// Cleared at the child's end, because the watch could later kill another process with the same number.
+    /// Kills the child if this process is killed. `None` after the child's end, as its number may be reused.
     watch: Option<Watch>,
     /// The read ends of the pipes. `None` once a stream has ended.
     output: Option<ChildStdout>,

@@ -18,7 +18,7 @@ use crate::bootstrap::questions::Questions;
 use crate::bootstrap::screen::{Screen, tell_running};
 
 /// Longest wait for the start of rove's command on the host, for `rove exec` and `rove -W`. Then ssh's input is closed,
-/// as a forced command that reads its input would never end. Chosen: three times a login that counts as slow.
+/// because a forced command of sshd that reads this input would never end. Chosen: three times as long as a slow login.
 const INPUT_MAX: Duration = Duration::from_secs(15);
 /// Longest wait for the start of rove's command, in place of [`INPUT_MAX`], if ssh may ask the user. After this time,
 /// no question is open. Source: sshd_config(5), `LoginGraceTime`.
@@ -61,11 +61,8 @@ impl Waiting {
         self.announced.addresses()
     }
 
-    /// Makes the command on the host search for a server again, after rove was copied there. Returns plan and result.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`start_server`].
+    /// Makes the command on the host search for a server again, after rove was copied there. Returns the plan and the
+    /// result, or the errors of [`start_server`].
     pub(super) fn search(self, options: &HostOptions) -> Result<(Plan, Launch), BootstrapError> {
         let Self { mut ssh, plan, announced, asks_nothing } = self;
         let events = events()?;

@@ -4,7 +4,7 @@
 //! The ssh that looks for a server is the master. If the host has no server program, this ssh keeps running, and its
 //! command waits on the host. The connection's socket is in the folder of rove's control sockets, which only the user
 //! may enter. After rove was copied to the host, the command searches again, and this ssh can carry the session.
-//! Otherwise this ssh ends with the run. Ctrl-C ends it because it is in the terminal's foreground.
+//! Otherwise this ssh ends with the run. Ctrl-C also ends this ssh, which is in the terminal's foreground.
 
 use std::io;
 use std::path::PathBuf;

@@ -23,7 +23,7 @@ use crate::bootstrap::address::{self, AddressError};
 use crate::messages::reason;
 
 /// Longest time of a connection attempt while there are other addresses to try. Chosen: ten times the worst usable
-/// round trip, so that a host behind one dead address stays reachable.
+/// round trip, so that a host with one dead address stays reachable.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Most bytes copied at once. Chosen: the capacity of a pipe on Linux.
@@ -111,7 +111,8 @@ fn open(call: &ProxyCall) -> anyhow::Result<TcpStream> {
     Ok(stream)
 }
 
-/// Connects to the first address that answers. `limit` replaces the system's limit on the time of an attempt.
+/// Connects to the first address that answers. `limit` replaces the system's limit on the time of an attempt. All
+/// attempts but the last also end after [`CONNECT_PATIENCE`].
 fn connect(addresses: &[SocketAddr], limit: Option<Duration>) -> anyhow::Result<TcpStream> {
     let Some((last, others)) = addresses.split_last() else { bail!("it has no address") };
     let patience = limit.map_or(CONNECT_PATIENCE, |limit| limit.min(CONNECT_PATIENCE));

@@ -4,11 +4,11 @@
 //! reads only answers. The kernel records the time of the last read as the terminal's access time. This module sets
 //! that time back before the login, because Linux updates it only in steps of 8 s.
 //!
-//! The access time of another user's terminal cannot be set, and Linux before 6.5 may not update it for a reader of
+//! The access time of another user's terminal cannot be set. Linux before 6.5 may not update it for a reader of
 //! `/dev/tty`. In these cases a switched-off echo reveals that ssh asks for a secret.
 //!
-//! A command in a pipeline may have the terminal only as standard output or standard error. Without any terminal, as
-//! under cron, ssh asks nothing unless it can open a window.
+//! In a pipeline, the terminal may be only standard output or standard error, so this module examines all three
+//! streams. Without any terminal, as under cron, ssh asks nothing unless it can open a window.
 
 use std::env;
 use std::ffi::{OsStr, OsString};

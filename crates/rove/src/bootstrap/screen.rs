@@ -1,5 +1,5 @@
-//! Shows messages to the user while a session starts: rove's own, and the output of ssh and the host except the
-//! server's announcement.
+//! Shows messages to the user while a session starts. They are rove's own, and the output of ssh and the host. The
+//! server's announcement is not shown.
 
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal, Write};
@@ -11,8 +11,8 @@ use rove_bootstrap::{HostOptions, Printable, ProgramName};
 
 use crate::messages::{FarLines, columns, wrapped_for};
 
-/// Shows both output streams of ssh to the user. Under the name `mosh`, the output is unchanged, as with stock. Under
-/// the name `rove`, it is without escape sequences.
+/// Shows both output streams of ssh to the user. Under the name `mosh`, the output is unchanged, as in stock Mosh.
+/// Under the name `rove`, it is without escape sequences.
 pub(crate) struct Screen {
     /// A filter for each stream, so that an escape sequence that begins on one stream cannot end on the other. `None`
     /// under the name `mosh`.

@@ -1,5 +1,6 @@
-//! Makes the command lines of further ssh processes. Such an ssh forwards the user's agent, starts a forwarder (a relay
-//! of datagrams) on a jump host, or carries a session's datagrams in place of UDP or the login's ssh.
+//! Makes the command lines of further ssh processes. Such an ssh forwards the user's agent, or starts a forwarder (a
+//! relay of datagrams) on a jump host. It may also carry a session's datagrams in place of UDP or of the ssh that
+//! logged in.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
