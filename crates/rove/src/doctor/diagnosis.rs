@@ -185,7 +185,7 @@ fn ssh(host: &Host) -> Finding {
     }
 }
 
-/// Returns the observation `seen`, followed by the error message `said`, if there is a message.
+/// Returns the observation `seen`, followed by the error message `said`, or by the remark that nothing was said.
 fn after(seen: &str, said: Option<&str>) -> String {
     said.map_or_else(|| format!("{seen}, and nothing was said"), |line| format!("{seen}: {line}"))
 }

@@ -37,14 +37,13 @@ pub(crate) struct Host {
     pub(crate) tunnel: Option<TunnelUse>,
     /// The jump host or proxy through which ssh connects, in ssh's words. `None` if ssh connects directly.
     pub(crate) detour: Option<String>,
-    /// The result of the login.
     pub(crate) ssh: Ssh,
     /// Messages of ssh, or of the server if ssh has logged in, without control characters.
     pub(crate) said: Vec<String>,
     pub(crate) noise: Noise,
     /// The host's answers to the doctor's survey. `None` if the host gave no answers.
     pub(crate) far: Option<Far>,
-    /// Whether `rove install` can copy a server program to the host. Set only if the host lacks the program.
+    /// Whether `rove install` can copy a server program to the host. `None` unless the host lacks such a program.
     pub(crate) no_server_program: Option<Remedy>,
     /// Whether the server runs but its address is unknown.
     pub(crate) no_address: bool,
@@ -62,7 +61,6 @@ pub(crate) struct Host {
 /// The state of an agent on this computer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Loan {
-    /// The agent answers.
     Answers,
     /// There is no agent, or it does not answer.
     Silent,
@@ -139,7 +137,7 @@ pub(crate) enum Logout {
     Leaves,
     /// The processes end, and so do those of the user's service manager.
     Ends,
-    /// The processes end. The user's service manager stays, and can keep rove's server alive in a scope.
+    /// The processes end. The user's service manager stays, and can keep rove's server alive in a systemd scope.
     EndsThoughLingering,
 }
 

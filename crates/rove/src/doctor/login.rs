@@ -35,7 +35,7 @@ const LINE_LEN_MAX: usize = 65_536;
 const OUTPUT_LEN_MAX: usize = 65_536;
 /// Most lines kept of the messages of ssh and the server. Chosen: an error message and a long banner.
 const SAID_MAX: usize = 100;
-/// The words in the error message of a stock server without a UTF-8 locale. Source: Mosh 1.4.0 as observed.
+/// The words in the error message of a stock mosh-server without a UTF-8 locale. Source: Mosh 1.4.0 as observed.
 const LOCALE_REFUSED: &str = "needs a UTF-8 native locale";
 /// The words in front of the process number in the message of a server that detaches.
 const DETACHED: &str = "detached, pid = ";
@@ -185,7 +185,7 @@ struct Listener {
     is_announced: bool,
     noise: Noise,
     far: Far,
-    /// Messages of ssh and start-up files; after the survey's first line, the server's up to its announcement.
+    /// Messages of ssh and start-up files; after the survey's first line, the server's messages up to its announcement.
     said: Vec<String>,
     pid: Option<u32>,
     locale_refused: bool,

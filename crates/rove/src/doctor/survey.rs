@@ -1,4 +1,5 @@
-//! The survey is sh code that runs on the host in the trial session's login, before the server. It prints such lines:
+//! The survey is sh code that runs on the host during the login for the trial session, before the server starts. It
+//! prints lines such as:
 //!
 //! ```text
 //! ROVE DOCTOR path /usr/local/bin:/usr/bin:/bin
@@ -35,7 +36,7 @@ const LEFTOVERS: &str = r#"u=$(id -un 2>/dev/null);
     case "$e $(loginctl show-user "$u" -p Linger 2>/dev/null)" in "end Linger=yes") e="end lingering";; esac;
     d leftovers $e;; "b "*) d leftovers stay;; esac; "#;
 
-/// Longest value kept from a line of the survey, in characters. Chosen: several times the longest PATH in the wild.
+/// Longest value kept from a line of the survey, in characters. Chosen: several times the longest usual PATH.
 const VALUE_LEN_MAX: usize = 4096;
 
 /// Returns the survey's sh code, which also looks for the server program if `searches` is true. The first output is a

@@ -32,7 +32,7 @@ const OTHERS_PATIENCE: Duration = Duration::from_secs(5);
 /// Chosen: about as long as the first contact.
 const STEP_PATIENCE: Duration = Duration::from_secs(4);
 const STEP_ROUND_TRIPS: u32 = 16;
-/// Longest time of a datagram within this computer. Chosen: ten thousand times the usual time.
+/// Longest wait for a datagram that this computer sends to itself. Chosen: ten thousand times the usual time.
 const LOOPBACK_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Number of lines that the trial types to make datagrams large, each of `LINE_LEN` characters. Together they fill a
@@ -46,8 +46,8 @@ const COLUMNS: u16 = 200;
 const ROWS: u16 = 50;
 const _: () = assert!(LINES * LINE_LEN < 200 * 40);
 
-/// Smallest UDP payload that counts as large, in bytes. Chosen: between 500 bytes, to which an end falls back if larger
-/// datagrams are lost, and 1200 bytes, with which a path starts.
+/// Smallest UDP payload that counts as large, in bytes. Chosen: between 500 and 1200 bytes. A path starts with 1200
+/// bytes, and an end falls back to 500 if larger datagrams are lost.
 const LARGE_LEN: usize = 1000;
 
 /// Size of a rove server's large datagrams on a path of unknown size, in bytes of UDP payload: docs/wire.md, section 2.
@@ -94,7 +94,7 @@ impl Trial {
     ///
     /// # Errors
     ///
-    /// Returns the system's error if it refuses a socket.
+    /// Returns the system's error if it refuses a socket, or `AddrNotAvailable` if no address of the server is valid.
     pub(crate) fn new(opening: &Opening, events: &EventLoop) -> io::Result<Self> {
         let mut servers =
             opening.addresses.iter().filter_map(|it| address::from_numeric(it, opening.port));
@@ -339,7 +339,7 @@ impl Trial {
         Ok(())
     }
 
-    /// Records an error about datagrams to the first address. Errors at other addresses, mere guesses, do not count.
+    /// Records an error about datagrams to the first address. Ignores errors at other addresses, which are guesses.
     fn note_refusal(&mut self, refusal: Option<Refusal>) {
         if self.path.answered.is_none() && !self.client.candidates().is_probing() {
             self.path.refusal = refusal.or(self.path.refusal.take());

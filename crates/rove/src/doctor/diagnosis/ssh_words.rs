@@ -52,7 +52,7 @@ const REMEDIES: [(&[&str], &str); 10] = [
 /// The advice for messages of ssh that are not in [`REMEDIES`].
 const UNKNOWN: &str = "`ssh -v {} true` says more; it must work before a session can";
 
-/// Returns the line of ssh's messages that best tells the cause, if any, and advice for the user.
+/// Returns the first known line of ssh's messages, or else the last line, and advice for the user.
 pub(super) fn explain<'a>(said: &'a [String], host: &str) -> (Option<&'a str>, String) {
     // The first known line is the cause, and later lines are its consequences.
     let known = said.iter().find_map(|line| {
