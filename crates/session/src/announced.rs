@@ -6,8 +6,8 @@ use rove_terminal::Size;
 
 use crate::host_screen::Allowed;
 
-/// Maximum number of window sizes that the client keeps for the server's screen. Above it, a size that contains the two
-/// oldest replaces both. Chosen: a window that is dragged has some tens of sizes in a round trip.
+/// Maximum number of window sizes that the client keeps for the server's screen. Beyond it, one size with the larger
+/// width and height of the two oldest replaces both. Chosen: a dragged window takes some tens of sizes in a round trip.
 const SIZES_MAX: usize = 64;
 
 /// The window sizes that the client has sent and that the server's screen may still have, oldest first.
@@ -19,12 +19,12 @@ pub(crate) struct Announced {
 #[derive(Clone, Copy, Debug)]
 struct Told {
     size: Size,
-    /// The number of this resize among the user's events. A server that has acknowledged so many events knows the size.
+    /// The number of the user's events up to this one. A server that has acknowledged that many events knows the size.
     events: u64,
 }
 
 impl Announced {
-    /// Records that the client sends a window size as event number `events`, or 0 if a former client sent it.
+    /// Records that the client sends a window size as event number `events`, or 0 for the size at a resumption.
     pub(crate) fn tell(&mut self, size: Size, events: u64) {
         self.sizes.push_back(Told { size, events });
         if self.sizes.len() > SIZES_MAX {
@@ -52,7 +52,7 @@ impl Announced {
         true
     }
 
-    /// Returns the sizes that the server's screen may have, by the window sizes that the client has sent.
+    /// Returns the sizes that the server's screen may have: the window sizes that are not outdated, and smaller ones.
     pub(crate) fn allowed(&self) -> Allowed {
         Allowed::new(self.sizes.iter().map(|told| told.size))
     }

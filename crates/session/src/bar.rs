@@ -6,7 +6,7 @@ use rove_terminal::{Attributes, Color, Pen, Position, Screen, char_width};
 const LINE_COLUMNS_MAX: usize = 127;
 /// The mark for words that are left out.
 const ELLIPSIS: &str = "...";
-/// Stands for the hints of a bar without hints: an empty text, with which the bar tries each message.
+/// The hints of a bar that has none: one empty hint, so that [`Bar::fitted`] still tries each message.
 const NO_HINT: [String; 1] = [String::new()];
 
 /// The style of the bar: white on blue, bold.
@@ -28,8 +28,8 @@ pub(crate) struct Bar {
 }
 
 impl Bar {
-    /// Returns the bar's text for a window of `columns`. In a narrow window the message gets shorter, then the hint,
-    /// and then the message loses words. At worst only the hint remains; a message without a hint stays too long.
+    /// Returns the bar's text for a window of `columns`. A narrow window gets a shorter message, then a shorter hint,
+    /// then the message's first words. At worst only the hint remains. Without a hint, the bar stays too long.
     pub(crate) fn fitted(&self, columns: u16) -> String {
         let room = usize::from(columns).min(LINE_COLUMNS_MAX);
         let hints = if self.hints.is_empty() { &NO_HINT[..] } else { &self.hints };

@@ -21,7 +21,7 @@ const PORT_MIN: u16 = 1_024;
 const SCHEMES: [&str; 2] = ["https://", "http://"];
 const SCHEME: &str = "http";
 
-/// Characters that count as punctuation of the sentence around an address if they end it.
+/// Characters that are cut off the end of an address, because they belong to the sentence around it.
 const ENDS: [char; 7] = ['.', ',', ';', ':', '\'', ')', ']'];
 
 /// The names of the loopback interface in an address, each with the address to which the host connects for this name.
@@ -90,7 +90,7 @@ fn links(screen: &Screen, row: u16) -> impl Iterator<Item = Found> {
         .filter_map(move |link| Some((row, Callback::of(link.uri())?)))
 }
 
-/// Returns whether a row's text may go on in the next row: the row wraps, or its last character fits an address.
+/// Returns whether an address may continue in the next row: the row wraps, or its last character fits an address.
 fn goes_on(row: &Row) -> bool {
     let last = row.cells().last().and_then(|cell| cell.base);
     row.wrapped() || last.and_then(|c| u8::try_from(c).ok()).is_some_and(is_of_address)
@@ -108,7 +108,7 @@ impl Line {
                     continue;
                 }
                 let len = tail.bytes().take_while(|byte| is_of_address(*byte)).count();
-                // A second scheme within these characters belongs to the address, so the search skips them.
+                // An `http` within these characters (in `redirect_uri`) belongs to the address, so the search skips it.
                 rest = begin + len;
                 let address = tail.get(..len)?.trim_end_matches(ENDS);
                 let at = self.rows.partition_point(|(at, _)| *at < rest).checked_sub(1)?;

@@ -47,9 +47,9 @@ use crate::wish::Door;
 /// How long the client waits for the server's first state. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// How long the client announces its end to a server that was never heard, or counts as gone. Chosen: some four tries
-/// at the pace of a session without a measured path. Such a server may have received datagrams although its answers
-/// were lost, and should not wait for the client. The user should not wait long for a server that has ended.
+/// How long the client announces its end to a server that was never heard, or counts as gone. Chosen: about four
+/// datagrams without a measured round-trip time. The server may have received datagrams although its answers were lost,
+/// and should not wait for the client. The user should not wait long for a server that has ended.
 const UNHEARD_FAREWELL: Duration = Duration::from_secs(1);
 
 /// Memory limit of a client's process with a window of 80x24, whatever the server sends. Chosen: twice what the worst
@@ -67,7 +67,7 @@ pub struct Client {
     notice_bar: NoticeBar,
     escape: EscapeKey,
     wishes: Wishes,
-    /// When the client stops waiting for an unheard or gone server to confirm its end, and the outcome then.
+    /// When the client stops waiting for an unheard or gone server to confirm the end, and the outcome it then reports.
     farewell: Option<(Instant, ClientOutcome)>,
     /// The outcome of a session that the client has left without the server's answer.
     given_up: Option<ClientOutcome>,
@@ -302,7 +302,7 @@ impl Client {
         self.transport.poll_transmit(now)
     }
 
-    /// Returns bytes for the user's terminal, or `None` when the terminal is up to date or has been given back.
+    /// Returns bytes for the user's terminal. `None` if it is up to date, or has been given back to the user's shell.
     ///
     /// Call this only when the terminal can take bytes, because they draw the newest picture, or a stage on the way to
     /// it. Older pictures are skipped. A picture of very many cells comes in stages, between which the driver may
@@ -374,8 +374,8 @@ impl Client {
         self.display.close(self.transport.remote().screen(), ending)
     }
 
-    /// Returns the part of a command's output that the user has not received. Call this after the session is over and
-    /// the terminal has been restored.
+    /// Returns the part of a command's output that the user has not received. `None` if no part is known to be missing.
+    /// Call this after the session is over and the terminal has been restored.
     pub fn missing_lines(&self) -> Option<MissingLines> {
         self.display.missing_lines(self.screen(), self.ending())
     }
@@ -460,7 +460,7 @@ impl Client {
         self.notice_bar.refresh(now, &self.transport, &self.escape);
     }
 
-    /// Reports to a rove server that the user permits something to programs. Call this before any input.
+    /// Tells a rove server what the user permits programs, such as to read copied text. Call this before any input.
     pub fn allow(&mut self, permission: TerminalReport) {
         self.uplink.report([permission]);
     }
@@ -471,7 +471,7 @@ impl Client {
         self.uplink.wish(Some(wish), &mut self.transport);
     }
 
-    /// Shows the user an error in the server's messages, except errors that the protocol expects.
+    /// Shows the user an error in the server's messages, except stale references and full queues, which are no faults.
     fn note_receive_error(&mut self, now: Instant, error: &ReceiveError) {
         let expected =
             matches!(error, ReceiveError::StaleReference { .. } | ReceiveError::QueueFull);

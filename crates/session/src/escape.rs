@@ -38,12 +38,12 @@ const FORM_FEED: u8 = 0x0c;
 const HOLD: Duration = Duration::from_millis(50);
 
 /// Longest beginning of an escape sequence that may also be a whole key, in bytes: `ESC [`, which is also Alt-[. While
-/// no command is awaited, the filter passes it on at once.
+/// no command is awaited, the filter passes these bytes to the program at once.
 const KEY_LEN: usize = 2;
 
 /// Maximum number of bytes of key releases and modifiers that are kept while the escape key waits for its command.
-/// Chosen: some 80 releases. If there are more, the program gets them at once. Called as `mosh`, rove then also sends
-/// it the escape key and awaits no command.
+/// Chosen: some 80 releases. If there are more, the program gets them at once. A rove that was called as `mosh` then
+/// also sends the program the escape key, and awaits no command.
 const SILENT_BYTES_MAX: usize = 1024;
 
 /// Pause in a paste after which the escape key works, if at most three bytes follow it. The mark of the paste's end may
@@ -135,7 +135,7 @@ pub(crate) struct EscapeKey {
     /// The newest line that the user has ended.
     line: Option<(Purpose, String)>,
     /// When the newest bytes of an unfinished paste arrived. `None` outside a paste. Pasted text must neither give a
-    /// permission nor end the session. The user's own shell would run its rest.
+    /// permission nor end the session. After an end, the user's own shell would run the rest of the text.
     pasted_at: Option<Instant>,
     /// Whether the newest key after the escape key was not a command, so that the help is to be shown.
     is_help_due: bool,
@@ -212,7 +212,7 @@ impl EscapeKey {
         }
         for &byte in bytes {
             if byte == ESC && !self.keeps_keys() {
-                // The filter waits for a new sequence from the sequence's own first byte on.
+                // An ESC may begin a new sequence, for which the wait starts again.
                 self.due = None;
             }
             self.beginning.push(byte);
@@ -282,7 +282,7 @@ impl EscapeKey {
         }
     }
 
-    /// Handles each of the bytes as a key of its own.
+    /// Handles each of the bytes as a separate key.
     fn take_bytes(&mut self, bytes: &[u8], out: &mut Vec<u8>, requests: &mut Requests) {
         for byte in bytes {
             if !requests.quit {
@@ -344,7 +344,7 @@ impl EscapeKey {
         out: &mut Vec<u8>,
         requests: &mut Requests,
     ) {
-        // While a paste is open, no key gives a permission, even after [`PASTE_PAUSE`].
+        // Until a paste ends, no key gives a permission, even after [`PASTE_PAUSE`].
         let is_open = self.pasted_at.is_none();
         let (shows_status, logs_in) =
             (self.is_status_key(byte), self.is_login_key(byte) && is_open);

@@ -5,7 +5,7 @@ use core::str::FromStr;
 
 use rove_ssp::Key;
 
-/// The name of a client, and of all its successors that continued every key of the client before them. It is derived
+/// The name of a client, and of all its successors, as long as no key is lost in between. It is derived
 /// from the first client's session key, and reveals nothing of that key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientId(u64);
@@ -17,7 +17,7 @@ impl ClientId {
     }
 }
 
-/// A client whose process is gone, and the extent of its record.
+/// A client whose process is gone, and the number of the key from which its record is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Former {
     /// The name of the former client.

@@ -28,8 +28,8 @@ const NETWORK_ERROR_SHOWN: Duration = Duration::from_millis(3_100);
 /// Chosen: this is 10 s after the last heartbeat. By then the host has refused three datagrams of the client, and a
 /// restart of the network is over.
 const GONE_LATE: Duration = Duration::from_secs(7);
-/// Longest time since the host refused a datagram at which the server still counts as gone. Chosen: one heartbeat in
-/// three must be refused.
+/// Longest time since the host refused a datagram at which the server still counts as gone. Chosen: the host must
+/// refuse at least one in three of the client's heartbeats.
 const REFUSAL_AGE_MAX: Duration = Duration::from_secs(10);
 /// How long the server acknowledges nothing until the bar tells the remedy for blocked UDP. This covers UDP that is
 /// blocked only towards the server: that server hears nothing and falls silent too. Chosen: a network that comes back
@@ -38,7 +38,7 @@ const ADVICE_AFTER: Duration = Duration::from_secs(30);
 /// How long ssh carries the session, because UDP is silent, until the bar tells the user the reason. Chosen: in this
 /// time the client tries UDP four times.
 const ASIDE_AFTER: Duration = Duration::from_secs(3);
-/// How long other notices stay that disappear by themselves. An error's notice stays as long after the server is heard.
+/// How long a notice such as "Bad datagram" stays. A network error's notice stays as long after the server is heard.
 const MESSAGE_SHOWN: Duration = Duration::from_secs(1);
 
 /// The times and counts of the contact with the server, from which the notices are made.
@@ -64,7 +64,7 @@ const LONG_ADVICE: &str =
     "If UDP is blocked here, try rove --tunnel; rove doctor names what fails.";
 const ADVICE: &str = "Try --tunnel, rove doctor";
 
-/// The error of a computer without a network, for which advice to use ssh would be of no use.
+/// The text of the network error on a computer without a network. Advice to use ssh would not help there.
 const OFFLINE: &str = "Network is unreachable";
 
 /// A failure of the ssh tunnel that keeps the client's datagrams from the server.
@@ -203,7 +203,7 @@ impl Notices {
         self.question = question.map(|question| (question, hints));
     }
 
-    /// Notes whether the escape key's help is shown. While it, or a question, hides announcements, their time stops.
+    /// Notes whether the escape key's help is shown. While help or a question hides announcements, their time stops.
     pub(crate) fn handle_help(&mut self, now: Instant, is_shown: bool) {
         self.announcements.set_hidden(now, is_shown || self.question.is_some());
     }

@@ -10,7 +10,7 @@ use rove_units::{Duration, Instant};
 use crate::host_screen::HostScreen;
 use crate::rate_limiter::{Allowance, RateLimiter};
 
-/// Maximum number of bells rung at once. Chosen: users can tell two and three in a row from one, but not more.
+/// Maximum number of bells rung at once. Chosen: users can tell one, two and three in a row apart, but not more.
 const BELLS_MAX: usize = 3;
 
 /// Shortest time between two ringings of the bell. Chosen: more bells are only noise, and some terminals queue them.
@@ -73,7 +73,7 @@ impl OneShotEffects {
     pub(crate) fn look(&mut self, now: Instant, state: &HostScreen) {
         let told = state.parts().bells.0.saturating_sub(self.seen.bells);
         self.seen.bells = self.seen.bells.max(state.parts().bells.0);
-        // A changed count in the picture rings once, for any number of bells. The count may even have fallen.
+        // If the picture's count of bells has changed, even downwards, the bell rings once, whatever the difference.
         let drawn = core::mem::replace(&mut self.seen.picture.0, state.screen().bells());
         let rung = told.saturating_add(u64::from(drawn != self.seen.picture.0));
         let most = u64::try_from(BELLS_MAX).expect("a few");

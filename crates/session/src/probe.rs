@@ -19,8 +19,8 @@ use self::columns::{concealed, newer_chars, question};
 
 const ESC: u8 = 0x1b;
 
-/// How long after the questions the probe still takes bytes for an answer. Chosen: longer than a terminal at the end of
-/// a bad ssh connection needs.
+/// How long after the questions the probe still recognises answers. Chosen: longer than a terminal at the end of a bad
+/// ssh connection needs.
 const LISTEN: Duration = Duration::from_secs(5);
 
 /// How long the probe holds back bytes that a user may have typed: ESC, or ESC and one byte. Chosen: nobody notices
@@ -37,8 +37,8 @@ const ANSWER_HOLD: Duration = Duration::from_millis(250);
 /// than this does not wait.
 const FAREWELL_WAIT: Duration = Duration::from_millis(500);
 /// How long the end of a session waits for the first answer, counted from the questions. Chosen: in a script no
-/// terminal answers. With this wait the shortest session still takes less than the 0.3 s of Mosh 1.4.0. A terminal that
-/// does answer is nearer.
+/// terminal answers. With this wait the shortest session still takes less than the 0.3 s of Mosh 1.4.0. Most terminals
+/// answer sooner.
 const FAREWELL_WAIT_UNANSWERED: Duration = Duration::from_millis(250);
 
 /// Maximum number of characters whose width a session asks the terminal for. Chosen: twice as many as a server keeps.

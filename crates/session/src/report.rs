@@ -39,8 +39,8 @@ pub enum TerminalReport {
 }
 
 impl TerminalReport {
-    /// Returns whether a server with these capabilities knows this kind of report. The server must support at least
-    /// reports of the basic kinds.
+    /// Returns whether a server with these capabilities knows this kind of report. Call it only for a server that
+    /// supports reports of the basic kinds.
     pub(crate) const fn is_known_with(self, capabilities: Capabilities) -> bool {
         !matches!(self, Self::ClusterWidths(_) | Self::NewerWide(_))
             || capabilities.contains(Capabilities::CLUSTERS)

@@ -65,7 +65,7 @@ impl Company {
             sentences.push(format!("{} joined to {purpose}", plain(&client.who)));
         }
         for client in before.iter().filter(|it| !after.contains(it)) {
-            // Clients of one process have the same name, so the sentence says how many clients of that name remain.
+            // Two clients may have the same name, so the sentence says how many clients remain in all.
             let rest = match after.len() {
                 0 => String::new(),
                 count => format!("; {count} still joined"),
@@ -105,7 +105,7 @@ impl Company {
         self.seen.as_ref().map_or(&[], |seen| &seen.clients)
     }
 
-    /// Returns this client's number among the joined clients, or 0 if it is the session's own.
+    /// Returns this client's number among the joined clients. It is 0 for the session's own client.
     pub(super) fn own(&self) -> u64 {
         self.seen.as_ref().map_or(0, |seen| seen.own)
     }

@@ -25,7 +25,7 @@ pub(super) struct Display {
     tty: Tty,
     last_screen: LastScreen,
     window: Size,
-    /// The facts from which the terminal's picture was made, and its notices. `None` if output is due in any case.
+    /// The facts and notices that the terminal's picture shows. `None` if the picture must be drawn in any case.
     shown: Option<(Sources, Overlay)>,
 }
 
@@ -46,7 +46,7 @@ enum Tty {
 struct Sources {
     /// The number of the server's state that the picture shows.
     state: StateNum,
-    /// The facts that active predictions rest on: the network's state, and the number of events in the user stream.
+    /// The network's state and the number of events in the user stream. `None` if no prediction is active.
     predictions: Option<(Network, u64)>,
 }
 
@@ -185,7 +185,7 @@ impl Display {
         questions
     }
 
-    /// Returns when output is due without another event, for an effect such as a bell and for a prediction.
+    /// Returns when an effect such as a bell, and when a change of the predictions, is due without another event.
     pub(super) fn poll_timeout(&self) -> [Option<Instant>; 2] {
         [self.one_shot_effects.poll_timeout(), self.engine.poll_timeout()]
     }
@@ -217,8 +217,8 @@ impl Display {
         self.last_screen.missing(ending, screen, self.lines.missing())
     }
 
-    /// Returns the bytes that show `frame` and scroll in some of the waiting lines, and whether there is more to draw.
-    /// If the frame comes in stages, `frame` becomes the next stage.
+    /// Returns the bytes that show `frame` and scroll some waiting lines into the terminal's history, and whether there
+    /// is more to draw. If the frame comes in stages, `frame` becomes the next stage.
     fn draw_frame(&mut self, frame: &mut Screen) -> (Vec<u8>, bool) {
         let mut out = self.make_room(frame);
         let (lines, is_more) = match self.renderer.stage(frame) {
@@ -232,7 +232,7 @@ impl Display {
         (out, is_more)
     }
 
-    /// Returns the bytes that show the last picture and scroll in all waiting lines.
+    /// Returns the bytes that show the last picture, and scroll all waiting lines into the terminal's history.
     fn finish(&mut self, frame: &Screen) -> Vec<u8> {
         let mut out = self.make_room(frame);
         let mut lines = Vec::new();
@@ -256,7 +256,7 @@ impl Display {
         }
     }
 
-    /// Removes and returns the lines to scroll in with a frame, and whether more are waiting.
+    /// Removes and returns the lines that enter the terminal's history with a frame, and whether more are waiting.
     fn take_lines(&mut self, frame: &Screen) -> (Vec<ScrollbackLine>, bool) {
         if !self.lines.is_due() || !self.renderer.takes_lines(frame) {
             return (Vec::new(), false);

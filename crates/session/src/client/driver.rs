@@ -23,7 +23,7 @@ impl Client {
         notice_bar::server(&self.transport)
     }
 
-    /// Returns whether the server's silence is long enough for a notice. This changes at a [`Client::poll_timeout`].
+    /// Returns whether the server's silence is long enough for a notice. It becomes so at a [`Client::poll_timeout`].
     pub fn is_server_late(&self, now: Instant) -> bool {
         self.notice_bar.contact(&self.transport).is_late(now)
     }
@@ -33,7 +33,7 @@ impl Client {
         self.transport.candidates().expect(CLIENT)
     }
 
-    /// Returns the transport's interface for stream packets. `None` unless both ends have offered streams.
+    /// Returns the interface for stream packets (forwarded connections). `None` unless both ends have offered streams.
     pub fn carriage(&mut self) -> Option<Carriage<'_>> {
         let typed_at = self.uplink.typed_at;
         self.transport.carriage().map(|it| it.with_typed_at(typed_at))
@@ -107,12 +107,12 @@ impl Client {
         self.side_path().is_used()
     }
 
-    /// Returns when the driver should open a side path, because the network does not answer.
+    /// Returns when the driver should open a side path, because the network does not answer. `None` if it need not.
     pub fn side_path_wanted_at(&self) -> Option<Instant> {
         self.transport.side_path_wanted_at().filter(|_| !self.is_connecting() && !self.is_ending())
     }
 
-    /// Returns when the driver should open another side path, because the present one is slow or dead.
+    /// Returns when the driver should open another side path, because this one is slow or dead. `None` if it need not.
     pub fn side_path_late_at(&self) -> Option<Instant> {
         self.transport.side_path_late_at().filter(|_| !self.is_ending())
     }

@@ -80,7 +80,7 @@ pub enum ClientEvent {
     /// Ask the user about the login on the screen, or say that there is none
     /// ([`Client::callback`](super::Client::callback)).
     Callback,
-    /// Give the terminal back, let the user log in again for a tunnel; then call
+    /// Give the terminal back, let the user log in again so that the tunnel reopens; then call
     /// [`Client::handle_resume`](super::Client::handle_resume).
     LogIn,
     /// The user has said yes to the question of [`Client::ask`](super::Client::ask).

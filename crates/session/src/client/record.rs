@@ -8,8 +8,8 @@ pub(super) const VERSION: u64 = 1;
 /// The fields of a record. A later field replaces or extends an earlier field of its kind.
 pub(super) mod field {
     pub(crate) const VERSION: u32 = 1;
-    /// Field: the number after the last sequence number that the client may use, and how many 16-byte blocks its cipher
-    /// may have sealed by then.
+    /// Fields: the number after the last sequence number that the client may use, and (`BLOCKS`) how many 16-byte
+    /// blocks its cipher may have sealed by then.
     pub(crate) const RESERVED: u32 = 2;
     pub(crate) const BLOCKS: u32 = 3;
     /// Field: how many datagrams from the server may have arrived.
@@ -22,7 +22,7 @@ pub(super) mod field {
     pub(crate) const INPUT: u32 = 7;
     /// Field: whether the record leaves out input, because it may be a secret.
     pub(crate) const CONCEALED: u32 = 8;
-    /// Field for a rove server: how many keys have arrived, and further keys that may not have arrived.
+    /// Fields for a rove server: how many keys have arrived, and (`TYPED`) further keys that may not have arrived.
     pub(crate) const ARRIVED: u32 = 9;
     pub(crate) const TYPED: u32 = 10;
 
@@ -36,7 +36,7 @@ pub(super) mod field {
     pub(crate) const ROWS: u32 = 6;
     /// Subfield: how many user events the newest acknowledged client state contains.
     pub(crate) const POSITION: u32 = 7;
-    /// How many keys there are. Without the field `BYTES`, they may be a secret.
+    /// Subfield: the number of keys in a `TYPED` field. Without `BYTES`, they may be a secret and are left out.
     pub(crate) const COUNT: u32 = 8;
 }
 

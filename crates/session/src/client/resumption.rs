@@ -12,8 +12,8 @@ use crate::host_screen::{Allowed, HostScreen};
 use crate::message::{Fields, Value, number, string};
 use crate::user_stream::{UserEvent, UserStream};
 
-/// Lowest datagram number at which a client refuses to resume. Chosen: only 2^12 resumptions with the largest jump
-/// reach it. A client that starts just below it has half of all 63-bit numbers left.
+/// Lowest datagram number at which a client refuses to resume. Chosen: even with the largest random jump, a session
+/// reaches it only after 2^12 resumptions. A client that starts just below it has half of all 63-bit numbers left.
 const NUMBER_MAX: u64 = 1 << 62;
 
 /// Maximum number of server states in a client's record for a Mosh server. Chosen: twice as many as a client keeps.

@@ -20,11 +20,11 @@ const RESERVED_LEFT_MIN: u64 = 1 << 12;
 /// Cipher blocks of the largest datagram.
 const DATAGRAM_BLOCKS: u64 = 128;
 
-/// Maximum growth of a record (for a Mosh server) of up to 64 KiB, in bytes, before all of it is written again. Chosen:
-/// in a flood of output, that costs less than the appended frames. A client that resumes reads some 320 KiB.
+/// Most bytes appended to a record (for a Mosh server) of up to 64 KiB before all of it is written again. Chosen: in a
+/// flood of output, writing it again costs less than the appended frames. A client that resumes reads some 320 KiB.
 const APPENDED_MAX: usize = 256 * 1024;
 
-/// For a longer record, the limit of appended bytes as a multiple of the record's length when last written as a whole.
+/// Most bytes appended to a longer record, as a multiple of the record's length when all of it was last written.
 const APPENDED_WHOLES: usize = 4;
 
 /// The facts that the record for a Mosh server contains so far.
@@ -53,7 +53,7 @@ impl StockFacts {
         self.concealed_to = end;
     }
 
-    /// Records that the last record is written. Returns the number after the last that is reserved for the client.
+    /// Records that the last record is written. Returns the number after the client's last reserved datagram number.
     pub(super) fn handle_written(&mut self) -> u64 {
         debug_assert!(self.is_being_written, "a record was asked for");
         self.is_being_written = false;

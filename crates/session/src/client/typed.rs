@@ -19,12 +19,12 @@ const APPENDED_MAX: usize = 4096;
 /// Maximum number of typed keys in a client's record. Chosen: twice as many as a client keeps unacknowledged.
 const KEYS_MAX: usize = 2 * 1024 * 1024;
 
-/// The typed keys that the server has not acknowledged, and how much of them the record contains.
+/// The typed keys that the server has not acknowledged, and how many of them the record contains.
 #[derive(Debug, Default)]
 pub(super) struct TypedKeys {
     /// The position of the first held key.
     start: u64,
-    /// The held keys; `None` stands for a key that may be a secret.
+    /// The held keys, with `None` in place of a key that may be a secret.
     keys: VecDeque<Option<u8>>,
     /// For each group of keys that were sent together, its end as a position in the user stream and among the keys.
     runs: VecDeque<(u64, u64)>,
@@ -172,9 +172,9 @@ impl LeftKeys {
         Former { client, whole_from }
     }
 
-    /// Returns the keys to send if the server has taken the first `taken` keys, up to the first possible secret. All
-    /// keys are missing if `taken` lies before the record's first key. They are missing, too, if the server does not
-    /// know its count: `taken` is `None` or after the last key.
+    /// Returns the keys after the first `taken`, up to the first possible secret. All keys are missing if `taken` lies
+    /// before the record's first key. They are missing, too, if the server does not know how many it has: `taken` is
+    /// `None` or after the last key.
     pub fn after(&self, taken: Option<u64>) -> NextKeys {
         let taken = taken.filter(|taken| *taken <= self.end());
         let Some(index) = taken.and_then(|taken| taken.checked_sub(self.start)) else {
@@ -184,7 +184,7 @@ impl LeftKeys {
         let rest = self.keys.range(count(index)..);
         let keys: Vec<u8> = rest.clone().map_while(|key| *key).collect();
         let missing = rest.len() - keys.len();
-        // After a gap, the server counts the new client's keys from 0.
+        // After a loss of keys, the server counts the new client's keys from 0.
         let position = taken.filter(|_| missing == 0).unwrap_or(0);
         NextKeys { position, keys, missing, is_known: true }
     }
@@ -233,7 +233,7 @@ fn count(keys: u64) -> usize {
 mod tests {
     use super::*;
 
-    /// Writes the due record to `file` as a store does: a whole record replaces the file, and any other is appended.
+    /// Writes the due record to `file` as the driver does: a whole record replaces the file, any other is appended.
     fn write(file: &mut Vec<u8>, typed: &mut TypedKeys) {
         let Record { bytes, is_whole } = typed.record();
         if is_whole {

@@ -10,8 +10,8 @@ use crate::report::TerminalReport;
 use crate::user_stream::{UserEvent, UserStream};
 use crate::wish::Wish;
 
-/// Unacknowledged input, in events, above which the client does not read the user's terminal. Chosen: the network then
-/// paces a paste, which waits in the terminal, while 1 MiB is more than any path drains between two reads.
+/// Unacknowledged input, in events, above which the client does not read the user's terminal. Chosen: more than any
+/// path carries between two reads. The rest of a longer paste waits in the terminal, at the network's pace.
 const INPUT_PENDING_MAX: u64 = 1_048_576;
 
 pub(super) type ClientTransport = Transport<UserStream, HostScreen>;
@@ -42,7 +42,7 @@ impl Uplink {
         Self { unsent_window, announced, reports, wishes, wished_until: 0, typed_at: None }
     }
 
-    /// Continues from another client. The server's screen may have the size `shown`, or an unacknowledged one.
+    /// Continues another client's session. The server's screen has the size `shown`, or a size in unacknowledged input.
     pub(super) fn resume(&mut self, shown: Size, transport: &mut ClientTransport) {
         self.announced.tell(shown, 0);
         for (position, event) in (1..).zip(transport.local().events_from(0)) {
@@ -103,7 +103,7 @@ impl Uplink {
         self.wishes.is_empty() && self.wished_until <= transport.known_receiver_state().end()
     }
 
-    /// Follows the server's acknowledgments and the size of its screen.
+    /// Drops the window sizes that the server's acknowledgments have outdated, and sends waiting messages.
     pub(super) fn handle_datagram(&mut self, transport: &mut ClientTransport) {
         let known = transport.known_receiver_state().end();
         debug_assert!(known <= transport.local().end(), "nothing is known before it is said");

@@ -1,4 +1,4 @@
-//! The names of keys, and questions about the bytes that a terminal sends for them.
+//! The names of keys, and tests of the bytes that a terminal sends for them.
 
 use super::ESC;
 

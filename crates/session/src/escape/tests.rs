@@ -252,7 +252,7 @@ fn any_keys() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #[test]
     fn all_other_keys_pass_byte_for_byte(keys in any_keys(), cuts in any::<[prop::sample::Index; 4]>()) {
-        // Exclude the key codes that stand for Ctrl-^.
+        // Keys with a key code of Ctrl-^ are excluded.
         let numbers: [&[u8]; 3] = [b"94", b"54", b"30"];
         prop_assume!(!numbers.iter().any(|number| keys.windows(2).any(|pair| pair == *number)));
         let mut cuts = cuts.map(|cut| cut.index(keys.len() + 1));

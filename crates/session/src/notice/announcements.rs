@@ -15,8 +15,8 @@ const KEPT_MAX: usize = 8;
 /// The announcements that are shown one after the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Announcements {
-    /// The announcement that is shown, and those that wait. Each has the number of equal events that it stands for: 0
-    /// for an answer.
+    /// The announcement that is shown, and those that wait. Each has the number of equal events that it reports, or 0
+    /// if it is the answer to an action of the user.
     kept: VecDeque<(String, u32)>,
     /// When the first announcement in `kept` appeared on the screen.
     since: Instant,
