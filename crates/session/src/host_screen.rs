@@ -16,8 +16,8 @@ use crate::parts::Parts;
 use crate::parts::bells::Bells;
 use crate::parts::echo_ack::EchoAck;
 
-/// The protobuf field of a `HostMessage` instruction that holds terminal bytes for the screen. The other field for the
-/// screen is a resize. Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// The protobuf field of a `HostMessage` instruction with terminal bytes for the screen, and (`HOST_BYTES_STRING`) the
+/// bytes' field in it. A resize is another instruction. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const HOST_BYTES: u32 = 2;
 const HOST_BYTES_STRING: u32 = 4;
 
@@ -27,7 +27,7 @@ const HOST_BYTES_STRING: u32 = 4;
 const RECEIVED_BYTES: Bytes = Bytes::mib(8);
 const CELL_RECEIVED_BYTES: u64 = 160;
 
-/// A server state: the picture of the screen, the echo ack, and the other parts that two roves add.
+/// A server state: the picture of the screen, the echo ack, and further parts that only rove knows.
 #[derive(Clone, Debug)]
 pub struct HostScreen {
     picture: Picture,
@@ -126,7 +126,7 @@ impl Object for HostScreen {
         let vocabulary = receiver.vocabulary();
         let mut message = Vec::new();
         self.parts.write_diff(&base.parts, &receiver, true, &mut message);
-        // The client's blank state 0 may have another size than the server's.
+        // The client's blank state 0 may have another size than the server's, so a diff from it states the size.
         if old.size() != new.size() || (base.initial && !self.initial) {
             put_resize(&mut message, new.size());
         }
@@ -226,7 +226,7 @@ impl Object for HostScreen {
 }
 
 /// Returns whether a row has the same cells on both screens. The comparison ignores whether the row wraps into the
-/// next. This is not visible, and a diff cannot always express it.
+/// next. A wrap is not visible, and a diff cannot always express it.
 fn same_cells(ours: &Screen, theirs: &Screen, row: u16) -> bool {
     ours.row(row).map(|row| row.cells()) == theirs.row(row).map(|row| row.cells())
 }

@@ -65,7 +65,7 @@ macro_rules! parts {
                 }
             }
 
-            /// Returns whether these parts and `other` look and sound the same to the user. Hidden parts do not count.
+            /// Returns whether these parts and `other` look and sound the same to the user. Hidden parts may differ.
             pub(crate) fn shows_same(&self, other: &Self) -> bool {
                 $((!<$part>::IS_SHOWN || Part::same_as(&self.$name, &other.$name)))&&*
             }

@@ -140,7 +140,7 @@ impl Server {
         result
     }
 
-    /// Returns the carrier of stream packets to the session's own client. `None` unless both ends have offered streams.
+    /// Returns the interface for stream packets to the session's own client. `None` unless both ends offer streams.
     pub fn carriage(&mut self) -> Option<Carriage<'_>> {
         let typed_at = self.key_arrived_at;
         self.publisher.transport.carriage().map(|it| it.with_typed_at(typed_at))
@@ -170,9 +170,9 @@ impl Server {
         self.invite_after(now, key, chaff, from, None);
     }
 
-    /// Invites as [`Server::invite`] does, but a client that continues from a `former` client whose process is gone.
-    /// Returns how many keys of the former client the server has taken; `None` if the server cannot tell. If it can
-    /// tell, the present client's input waits until the new one comes or the invitation ends.
+    /// Invites a client that continues from a `former` client whose process is gone, and otherwise as
+    /// [`Server::invite`]. Returns how many keys of the former client the server has taken; `None` if the server cannot
+    /// tell. If it can tell, the present client's input waits until the new one comes or the invitation ends.
     pub fn invite_after(
         &mut self,
         now: Instant,

@@ -9,7 +9,7 @@ use rove_units::Instant;
 
 use crate::stream_controller::StreamController;
 
-/// The streams of one end. A session has new streams for each client, because packets under a new key count from 0.
+/// The streams of one end. A session has new streams for each client, because a new key restarts the packet numbers.
 ///
 /// The driver sends all datagrams of the session, then those of [`Streams::poll_transmit`]. It calls
 /// [`Streams::handle_arrivals`] after datagrams have arrived.
@@ -23,7 +23,7 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// Creates streams with the default controller, which leaves keys their priority.
+    /// Creates streams with the default controller, which gives typed keys priority.
     pub fn new(side: Side, now: Instant) -> Self {
         Self::controlled(side, StreamController::default().start(), now)
     }

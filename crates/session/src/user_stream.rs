@@ -22,7 +22,7 @@ use crate::wish::PackedWish;
 const CHUNK_EVENTS: u64 = 2048;
 
 /// Largest diff of the user's input, in bytes. Chosen: 27 fragments. A larger paste travels as states of this size,
-/// each of which crosses a lossy path on its own.
+/// each of which crosses a lossy path separately.
 const DIFF_MAX: usize = 32 * 1024;
 
 /// Maximum number of user events in one step towards a state whose diff would be too long. A step that has only keys is

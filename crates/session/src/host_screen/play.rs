@@ -40,7 +40,7 @@ impl Play {
         self.work.effort()
     }
 
-    /// Applies more of the diff until its total cost reaches `effort_max`, in cells. Returns whether the diff is done.
+    /// Applies more of the diff, until its cost reaches `effort_max`, in cells. Returns whether the diff is complete.
     pub(super) fn go_on(
         &mut self,
         state: &mut HostScreen,

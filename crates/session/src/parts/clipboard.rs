@@ -19,7 +19,7 @@ const SELECTIONS: u32 = 4;
 const LENGTH: u32 = 5;
 
 /// Maximum length of copied text that one frame (a sent diff) adds, in bytes. Chosen: with RTT 100 ms such pieces fill
-/// a line of 1 Mbit/s. A key's echo never waits for more than one.
+/// a line of 1 Mbit/s. A key's echo never waits for more than one piece.
 pub(crate) const PIECE_MAX: usize = 8 * 1024;
 
 /// Largest window: maximum length of copied text that is sent and not acknowledged, in bytes. Chosen: four pieces cover
@@ -155,7 +155,7 @@ impl Clipboard {
         Copied::new(&self.selections, &text)
     }
 
-    /// Returns how many bytes of this copied text the client holds by its acknowledged state `known`.
+    /// Returns how much of this text the client holds by its acknowledged state `known`, in bytes; 0 for another text.
     const fn acknowledged(&self, known: &Self) -> usize {
         if known.number == self.number { known.held } else { 0 }
     }
@@ -166,7 +166,7 @@ impl Clipboard {
         Self { held: held.min(self.total), ..self.clone() }
     }
 
-    /// Drops the text from the byte `offset` on.
+    /// Drops the text from the byte `offset` on. Returns an error if the text before it has been dropped already.
     fn go_back(&mut self, offset: usize) -> Result<(), &'static str> {
         let Text::Gathered(chunks) = &mut self.text else { return Ok(()) };
         chunks.truncate(offset.div_ceil(CHUNK_BYTES));

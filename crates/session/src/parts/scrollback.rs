@@ -40,7 +40,7 @@ const CELLS_MAX: usize = 2 * 1024 * 1024;
 pub(crate) const BYTES_MAX: usize = 6 * 1024 * 1024;
 
 /// Maximum length of the text of scrolled-off lines in one instruction, in bytes. Chosen: one line of 4096 columns with
-/// a few colours, combining characters and links. Such a line has an instruction of its own.
+/// a few colours, combining characters and links. Such a line has a separate instruction.
 const TEXT_MAX: usize = 256 * 1024;
 
 /// Maximum work that the scrolled-off lines of one instruction may cost, in cells ([`Terminal::effort`]). Chosen: each
@@ -176,7 +176,7 @@ impl Part for Scrolled {
             };
             rest = &rest[taken..];
         }
-        // This state ends before `base` does, or skips lines that have arrived with another state.
+        // The end differs if this state has fewer lines than `base`, or if its last lines came with another state.
         let last = new.last().map_or(base.end, |last| last.number + 1);
         if last != self.end {
             bodies.push(WireLines { first: self.end, ..WireLines::default() }.body());

@@ -353,7 +353,7 @@ impl Audience {
         self.members.iter().all(|member| matches!(member.phase, Phase::Invited(_)))
     }
 
-    /// Tells the joined clients to send no new input, because the pty takes no more (`held`), or to send again.
+    /// Tells the clients to send no new input, because the pty takes no more (`held`), or to send again.
     pub(super) fn hold(&mut self, held: bool) {
         self.transports_mut().for_each(|transport| transport.hold_remote(held));
     }
@@ -400,8 +400,8 @@ impl Member {
         (self.missed_since()? + SILENCE_MAX <= now).then(|| now + FAREWELL_MAX)
     }
 
-    /// Records whether the client has been silent for so long that the session's size ignores its window. If the timer
-    /// is late, the computer has slept.
+    /// Records whether the client has been silent for so long that the session's size ignores its window. If this call
+    /// comes late, the computer has slept, and the silence counts from `now`.
     fn note_silence(&mut self, now: Instant) {
         if self.silent_until().is_some_and(|until| until + TIMER_LATE_MAX <= now) {
             self.awake_since = now;

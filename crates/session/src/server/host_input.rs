@@ -5,8 +5,8 @@
 /// exceed it by its own length. Chosen: the bound of a client's own queue.
 const HOST_INPUT_MAX: usize = 1_048_576;
 /// While this many bytes wait for the pty, joined clients must pause their input, and programs get no answers. Chosen:
-/// half. Only the own client may fill the rest. So nobody else can prevent that its wishes (to end joined clients, to
-/// lock) reach the server.
+/// half. Only the session's own client may fill the other half, so that its wishes (to end joined clients, to lock)
+/// always reach the server.
 const OTHERS_INPUT_MAX: usize = HOST_INPUT_MAX / 2;
 
 /// The bytes that wait for the pty (keys, and answers of the terminal), and whether clients must pause their input.
@@ -23,7 +23,7 @@ pub(super) struct HostInput {
 
 impl HostInput {
     /// Updates which clients must pause their input. A client that was stopped may send again once only half of its
-    /// bound waits. So the pauses do not change with each read of the program.
+    /// bound waits. Otherwise each read of the program would stop and start the clients.
     pub(super) fn settle_holds(&mut self) {
         let waiting = self.waiting().len();
         let hold = |held, max| waiting >= max || held && waiting > max / 2;

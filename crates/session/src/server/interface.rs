@@ -18,7 +18,7 @@ pub struct ServerConfig {
     pub ipv6: bool,
     /// The screen's size until the client has sent its window size.
     pub size: Size,
-    /// How long a client may be silent until the session ends (`MOSH_SERVER_NETWORK_TMOUT`). `None` for ever.
+    /// How long a client may be silent until the session ends (`MOSH_SERVER_NETWORK_TMOUT`). `None` for no limit.
     pub network_timeout: Option<Duration>,
     /// The random numbers for the padding of datagrams, drawn by the caller.
     pub chaff: Stream,

@@ -138,7 +138,7 @@ impl Publisher {
         if before == Some(tty) || !self.tells_tty() || self.transport.is_shutting_down() {
             return;
         }
-        // If newer input has made a prompt report untrue, the next screen withdraws it, without a diff of its own.
+        // If newer input has made a prompt report untrue, the next screen withdraws it, without a separate diff.
         let is_ended = before.is_some_and(|before| {
             tty == Tty { prompt: None, ..before } && before.prompt < Some(input_num)
         });

@@ -24,11 +24,11 @@ use crate::user_stream::UserStream;
 const INVITATION_MAX: Duration = Duration::from_secs(60);
 
 /// How long the server tells the former client that its session has ended. Then it wipes that client's key. Chosen: as
-/// long as a session repeats its own end.
+/// long as a server repeats the end of its own session.
 const FAREWELL_MAX: Duration = Duration::from_secs(10);
 
-/// Longest inflated instruction of a joined client, in bytes. More would be work that slows the other clients. Chosen:
-/// twice the longest diff of a rove client. A stock client cannot join.
+/// Longest instruction of a joined client after decompression, in bytes. A longer one would delay the other clients.
+/// Chosen: twice the longest diff of a rove client. A stock client cannot join.
 const JOINED_INSTRUCTION_MAX: usize = 64 * 1024;
 
 /// Maximum number of clients of a session that the server remembers. Chosen: more logins than a session has in a year.
@@ -108,7 +108,7 @@ impl Succession {
         let mut config = self.config.clone();
         let is_strict = config.capabilities.is_none();
         if joins.is_some() {
-            // Only the session's own client gets streams, and scrolled-off lines, which are taken once.
+            // Only the session's own client gets streams and scrolled-off lines. The terminal gives each line out once.
             let owners = Capabilities::SCROLLBACK.union(Capabilities::STREAMS);
             config.capabilities = config.capabilities.map(|all| all.difference(owners));
             config.instruction_len_max = Some(JOINED_INSTRUCTION_MAX);

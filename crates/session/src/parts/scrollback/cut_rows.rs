@@ -1,12 +1,12 @@
-//! Rows that a lower window has cut off the user's terminal.
+//! Rows that the user's terminal has cut off, because its window has become lower.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rove_terminal::{Row, ScrollbackLine};
 
-/// Maximum number of rows, cut off by a lower window, that wait for their line, and of lines without a row that are
-/// passed over. Chosen: the rows of a high window.
+/// Maximum number of cut-off rows that wait for their line. After more lines that match none of them, they are
+/// forgotten. Chosen: the rows of a high window.
 const ROWS_MAX: usize = 256;
 
 /// The rows that the terminal itself has put into its history, in order. The host cuts its screen a round trip later,
@@ -14,7 +14,7 @@ const ROWS_MAX: usize = 256;
 #[derive(Debug, Default)]
 pub(super) struct CutRows {
     rows: VecDeque<Arc<Row>>,
-    /// How many other lines have come since the last line of a row.
+    /// How many lines have come since the last line that was one of the rows.
     others: usize,
 }
 
@@ -26,7 +26,7 @@ impl CutRows {
         self.others = 0;
     }
 
-    /// Returns whether the line is the first of the rows, and forgets this row.
+    /// Returns whether the line looks like the first row. If so, this row is forgotten.
     pub(super) fn takes(&mut self, line: &ScrollbackLine) -> bool {
         let is_row = self.rows.pop_front_if(|row| line.looks_like(row)).is_some();
         self.others = if is_row { 0 } else { self.others + 1 };

@@ -48,8 +48,8 @@ impl Inbox {
         self.cut.add(rows);
     }
 
-    /// Queues the lines of the server's newest state that the client has not seen, except those that the terminal's
-    /// history has.
+    /// Queues the lines of the server's newest state that the client has not seen, except those that the terminal
+    /// itself has put into its history.
     pub(crate) fn look(&mut self, state: &Scrolled) {
         for held in state.from(self.seen) {
             if let Some(missing) = held.number.checked_sub(self.seen).filter(|missing| *missing > 0)

@@ -324,7 +324,7 @@ fn lines_with_gaps_and_lines_of_any_width_are_bounded_as_they_wait() {
 }
 
 proptest! {
-    /// The claim holds for any order of publishing, withdrawing and acknowledging, and from any base state.
+    /// A diff leads to its state after any order of publishing, withdrawing and acknowledging, and from any base state.
     #[test]
     fn any_state_leads_to_any_later_one(
         steps in prop::collection::vec((0_u8..7, 1_usize..60), 1..40), pairs in any::<[(u16, u16); 8]>(),
