@@ -197,7 +197,7 @@ impl Stranger {
                 let more = 1 + self.below(LEN_MAX - original.len());
                 self.noise(original.len() + more);
             }
-            // Changes the number or the direction, which stand in front of the sealed bytes.
+            // The flip changes the number or the direction, which precede the sealed bytes.
             3 => self.flip(0, 8),
             4 => self.flip(8, original.len() - 8),
             _ => {

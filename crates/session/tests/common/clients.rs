@@ -1,4 +1,4 @@
-//! A session with several clients, each with a key and an address of its own.
+//! A session with several clients, each with its own key and address.
 
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -15,13 +15,13 @@ use super::*;
 /// The address from which a user asks to take a session over.
 pub const ELSEWHERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 77));
 
-/// The clients of a session. The first byte of each datagram is the client's index, and stands for its port.
+/// The clients of a session. The first byte of each datagram is the client's index, and acts as its port.
 #[derive(Default)]
 pub struct Clients(pub Vec<ClientEnd>);
 
-/// The server, to which each client has an address of its own.
+/// The server, which sees each client at a different address.
 ///
-/// If the second value is set, each client but the first loses this share of its datagrams, drawn by a counter.
+/// The second value is the share of datagrams that each client but the first loses, with the draws and their count.
 pub struct Host(pub ServerEnd, pub Option<(f64, Stream, u64)>);
 
 impl Host {

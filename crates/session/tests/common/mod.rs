@@ -52,7 +52,7 @@ pub struct Typist {
     pub copied: Vec<Copied>,
     /// The notifications that the user's terminal was made to show, in order.
     pub notified: Vec<String>,
-    /// The bytes with which the terminal has answered, since a test last took them.
+    /// The answers of the terminal to the client's questions, since a test last took them.
     pub replies: Vec<u8>,
 }
 
@@ -68,7 +68,7 @@ pub struct Reader {
 
 pub type Pair = Net<ClientEnd, ServerEnd>;
 
-/// Returns two ends that both are rove, joined by the same link both ways.
+/// Returns a rove client and a rove server, joined by the same link both ways.
 pub fn pair(link: &LinkConfig) -> Pair {
     pair_with(link, rove(Config::client()), rove(Config::server()))
 }
@@ -176,7 +176,7 @@ impl Program for Reader {
     }
 }
 
-/// An end that ignores every datagram and sends none.
+/// An end that ignores every datagram and sends no datagram.
 pub struct Nobody;
 
 impl End for Nobody {

@@ -188,7 +188,7 @@ fn an_idle_session_says_a_little_each_way_every_three_seconds_and_less_between_t
     }
 }
 
-/// A session that counts its datagrams: to the server, to the client.
+/// A session, and the number of datagrams in each direction.
 struct Counting {
     now: Instant,
     client: ClientEnd,

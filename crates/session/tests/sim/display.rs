@@ -8,7 +8,7 @@ use rove_units::Duration;
 
 use crate::common::*;
 
-/// The time between two pieces of output. It is longer than a send interval, so most pieces make a frame of their own.
+/// The time between two pieces of output. It is longer than a send interval, so most pieces make a separate frame.
 const PAUSE: Duration = Duration::from_millis(30);
 
 /// Inputs, each of which begins on a cleared screen.

@@ -1,5 +1,5 @@
-//! Keys, wheel and cursor of the user's terminal follow the program between two roves. With a stock peer on either side
-//! they stay as they were.
+//! Between two roves, the modes of the user's terminal (keys, wheel, cursor) follow the program. With a stock peer on
+//! either side, they stay as they were.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
 use rove_link::LinkConfig;

@@ -16,11 +16,11 @@ const HALF_RTT: Duration = Duration::from_millis(150);
 /// The use that the program on the host makes of its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Program {
-    /// Shows what it reads, as a terminal in canonical mode does.
+    /// The program shows the characters that it reads, as a terminal in canonical mode does.
     Echoes,
-    /// Shows nothing.
+    /// The program shows nothing.
     Silent,
-    /// Shows other characters than it reads.
+    /// The program shows other characters than it reads.
     Contradicts,
 }
 

@@ -1,4 +1,4 @@
-//! The answers of the user's terminal: they reach the server but no program, and nothing waits for them.
+//! The answers of the user's terminal reach the server, but no program. Nothing waits for them.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
 use rove_link::LinkConfig;

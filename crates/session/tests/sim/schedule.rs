@@ -28,7 +28,7 @@ const FATES: [Fate; 4] = [Fate::Delivered, Fate::Lost, Fate::Duplicated, Fate::D
 
 type Datagram = (SocketAddr, Vec<u8>);
 
-/// An end, and what happens to each of its next datagrams.
+/// An end, and the fate of each of its next datagrams: delivered, lost, doubled or delayed.
 struct Fated<E> {
     end: E,
     fates: VecDeque<Fate>,
@@ -37,7 +37,7 @@ struct Fated<E> {
     behind: VecDeque<Datagram>,
 }
 
-/// Returns the fates that the base-four digits of `number` stand for.
+/// Returns the fates that the base-four digits of `number` encode.
 fn fates(number: u32, datagrams: u32) -> impl Iterator<Item = Fate> {
     (0..datagrams).map(move |digit| FATES[number as usize >> (2 * digit) & 3])
 }

@@ -410,7 +410,7 @@ fn a_window_that_becomes_lower_while_lines_scroll_keeps_each_line_once() {
         let chance = Seed::new(seed).stream("lower");
         let delay = ms(5 + chance.at(0).below(300));
         let link = LinkConfig::lossless(delay);
-        // Within a round trip of another resize, the terminal cuts rows whose predecessors are still on their way.
+        // If two resizes are within a round trip, the second may cut rows while earlier cut rows are on their way.
         let is_apart = seed % 2 == 0;
         // A command's session starts on the alternate screen, a login's on the normal screen.
         let mut pair = if chance.at(1).below(2) == 0 {

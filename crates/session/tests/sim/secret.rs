@@ -37,11 +37,11 @@ const RAW: Tty = Tty { modes: SILENT.modes.difference(TtyModes::CANONICAL), ..Tt
 /// The way in which a program reads a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reader {
-    /// Line by line, from a kernel that does not echo: `stty -echo; read`.
+    /// The program reads lines from a kernel that does not echo: `stty -echo; read`.
     Lines,
-    /// Key by key, and shows nothing.
+    /// The program reads single keys, and shows nothing.
     Keys,
-    /// Key by key, and shows a star for each.
+    /// The program reads single keys, and shows a star for each.
     Stars,
 }
 
@@ -62,7 +62,7 @@ struct Scenario {
     prompt: &'static str,
     /// Whether the program that asks for the secret tells pastes from typed text.
     knows_pastes: bool,
-    /// How long that program takes to start. If `waits` is set, the user types only after it has started.
+    /// How long the program that asks takes to start. If `waits` is set, the user types only after it has started.
     start: Duration,
     waits: bool,
     /// Whether the window gets another size while `su` is on its way.
@@ -119,7 +119,7 @@ impl Session {
         };
         session.prompt();
         session.catch_up();
-        // So far the path is lossless, because a client that never hears its server gives up.
+        // Until here the path is lossless, because a client that never hears its server gives up.
         let link = session.scenario.link.clone();
         session.pair.reconfigure(link.clone(), link);
         session

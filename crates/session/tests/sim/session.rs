@@ -95,7 +95,7 @@ fn a_failing_way_up_is_told_as_a_missing_reply() {
     let mut pair = pair(&wire);
     pair.run_for(secs(10));
     pair.reconfigure(LinkConfig::outage(), wire.clone());
-    // The sum: 6 s (the longest pause yet), 3 s until a missed answer ends the next pause, 10 s without a reply.
+    // The sum is 6 s (the longest pause yet), 3 s until a missed answer ends the next pause, and 10 s without a reply.
     assert!(pair.run_until(secs(19), |client, _| client.row_text(0).contains("Last reply")));
     pair.reconfigure(wire.clone(), wire);
     assert!(pair.run_until(secs(7), |client, _| client.row_text(0).is_empty()));

@@ -20,7 +20,7 @@ const BEFORE: Duration = Duration::from_secs(20);
 
 const PROMPT: &str = "$";
 
-/// The ends of several sessions on one computer. The first byte of each datagram stands for its port.
+/// The ends of several sessions on one computer. The first byte of each datagram acts as the end's port.
 struct Computer<E> {
     ends: Vec<E>,
     /// The index of the end that sends next: the ends take turns.
@@ -86,11 +86,11 @@ impl User for Typist {
 /// The output of a program that writes without end.
 #[derive(Clone, Copy, Debug)]
 enum Output {
-    /// The same line.
+    /// The program writes the same line again and again.
     Yes,
-    /// Numbers.
+    /// The program counts, with a number on each line.
     Seq,
-    /// Lines that do not compress.
+    /// The program writes lines that do not compress.
     Noise,
 }
 

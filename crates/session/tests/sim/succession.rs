@@ -1,4 +1,4 @@
-//! A session that one client after another takes over, each with a key of its own.
+//! A session that one client after another takes over, each with its own key.
 
 use rove_link::LinkConfig;
 use rove_session::{ClientConfig, ClientOutcome, Door, ExitStatus, Outside, ServerOutcome, Tty};
