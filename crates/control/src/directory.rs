@@ -140,8 +140,8 @@ impl Directory {
         self.0.join(name.to_string())
     }
 
-    /// Returns the path of a session's socket while the server answers no requests. These times are before the socket
-    /// accepts connections, and after the session, while the server only lingers ([`crate::Handover`]).
+    /// Returns the path of a session's socket while the server answers no requests: until the socket accepts
+    /// connections, and after the session, while the server only lingers ([`crate::Handover`]).
     pub(crate) fn unready_socket(&self, name: SessionName) -> PathBuf {
         self.0.join(format!(".{name}"))
     }
@@ -219,7 +219,7 @@ pub(crate) fn write_label(socket: &Path, label: Option<&str>) {
     }
 }
 
-/// Reads a session's label beside its control socket. `None` if the label is missing, because older servers write none.
+/// Reads a session's label beside its control socket. `None` if there is no label. Older servers write none.
 pub(crate) fn label(socket: &Path) -> Option<String> {
     std::fs::read_link(label_path(socket)).ok()?.into_os_string().into_string().ok()
 }
@@ -511,7 +511,7 @@ mod tests {
         assert_eq!(are_there, [false, true, false, true, true, false, true]);
         let labels = [&paths[0], &paths[1]].map(|socket| label(socket));
         assert_eq!(labels, [None, Some("mail".to_owned())]);
-        // This listener stands for a server outside the container, whose process number does not exist inside.
+        // This listener is like a server outside the container, whose process number does not exist inside.
         let _unseen = UnixListener::bind(&paths[0]).unwrap();
         write_label(&paths[0], Some("work"));
         assert_eq!(directory.sockets().len(), 2);

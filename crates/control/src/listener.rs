@@ -268,7 +268,7 @@ mod tests {
         Answer { status, ..Answer::default() }
     }
 
-    /// Returns a listener at a path of the test's own.
+    /// Returns a listener at a path that only this test uses.
     fn listener(name: &str) -> (Listener, PathBuf) {
         let name = format!("rove-listener-{name}-{}", std::process::id());
         let path = std::env::temp_dir().join(name);

@@ -27,7 +27,7 @@ pub struct Program {
     pub not_found: Vec<u8>,
     /// Text that the terminal shows if the program exists but cannot be started.
     pub not_executable: Vec<u8>,
-    /// The limit on core dumps before the server lowered its own limit to keep its memory out of dumps.
+    /// The program's limit on core dumps. The server lowers its own limit, to keep its memory out of dumps.
     pub core_limit: Rlimit,
 }
 

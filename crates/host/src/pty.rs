@@ -270,7 +270,7 @@ mod tests {
             ("stty size", "24 80\r\n", ExitStatus::Code(0)),
             ("stty -a | grep -o ' iutf8'", " iutf8\r\n", ExitStatus::Code(0)),
             ("pwd", "/\r\n", ExitStatus::Code(0)),
-            // The program leads a session of its own, and the terminal controls that session.
+            // The program leads its own session (setsid), and the terminal controls that session.
             (
                 "[ $(ps -o sid= -p $$) -eq $$ ] && tty >/dev/null && echo y </dev/tty",
                 "y\r\n",

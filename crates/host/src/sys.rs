@@ -34,8 +34,8 @@ const NOT_EXECUTABLE: c_int = 126;
 /// The highest signal number. Source: signal.h of FreeBSD and of Linux on MIPS; other systems have fewer.
 const LAST_SIGNAL: c_int = 128;
 
-/// Bound of the descriptors that a child closes before its program starts; a server opens fewer. Chosen: macOS lets a
-/// process open 10,240 by default (`OPEN_MAX`), and closing this many numbers took 1.3 ms on Linux.
+/// Bound of the descriptor numbers that a child closes before its program starts. A server's are lower. Chosen: macOS
+/// lets a process open 10,240 by default (`OPEN_MAX`), and closing this many numbers took 1.3 ms on Linux.
 #[cfg(not(target_os = "freebsd"))]
 const DESCRIPTORS_MAX: c_int = 10_240;
 
@@ -210,7 +210,7 @@ fn default_signals(_: &Forked) {
     signals::unblock_all();
 }
 
-/// Writes a text whose lines break between words to fit the terminal's width.
+/// Writes a text with line breaks between words, so that it fits the terminal's width.
 fn write_words(text: &[u8]) {
     let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout());
     let columns = size.map_or(0, |size| usize::from(size.ws_col));

@@ -62,7 +62,7 @@ mod system {
     }
 }
 
-/// An alarm without a timer of its own, because the timeout of the system call ends the wait.
+/// An alarm without a timer, because the timeout of the system call ends the wait.
 #[cfg(any(rove_portable, not(any(target_os = "linux", target_os = "android"))))]
 mod system {
     use std::io;

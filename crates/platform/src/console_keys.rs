@@ -139,7 +139,7 @@ fn sequence(key: &Key) -> Option<Vec<u8>> {
         (0x72, 'R'),
         (0x73, 'S'),
     ];
-    /// The first function key, whose sequence has another introducer while no modifier is held.
+    /// The first function key. The sequences of F1 to F4 begin with `ESC O` while no modifier is held.
     const F1: u16 = 0x70;
     /// The keys whose sequences end in a tilde, with the number before the tilde.
     const NUMBERS: [(u16, u8); 12] = [

@@ -13,7 +13,7 @@ const WAIT_MICROS_MAX: i64 = 86_400_000_000;
 
 /// Waits by select if poll has refused a descriptor (`POLLNVAL`) and so returned at once. `found` holds the events of
 /// poll. The events of select replace them, unless a descriptor is closed or its number is too high for select. The end
-/// of a stream counts as readable. It is missed if the caller waits only for room to write.
+/// of a stream counts as readable, so a caller that waits only for room to write misses it.
 ///
 /// This function allocates nothing, so that a signal handler may call it.
 pub(crate) fn wait_if_refused(

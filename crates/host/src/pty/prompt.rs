@@ -2,11 +2,11 @@
 //!
 //! The foreground process group and the terminal's modes are not enough evidence. A prompt shares both with `read -es`
 //! of bash and `read -s` of fish. But a shell waits at its prompt with the same stack pointer every time, and a command
-//! that reads a key with another. This module learns that pointer once for each start of a shell. The pointer of the
-//! first wait counts if the shell waits with it again after a job had the terminal. Start-up files of bash cannot cause
-//! such a second wait, because bash gives the terminal to no job before it has read them. Other programs run no jobs,
-//! so a program's first wait counts as its prompt. If the prompt ends in no sign such as `$`, the client believes this
-//! module only after the user entered a line at this prompt. Field 3 in docs/wire.md lists this module's errors.
+//! that reads a key waits with another. This module learns that pointer once for each start of a shell. The first
+//! wait's pointer counts if the shell waits with it again after a job had the terminal. Start-up files of bash cannot
+//! cause such a second wait, because bash gives the terminal to no job before it has read them. Other programs run no
+//! jobs, so a program's first wait counts as its prompt. If the prompt ends in no sign such as `$`, the client believes
+//! this module only after the user entered a line at this prompt. Field 3 in docs/wire.md lists this module's errors.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -26,8 +26,8 @@ struct Editor {
     /// no evidence, because a program can change it.
     name: &'static str,
     is_shell: bool,
-    /// Whether the program may wait for a key in read(2), and not only in poll or select. If this is false, a shell in
-    /// read(2) waits for a pipe, while the terminal may have the modes of the prompt.
+    /// Whether the program may wait for a key in read(2), and not only in poll or select. If this is false, a program
+    /// in read(2) waits for a pipe. It is not at its prompt, even if the terminal has the prompt's modes.
     reads: bool,
     /// Whether commands always wait with a deeper stack than the prompt does. In bash and Python they do not, because
     /// the parser itself reads the line at the prompt, deep in the stack.
@@ -133,7 +133,7 @@ impl Wait {
         let text = |name: &str| fs::read(directory.join(name)).ok();
         let exe = fs::read_link(directory.join("exe")).ok()?;
         let editor = Editor::of(exe.file_name()?.as_bytes(), shell.is_none())?;
-        // With arguments, Python runs a script, whose questions may all have the same stack pointer, as prompts have.
+        // With arguments, Python runs a script, which may ask all its questions with one stack pointer, like prompts.
         let is_bare =
             || text("cmdline").is_some_and(|it| it.iter().filter(|b| **b == 0).count() == 1);
         if !editor.is_shell && !editor.nests && !is_bare() {
