@@ -53,7 +53,7 @@ pub enum Permitted {
     /// SOCKS clients may name all destinations, except addresses of the client's computer itself.
     #[default]
     Any,
-    /// SOCKS clients may name only these hosts and ports. `None` stands for any host, or any port.
+    /// SOCKS clients may name only these hosts and ports. `None` means any host, or any port.
     Only(Vec<(Option<String>, Option<u16>)>),
 }
 
@@ -127,7 +127,7 @@ impl Forwards {
     }
 
     /// Removes the dynamic forwards that repeat local forwards to Unix sockets, because OpenSSH 9.2 prints these in
-    /// both forms. It also removes them if a `localforward` line of `answer` could not be parsed.
+    /// both forms. A local forward counts even if its line in `answer` could not be parsed.
     pub(crate) fn drop_repeated(&mut self, answer: &str) {
         let lines = answer.lines().filter_map(|line| line.strip_prefix("localforward "));
         let listeners = lines.flat_map(|line| line.match_indices(' ').map(|(at, _)| &line[..at]));
@@ -146,7 +146,7 @@ impl RemoteForward {
 }
 
 impl Permitted {
-    /// Parses the value of ssh's `PermitRemoteOpen` or sshd's `PermitOpen`: `host:port`, where `*` stands for any.
+    /// Parses the value of ssh's `PermitRemoteOpen` or sshd's `PermitOpen`: `host:port`, where `*` means any.
     pub fn parse(value: &str) -> Self {
         let place = |word: &str| {
             let (host, port) = word.rsplit_once(':')?;

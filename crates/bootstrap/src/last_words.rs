@@ -171,8 +171,8 @@ impl LastWords {
         shown
     }
 
-    /// Ends the filter after ssh. Returns the reason if ssh has failed and the reason is known. Also returns the held
-    /// bytes for the user, which are empty if the reason replaces them.
+    /// Ends the filter, after ssh has ended. Returns the reason if ssh has failed and the reason is known. Also returns
+    /// the held bytes for the user, which are empty if the reason replaces them.
     pub fn conclude(&mut self, has_failed: bool) -> (Option<Refusal>, Vec<u8>) {
         let mut text = Vec::new();
         self.release(&mut text);
@@ -279,7 +279,7 @@ fn refusal(host: &str, lines: &[String]) -> Option<Refusal> {
         let hung_up = lines.iter().filter_map(|line| {
             HUNG_UP.into_iter().find_map(|beginning| line.strip_prefix(beginning))
         });
-        // If a jump host's connection breaks, ssh reports this break, and that of the next host without an address.
+        // A jump host's broken connection causes two reports of ssh. The report about the next host has no address.
         let (unnamed, named): (Vec<_>, Vec<_>) =
             hung_up.partition(|address| address.starts_with(NO_ADDRESS));
         let Some(address) = named.first() else {

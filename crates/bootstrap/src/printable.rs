@@ -172,7 +172,7 @@ mod tests {
             (b"\xc2\x1b[1mx", "\u{fffd}x"),
             (b"\xc2\xc2\x9bx", "\u{fffd}x"),
             (b"\xe2\x82\nx", "\u{fffd}\nx"),
-            // Overlong encodings, which a careless terminal would decode to U+009B.
+            // These are overlong encodings, which a careless terminal would decode to U+009B.
             (b"\xc0\x9b", "\u{fffd}\u{fffd}"),
             (b"\xe0\x82\x9b", "\u{fffd}\u{fffd}"),
             (b"\xf0\x80\x82\x9bx", "\u{fffd}\u{fffd}\u{fffd}x"),

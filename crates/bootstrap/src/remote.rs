@@ -226,7 +226,7 @@ pub fn tunnel(
 ///
 /// The output may hold a session's title, which any program of the session sets. Most shells' `echo` would turn a `\n`
 /// in the title into a line end, and the next line could announce a false server. So the text uses `printf`, or `print`
-/// of a shell without its own `printf`. A program's arguments, which all users see, must not hold the key.
+/// if `printf` is not built in. All users see a program's arguments, and these would hold the key.
 fn carrying(server: &str, rove: &str) -> String {
     format!(
         "o=$({server} \"$@\" </dev/null 2>&1); s=$?; \

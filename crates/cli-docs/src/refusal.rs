@@ -15,7 +15,7 @@ pub fn unknown_option(option: &str, near: Option<&str>) -> String {
     }
 }
 
-/// Returns the existing option that is similar to the unknown `option`. Both have their dashes. `None` if no option is
+/// Returns the existing option that is similar to the unknown `option`. Both begin with dashes. `None` if no option is
 /// similar. For `-x` it is `-X`. For a long option, an option without a long form counts if its clap id is similar.
 pub fn near_option(command: &Command, option: &str) -> Option<String> {
     let mut command = command.clone();

@@ -69,7 +69,7 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Starts a relay in a thread of its own.
+    /// Starts a relay in a new thread.
     ///
     /// # Errors
     ///

@@ -25,7 +25,7 @@ const MESSAGES_PER_CALL: usize = 4;
 const PATH_ERRORS_MAX: usize = 64;
 
 thread_local! {
-    /// The memory into which the system writes messages. It occupies only the pages that messages have reached.
+    /// The memory into which the system writes messages. Pages that no message has reached use no memory.
     static PAYLOADS: RefCell<Vec<u8>> = RefCell::new(vec![0; MESSAGES_PER_CALL * MESSAGE_BYTES]);
 }
 
@@ -100,7 +100,7 @@ const fn ecn(class: u8) -> Ecn {
 ///
 /// # Errors
 ///
-/// Returns the system call's error; `WouldBlock` if no datagram waits. An error after a message is returned later.
+/// Returns the system call's error; `WouldBlock` if no datagram waits. An error after a message comes at the next call.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 pub(crate) fn receive(
     socket: &UdpSocket,
@@ -199,7 +199,7 @@ pub(crate) fn send_slices(
     Ok(())
 }
 
-/// Asks the system to report ICMP errors about datagrams of an unconnected socket, by the next send or receive.
+/// Asks the system to report ICMP errors about datagrams of an unconnected socket, as the error of a later call.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 pub(crate) fn report_path_errors(socket: &UdpSocket, ipv6: bool) -> io::Result<()> {
     use nix::sys::socket::{setsockopt, sockopt};

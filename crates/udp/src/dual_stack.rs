@@ -54,7 +54,7 @@ impl DualStackSockets {
         sockets.newest().local_addr().ok().map(|address| address.port())
     }
 
-    /// Opens a new port in each address family, also where another family has failed.
+    /// Opens a new port in each address family, even if it fails in another family.
     ///
     /// # Errors
     ///

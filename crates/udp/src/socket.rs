@@ -21,7 +21,7 @@ const CLIENT_PORTS_MAX: usize = 10;
 const TYPE_OF_SERVICE: u8 = 0x02;
 /// Size of a socket's receive buffer, in bytes. The system also counts its own memory for each datagram: some 770 bytes
 /// for a small datagram and 2300 for a full one. The default size, 208 KiB, is full after 2.7 ms of a flood of 100 000
-/// datagrams a second. Then the peer's datagrams are lost with the rest. No process is sure to run within 2.7 ms.
+/// datagrams a second. Then the peer's datagrams are lost with those of the flood. No process is sure to run in 2.7 ms.
 /// Chosen: 50 ms of such a flood, docs/bench.md, "Attacks".
 const RECEIVE_BUFFER_BYTES_MAX: usize = 4 * 1024 * 1024;
 

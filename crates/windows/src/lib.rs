@@ -3,7 +3,7 @@
 //! # Modules
 //!
 //! - `cli` reads the command line, and `messages` prints sentences.
-//! - `host` starts a session by an ssh that runs beside this program (`ssh`).
+//! - `host` starts a session by an ssh process, which `ssh` runs.
 //! - `client` prepares a session and prints how it ended (`ending`). `pump` loops over keys, datagrams and frames.
 //!
 //! On other systems only `ending` and `ssh` are compiled, for their tests.

@@ -121,7 +121,7 @@ impl Standby {
 
 /// Returns words to put in front of an ssh command. They run it, unless ssh might offer the key of a security token.
 /// They search the agent with the socket `agent` (empty for no agent), and `key_files`. A file's name with `%` or `$`
-/// counts as a token's key. Only ssh knows the real name.
+/// counts as a token's key, because only ssh knows the real name.
 pub fn touch_guard(agent: &Path, key_files: &[String]) -> Vec<String> {
     let text = |file: &String| match file.contains(['%', '$']) {
         true => UNKNOWN_KEY.to_owned(),
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_silent_network_and_a_dead_shared_connection_need_no_user() {
-        // (whether ssh shares a connection, the ends of its logins, and whether each login made its own connection)
+        // A row has whether ssh shares a connection, the ends of its logins, and whether each made its own connection.
         let (silent, refused) = (End::Unanswered, End::Refused);
         for (shares, ends, own) in [
             (false, &[silent, silent, silent][..], &[false, false, false][..]),
