@@ -30,7 +30,7 @@ struct RenderOptions {
     draws_joiner: bool,
     /// Whether the characters of Unicode 9 and later are narrow.
     is_old: bool,
-    /// How many columns a character takes that the crate's tables lack. A terminal may draw no such character (0).
+    /// How many columns a character occupies that the crate's tables lack. 0 if the terminal does not draw it.
     newer: usize,
     /// Whether half of a flag is wide.
     has_wide_flags: bool,

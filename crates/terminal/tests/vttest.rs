@@ -2,7 +2,7 @@
 //!
 //! vttest was recorded on a pty of 80x24, where this emulator answered it. The text and the cursor of each page were
 //! compared with those of xterm 379 for the same bytes. The pages that differ are in docs/terminal.md, with the
-//! reasons. Pages of 132 columns are shown in a window of that width, which their user would have to make.
+//! reasons. Pages of 132 columns are shown in a window of that width, which a user would have to choose.
 
 use rove_terminal::display::{self, Vocabulary};
 use rove_terminal::{Screen, Size, Terminal};

@@ -33,8 +33,8 @@ fn describe(decoration: &Decoration) -> String {
     [link, color].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-/// Runs a table on a screen of 20x4. Each case is the input with `<` and `>` for the start and end of a link, the rows
-/// of text, and the decorations of the first row.
+/// Runs a table on a screen of 20x4. Each case is the input, the rows of text, and the decorations of the first row. In
+/// the input, `<` and `>` are the start and end of a link.
 fn check_links(cases: &[(&str, &[&str], &[&str])]) {
     for (input, text, expected) in cases {
         let terminal = host(20, 4, input.replace('<', OPEN).replace('>', CLOSE));
@@ -180,7 +180,7 @@ fn underlines_have_colors_where_there_are_underlines() {
 
 #[test]
 fn links_of_every_cell_stay_within_bounds() {
-    // Each cell has a link of its own, up to the row's limit. No text is lost.
+    // Each cell has a different link, up to the row's limit. No text is lost.
     let text: String =
         (0..40 * 2).map(|n| format!("\x1b]8;;http://{n:04}/{}\x07x", "y".repeat(2000))).collect();
     let terminal = host(40, 2, text);

@@ -165,8 +165,8 @@ fn colours_of_every_space_are_told_as_the_screen_shows_them() {
     }
 }
 
-/// Bold, underlined, blinking, reversed and slanted text has a colour that programs can only ask for (OSC 5, and the
-/// entries after the end of the palette). The answers are those of xterm 379 with colours for all of them.
+/// Bold, underlined, blinking, reversed and slanted text has a colour that programs can only ask for. They do so by OSC
+/// 5, or by the entries after the end of the palette. The answers are those of xterm 379 with colours for all of them.
 #[test]
 fn colours_of_renditions_are_told_as_they_were_set() {
     let digits = [

@@ -30,7 +30,7 @@ pub(super) struct Rig {
     sent: u64,
     arrived: u64,
     acknowledged: u64,
-    /// The user's view, and the newest screen under it.
+    /// The frame that the user sees, and the newest screen of the host that has arrived (`screen`).
     pub(super) frame: Screen,
     screen: Screen,
     /// How often the user saw text left of the cursor that the host's screen neither had nor later got.
@@ -95,7 +95,7 @@ impl Rig {
         rig
     }
 
-    /// Types keys, each in a message of its own, and draws a frame with their predicted effects.
+    /// Types keys, each in a separate message, and draws a frame with their predicted effects.
     pub(super) fn type_keys(&mut self, keys: &str) {
         let mut bytes = keys.as_bytes();
         while !bytes.is_empty() {
