@@ -10,9 +10,9 @@ use crate::reason::Explanation;
 /// A prediction engine, which predicts the effect of the user's keys on the screen.
 ///
 /// The caller passes keys to [`Engine::handle_keys`] and the network's progress to [`Engine::handle_network`] as they
-/// arrive. It lets [`Engine::frame`] make each frame from the newest screen. An engine may ignore all other inputs.
+/// arrive. For each frame, it passes the newest screen to [`Engine::frame`]. All other inputs are optional.
 pub trait Engine {
-    /// Handles keys from one read, which the caller is about to send. `sent` is the newest input that was sent earlier.
+    /// Handles keys from one read, which the caller sends next. `sent` is the newest input sent before these keys.
     fn handle_keys(&mut self, now: Instant, sent: InputNum, keys: &[u8]);
 
     /// Handles the network's progress: which input the host has, which it has answered, and the round-trip time.
@@ -24,26 +24,26 @@ pub trait Engine {
     /// Compares the predictions with `screen`, the host's newest. Returns `screen` with the visible predictions.
     fn frame(&mut self, now: Instant, screen: &Screen) -> Screen;
 
-    /// Returns whether any prediction exists, visible or not. If so, another frame of the same screen may differ.
+    /// Returns whether any prediction exists, visible or not. If so, a later frame of the same screen may differ.
     fn is_active(&self) -> bool;
 
     /// Returns when to call [`Engine::frame`] even if no input arrives. `None`: only input requires a frame.
     fn poll_timeout(&self) -> Option<Instant>;
 
-    /// Handles keys of another client of the session. After them the engine knows neither which program reads the keys
-    /// nor which client's key an echo shows. So all predictions and permissions end. For a while it shows no key before
-    /// its echo, and accepts no echo as proof.
+    /// Handles keys that another client of the session has typed. After such keys the engine knows neither which
+    /// program reads the keys nor which client's key an echo shows. So all predictions and permissions end. For a while
+    /// the engine shows no key before its echo, and accepts no echo as proof.
     fn handle_others_keys(&mut self, _now: Instant) {
         self.reset();
     }
 
-    /// Returns whether the engine uses [`Engine::handle_tty`]. Such an engine still waits for a key's echo after the
-    /// echo ack, so the server may send that ack earlier.
+    /// Returns whether the engine uses [`Engine::handle_tty`]. Such an engine also waits for a key's echo after the
+    /// key's echo ack. So the server may send that ack earlier.
     fn uses_tty(&self) -> bool {
         false
     }
 
-    /// Handles the modes of the host's pseudo-terminal as of the newest screen, or `None` if the server reports none.
+    /// Handles the modes that the host's pseudo-terminal had at the newest screen. `None`: the server reports none.
     fn handle_tty(&mut self, _tty: Option<Tty>) {}
 
     /// Returns whether the engine uses [`Engine::handle_prompt_memory`].
@@ -59,13 +59,14 @@ pub trait Engine {
         None
     }
 
-    /// Returns whether no pending key may be part of a secret. The rules are those by which keys are shown before their
+    /// Returns whether certainly no pending key is part of a secret. The rules are those for keys shown before their
     /// echo. An engine without such rules treats every key as a secret.
     fn has_no_secret(&self) -> bool {
         false
     }
 
-    /// Returns why the newest key is shown or not, for developers. `None` if no key is pending or no reason is known.
+    /// Returns why the newest key is shown or hidden, for developers. `None` if no key is pending or no reason is
+    /// known.
     fn explain(&self, _now: Instant) -> Option<Explanation> {
         None
     }

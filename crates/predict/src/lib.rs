@@ -13,8 +13,8 @@
 //! - `scene` reads a screen around the cursor: its `row`s, `text` and `pane`, the place of the `input`, and the
 //!   `fingerprint` of the prompt. `title`, `editor` and `mode_line` recognise programs. `secret` has the words in
 //!   prompts that ask for secrets. `rendition` predicts colours.
-//! - `secrecy` alone decides whether a typed character may be shown before its echo. Its evidence is an echo of the
-//!   `line`, an editor's mode line (`insertion`), or a server's `statement`.
+//! - `secrecy` alone decides whether a typed character may be shown before its echo. Its evidence is an echo in the
+//!   input `line`, an editor's mode line (`insertion`), or a server's `statement`.
 //! - `prompt_memory` holds the prompts of earlier sessions.
 //! - `policy` decides whether predictions are shown at all. `overlay` draws them over a screen.
 //! - `reason` explains why a key is shown or not. `mechanism` names the parts that an experiment can switch off.
@@ -27,10 +27,11 @@
 //! # The replay engine
 //!
 //! - `log` holds the keys whose effect no screen has shown, and `base` the screen on which they are simulated.
-//!   `pending_keys` joins both.
-//! - `simulate` simulates a key on the `input_text`. This text is at the right `edge` of a row, drawn by the program
-//!   (`program_text`), or the `window_text` of a full-screen program. It draws on a `canvas`, in a `field`, with a
-//!   `layout` of rows. `motion`, `history_cursor` and `class` describe the effects of keys.
+//!   `pending_keys` joins the two.
+//! - `simulate` simulates a key. The key changes the `input_text`, which may continue over the right `edge` of a row.
+//!   Or it moves over the `window_text` of a full-screen program. `program_text` has texts that the program itself
+//!   inserts. The simulation draws on a `canvas`, in a `field` with a `layout` of rows. `motion`, `history_cursor` and
+//!   `class` describe the effects of keys.
 //! - `timeline` simulates all pending keys in order. `match_result` determines how many of them a screen shows.
 //! - `judge` decides which keys a screen confirms or refutes, without changing any state. `learn` then updates the
 //!   models. `entered_lines` records the lines that the user enters and recalls.

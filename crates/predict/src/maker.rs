@@ -8,7 +8,7 @@ use crate::network::Network;
 use crate::policy::{Prediction, Preference};
 use crate::replay::Replay;
 
-/// Creates the engine for these settings. The engine starts with a blank screen of this size.
+/// Creates the engine that the settings `prediction` select. The engine starts with a blank screen of this size.
 pub fn engine(prediction: Prediction, size: Size) -> Box<dyn Engine> {
     match (prediction.preference, prediction.engine) {
         (Preference::Never, _) => Box::new(Off),

@@ -1,8 +1,8 @@
 //! The mechanisms of the replay engine. An experiment can switch each of them off to measure its benefit.
 //!
 //! The engine checks for a mechanism where the mechanism learns or predicts. A mechanism that is switched off has no
-//! influence on a frame. Switching off never weakens [`crate::secrecy`]: an experiment can remove reasons to show a key
-//! before its echo, but not reasons to hide it.
+//! influence on a frame. Switching off never weakens [`crate::secrecy`]. An experiment can remove reasons to show a key
+//! before its echo. It cannot remove reasons to hide a key.
 
 /// A part of the replay engine that can be switched off by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,7 +14,7 @@ pub enum Mechanism {
     Statements,
     /// Characters are shown before their echo in an editor that displays its mode (`-- INSERT --`), after one echo.
     EditorModes,
-    /// Grey or differently coloured text after the cursor is a suggestion, which typed characters do not shift.
+    /// Grey or differently coloured text after the cursor is a suggestion. Typed characters do not shift it.
     Suggestions,
     /// The engine predicts Home, End, Delete and line editors' control keys that move over text or erase it.
     LineKeys,
@@ -38,8 +38,8 @@ pub enum Mechanism {
     LateEchoes,
     /// The engine waits longer for overdue echoes at prompts where earlier echoes were late.
     Lateness,
-    /// A screen may fit several numbers of answered keys. The engine rejects a number that would mean a much quicker
-    /// answer than for the last 16 keys.
+    /// A screen may be explained by different counts of answered keys. The engine rejects a count if it means a much
+    /// quicker answer than to each of the last 16 keys.
     Latency,
     /// Text that the user typed ahead, and that follows a new prompt, is treated as the input at that prompt.
     TypeAhead,

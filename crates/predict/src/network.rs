@@ -12,8 +12,8 @@ pub struct Network {
     pub arrived: InputNum,
     /// The interval between frames: half of SRTT, within bounds.
     pub send_interval: Duration,
-    /// The smoothed round-trip time (SRTT). `None` before the first measurement. The send interval cannot replace it,
-    /// because the interval's lower bound is the same for every SRTT below 40 ms.
+    /// The smoothed round-trip time (SRTT). `None` before the first measurement. The send interval cannot replace SRTT:
+    /// the interval is 20 ms, its lower bound, for every SRTT below 40 ms.
     pub srtt: Option<Duration>,
 }
 

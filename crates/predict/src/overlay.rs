@@ -11,14 +11,14 @@ pub struct Content {
     pub glyph: Glyph,
 }
 
-/// Draws a prediction over a cell, underlined if `underlines` is true. After it, the caller must repair wide characters
-/// that were half overwritten ([`Screen::mend_row`]).
+/// Draws a prediction over a cell, underlined if `underlines` is true. The caller must then repair wide characters of
+/// which one half was overwritten ([`Screen::mend_row`]).
 pub fn lay(frame: &mut Screen, at: Position, content: &Content, underlines: bool) {
     let Some(shown) = frame.glyph(at) else { return };
     let is_blank = content.glyph.is_blank() && shown.is_blank();
     let underlines = underlines && !is_blank;
     if content.is_unknown {
-        // The character in the last column is as likely to leave the screen as to stay, so it is not underlined.
+        // An unknown character in the last column may as well leave the screen as stay. So it is not underlined.
         if underlines && at.column + 1 != frame.size().columns() {
             frame.put(at, &underlined(shown));
         }

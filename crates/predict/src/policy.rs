@@ -96,7 +96,7 @@ pub struct Policy {
     underlines: bool,
     /// How many more quick confirmations are needed to end the glitch. 0 without a glitch.
     glitch: u32,
-    /// When a quick confirmation last counted. `None` before the first.
+    /// When a quick confirmation was last counted. `None` before the first.
     counted_at: Option<Instant>,
 }
 
@@ -119,7 +119,8 @@ impl Policy {
         }
     }
 
-    /// Updates whether the path counts as slow, as it does while SRTT is unknown. `is_active`: a prediction is pending.
+    /// Updates whether the path counts as slow, by `srtt`: an unknown SRTT counts as slow. Updates whether predictions
+    /// are underlined, by the send `interval`. While a prediction is pending (`is_active`), a slow path stays slow.
     pub fn handle_srtt(&mut self, srtt: Option<Duration>, interval: Duration, is_active: bool) {
         if srtt.is_none_or(|srtt| srtt > SHOWN_ABOVE_SRTT) {
             self.is_slow = true;

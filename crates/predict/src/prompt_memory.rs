@@ -1,8 +1,8 @@
-//! The prompts of one host that earlier sessions have learned or refused, as salted hashes of their names. The name of
-//! a prompt is a hash in [`crate::secrecy::Prompt`].
+//! The prompts of one host that earlier sessions have learned or refused, as salted hashes of their names. A prompt's
+//! name is one of the hashes in [`crate::secrecy::Prompt`].
 //!
 //! A session receives a memory before its first key and updates it as it learns. The caller stores the memory between
-//! sessions, and draws the salt. [`crate::secrecy`] decides which keys a known prompt permits to show.
+//! sessions, and draws the salt. [`crate::secrecy`] decides which keys may be shown at a known prompt.
 
 use core::hash::Hasher;
 use std::hash::DefaultHasher;
@@ -42,15 +42,15 @@ pub struct PromptMemory {
 }
 
 impl PromptMemory {
-    /// Most known prompts of a host, at which lines were echoed. Another prompt replaces the one that was kept longest
-    /// ago. Chosen: a session has a handful, and few users change their prompt.
+    /// Most known prompts of a host, at which lines were echoed. A further prompt replaces the least recently used one.
+    /// Chosen: a session has a handful, and few users change their prompt.
     pub const KNOWN_MAX: usize = 64;
 
     /// Most names of a host's refused prompts. With more, all prompts are refused. Chosen: 32 programs that have asked
     /// for a secret, each with two names for its prompt.
     pub const REFUSED_MAX: usize = 64;
 
-    /// Creates a memory from the contents of an earlier one. `known` has the least recently kept prompt first.
+    /// Creates a memory from the contents of an earlier one. `known` has the least recently used prompt first.
     pub fn new(salt: [u8; 16], known: Vec<PromptHash>, refused: Vec<PromptHash>) -> Self {
         let mut memory = Self { salt, known: Vec::new(), kept: 0, refused: Vec::new() };
         memory.absorb(&known, &refused);
@@ -180,7 +180,8 @@ mod tests {
 
     #[test]
     fn a_hash_stays_what_it_was() {
-        // A hash that changes finds no prompt in stored memories. It also needs a new format number in `prompt_store`.
+        // A changed hash function finds no prompt of stored memories. It also needs a new format number in
+        // `prompt_store`.
         assert_eq!(empty().hash(0x0123_4567_89ab_cdef), PromptHash(17_141_355_292_391_882_961));
     }
 

@@ -18,7 +18,7 @@ pub struct Explanation {
 /// The rule that hides a key. All later keys are then hidden too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// The newest screen may already show the key's effect, and it must not be drawn twice.
+    /// The newest screen may already show the key's effect, which must not be drawn twice.
     Doubtful,
     /// The pending keys do not explain the newest screen.
     UnexplainedScreen,
@@ -37,7 +37,7 @@ pub enum Stop {
 pub enum Reason {
     /// The simulated effect of the key, assuming that all earlier keys have their predicted effects.
     Simulation {
-        /// How many keys before the newest the first pending key of unknown effect was typed. `None` without one.
+        /// How many keys the user typed after the first pending key of unknown effect. `None` without such a key.
         behind: Option<usize>,
         /// The key's effect.
         effect: Effect,

@@ -1,9 +1,10 @@
 //! The replay engine keeps the keys whose effect the host has not shown, and simulates them on each new screen.
 //!
 //! A screen shows how many keys the host has processed. The longest run of keys whose simulation agrees with the screen
-//! is *confirmed*, even before the echo ack of these keys. The keys after that run are simulated on the newest screen,
-//! so that predictions move with text that scrolls. A key of unknown effect (Enter, Tab, a command) is a *barrier*. The
-//! effects of later keys are not shown until a screen shows the effect of the barrier.
+//! is *confirmed*. This holds even before the echo ack of these keys (the server's statement that programs had time to
+//! answer). The keys after that run are simulated on the newest screen, so that predictions move with text that
+//! scrolls. A key of unknown effect (Enter, Tab, a command) is a *barrier*. The effects of later keys are not shown
+//! until a screen shows the effect of the barrier.
 //!
 //! A prediction is shown if similar predictions were right often enough at this kind of prompt ([`context`]). A
 //! character also needs a permission of [`crate::secrecy`].
@@ -69,12 +70,12 @@ use crate::policy::Prediction;
 use crate::prompt_memory::PromptMemory;
 use crate::reason::Explanation;
 
-/// How long the user's own keys have an unknown effect after keys of another client. Chosen: more than the 1.5 s in
-/// which an echo counts for a key. So no echo of the other client's keys counts for the user's.
+/// How long after a key of another client the user's own keys have an unknown effect. Chosen: longer than the 1.5 s
+/// within which an echo is attributed to a key. So no echo of the other client's keys is attributed to the user's.
 const OTHERS_KEYS_HOLD: Duration = Duration::from_secs(2);
 
-/// Smallest number of characters in one read that makes them a paste, even without paste markers. A terminal may be
-/// unable to mark pastes. Chosen: twice the most characters in any read of typing in 100 recordings.
+/// Fewest characters in one read that are treated as a paste if the terminal has not marked them as one. Chosen: twice
+/// the most characters in any read of typing in 100 recordings.
 const PASTE_MIN: usize = 8;
 
 /// The engine that simulates the pending keys again on each new screen.
@@ -89,7 +90,6 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
-    /// Creates an engine without predictions, for a blank screen.
     pub(crate) fn new(prediction: Prediction, size: Size) -> Self {
         let (keystrokes, state) = (Keystrokes::default(), State::new(prediction, size));
         Self { keystrokes, state, unknown_until: None, due: None }

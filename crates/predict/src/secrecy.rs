@@ -6,16 +6,17 @@
 //! - if text was echoed in the current input line ([`Line`]); or
 //! - in an editor that has drawn a mode line of an insert mode (`-- INSERT --`), after an echo in that mode
 //!   ([`Insertion`]); or
-//! - at a prompt that ends like a shell's, after [`LINES_MIN`] lines were typed and echoed there in this session or an
-//!   earlier one, if a second fact shows that a line editor asks (see [`Spot::is_vouched`]); or
-//! - if the server states that the session's own shell, or a program of it, waits at its own prompt, after a line was
-//!   echoed under such a statement ([`Statement`]).
+//! - at a prompt that ends like a shell's, after [`LINES_MIN`] echoed lines there in this session or an earlier one. A
+//!   second fact must show that a line editor asks ([`Spot::is_vouched`]); or
+//! - if the server states that the session's own shell, or a program of it, waits at its own prompt. A line must have
+//!   been echoed under such a statement ([`Statement`]).
 //!
-//! If a line was answered by masking characters or by nothing, its prompt, and any that ends like it, is refused for
-//! the rest of the session. If prompts are remembered, later sessions refuse it too. After a key of unknown effect that
-//! has changed nothing, no prompt permits characters until something is echoed. Another program may read the keys and
-//! leave the prompt on the screen. Words that ask for secrets can only remove a permission. An echo mode of the host's
-//! kernel is no permission. A program may turn echo off after its question, and the server's report of that takes time.
+//! A line may be answered by masking characters or by nothing. Its prompt, and any that ends like it, is then refused
+//! for the rest of the session. If prompts are remembered, later sessions refuse it too. After a key of unknown effect
+//! that has changed nothing, no prompt permits characters until something is echoed. Another program may read the keys
+//! and leave the prompt on the screen. Words that ask for secrets can only remove a permission. An echo mode of the
+//! host's kernel is no permission. A program may turn echo off after its question, and the server's report of that
+//! takes time.
 
 mod insertion;
 mod line;
@@ -31,8 +32,8 @@ use crate::mechanism::Mechanism;
 use crate::prompt_memory::PromptMemory;
 use crate::scene::{self, Pane};
 
-/// Number of lines that must have been typed and echoed at a shell's prompt before the first characters of the next
-/// line are shown. Chosen: two lines may come from a script that imitates the prompt.
+/// Number of lines that must be typed and echoed at a shell's prompt. Only then are the next line's first characters
+/// shown. Chosen: two lines may come from a script that imitates the prompt.
 const LINES_MIN: u16 = 3;
 
 /// Most prompts for which echoed lines are counted, the last used. Chosen: a session has a handful.
@@ -148,7 +149,6 @@ impl Secrecy {
         self.prompts = Some(memory);
     }
 
-    /// Returns the prompts of earlier sessions and of this one.
     pub(crate) const fn memory(&self) -> Option<&PromptMemory> {
         self.prompts.as_ref()
     }
@@ -222,8 +222,8 @@ impl Secrecy {
         self.visit(prompt);
     }
 
-    /// Records an event after which another program may read. Such events are a key (no character) that changed nothing
-    /// around the cursor, keys of another client, and a new size of the window.
+    /// Records an event after which another program may read. Such an event is a key (no character) that changed
+    /// nothing around the cursor. So are keys of another client and a new size of the window.
     pub(crate) fn note_nothing(&mut self) {
         self.doubt = Some(Line::default());
         self.insertion.close();

@@ -110,7 +110,7 @@ pub(super) fn mode_named(name: &str) -> Option<EditorMode> {
     MODE_NAMES.iter().find(|(_, names)| names.contains(&name)).map(|(mode, _)| *mode)
 }
 
-/// Returns the first column right of the line numbers at the pane's left edge, or that edge without line numbers.
+/// Returns the first column right of the line numbers at the pane's left edge, or that edge if there are none.
 ///
 /// Line numbers end in the same column on at least three rows around the cursor. The cursor is right of them. They also
 /// count up or down, or have other colours than the text after them.

@@ -23,8 +23,8 @@ const SHELL_SIGNS: [&str; 9] = ["$", "#", "%", ">>>", "❯", "➜", "λ", "»", 
 
 /// Returns the fingerprint of the prompt in `columns` of a row, without final blanks. `None` if the columns are blank.
 ///
-/// The fingerprint includes text and colours. All runs of digits count as equal, and so does the longest word that
-/// looks like a path, whatever the path is. So prompts that show the time, a counter or a directory keep their
+/// The fingerprint includes text and colours. All runs of digits count as equal. All paths count as equal too. The path
+/// is the longest word that looks like one. So prompts that show the time, a counter or a directory keep their
 /// fingerprint. A directory's name alone counts as a path only right after user and host: `[ann@host src]$`.
 pub(crate) fn fingerprint(screen: &Screen, row: u16, columns: Range<u16>) -> Option<Fingerprint> {
     let row = cells(screen, row);

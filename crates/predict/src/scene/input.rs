@@ -119,7 +119,7 @@ fn underscores_end(row: &[Cell], start: usize, edge: usize) -> Option<usize> {
     (len >= GAP_COLUMNS_MIN && start + len < edge).then_some(start + len)
 }
 
-/// Returns the first column within `start..end` that has text after a gap. `None` if there is no gap.
+/// Returns the first column within `start..end` that has text after two blanks or more. `None` without such a gap.
 fn behind_gap(row: &[Cell], start: usize, end: usize) -> Option<usize> {
     let mut blanks = 0;
     for column in start..end {

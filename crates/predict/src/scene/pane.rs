@@ -15,11 +15,9 @@ const LINE_COLUMNS_MIN: usize = 3;
 /// A rectangle of the screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pane {
-    /// The first column of the pane.
     pub(crate) left: u16,
     /// The column after the pane's last.
     pub(crate) right: u16,
-    /// The first row of the pane.
     pub(crate) top: u16,
     /// The row below the pane's last.
     pub(crate) bottom: u16,
@@ -57,8 +55,8 @@ pub(crate) fn pane(screen: &Screen, at: Position) -> Pane {
 
 /// Returns whether a character (`|` or box drawing) draws a line to the upper or the lower edge of its cell.
 pub(super) fn is_vertical(c: char) -> bool {
-    // This block has heavy, light, double and broken lines, corners and branches. The excluded characters have only
-    // lines to the left or right, or diagonals.
+    // This Unicode block has heavy, light, double and broken lines, corners and branches. The excluded characters have
+    // only lines to the left or right, or diagonals.
     c == '|' || matches!(c, '\u{2500}'..='\u{257f}') && !is_only_horizontal(c)
 }
 

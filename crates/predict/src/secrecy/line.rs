@@ -31,8 +31,8 @@ impl Line {
         self.is_spoilt
     }
 
-    /// Records that a character appeared where it was typed. It proves an echo if it is a letter or digit that no
-    /// program uses as a mask, or if it differs from the first. A mask is always the same character.
+    /// Records that a character appeared where it was typed. A letter or digit that no program uses as a mask proves an
+    /// echo. So does any character that differs from the first. A mask is always the same character.
     pub(crate) fn note_echo(&mut self, c: char) {
         if scene::is_mask(c) || c.is_whitespace() {
             return;
