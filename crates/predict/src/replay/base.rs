@@ -11,7 +11,7 @@ use crate::scene::text::{Text, is_changed};
 #[derive(Clone, Debug)]
 pub(super) struct Base {
     pub(super) screen: Screen,
-    /// The newest input whose effect the screen may show.
+    /// The newest input that had reached the host when the screen arrived. The screen may show its effect.
     pub(super) arrived: InputNum,
     /// The screen's echo ack: the newest input that programs had had time to answer.
     pub(super) acked: InputNum,
@@ -35,7 +35,6 @@ pub(super) struct Base {
 }
 
 impl Base {
-    /// Creates the base of a new session: a blank screen.
     pub(super) fn new(size: Size) -> Self {
         Self {
             screen: Screen::blank(size),
@@ -101,7 +100,7 @@ impl Base {
             (1..=row).filter(|up| self.field.prompt.stands_in(screen, row - up)).collect()
         };
         let (before, after) = (prompts_above(&self.screen), prompts_above(screen));
-        // If an older prompt has scrolled off the screen, the count stays, but the nearest prompt is nearer.
+        // If an older prompt has scrolled off the screen, the number of prompts stays, but the nearest is nearer.
         let is_nearer = || before.first().zip(after.first()).is_some_and(|(old, new)| new < old);
         self.screen.cursor().column != screen.cursor().column
             || after.len() > before.len()
@@ -112,12 +111,12 @@ impl Base {
     /// for keys whose effect may be hidden or on the base screen already. A second call for the same key returns false.
     pub(super) fn is_unmoved(&mut self, screen: &Screen) -> bool {
         let Some((key, input)) = self.command.take() else { return false };
-        // Enter may scroll all text and leave the cursor in place, which the base screen may show already.
+        // Enter may scroll all text and leave the cursor in place. The base screen may already have scrolled.
         let may_be_moved = || {
             let mut rows = 0..screen.size().rows();
             input <= self.arrived || rows.any(|row| is_changed(&self.screen, screen, row))
         };
-        // Ctrl-L clears the screen, which the base screen may show already.
+        // Ctrl-L clears the screen, but the base screen may already be cleared.
         let is_cleared = key == Key::ControlL && screen.cursor().row == self.field.bounds.pane.top;
         !(self.has_moved(screen)
             || is_cleared

@@ -3,12 +3,12 @@
 use crate::replay::layout::Layout;
 use crate::scene::Pane;
 
-/// The bounds of an input. Columns count on from the end of a row to the next row (see [`Layout`]).
+/// The bounds of an input. The count of columns continues from row to row (see [`Layout`]).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bounds {
     /// The column where the first key was typed. Text left of it is a prompt or other text.
     pub(super) start: u16,
-    /// The first column to which keys may move, or whose text they may change. `right` is the column after the last.
+    /// The first column that the cursor can reach, or whose text keys may change. `right` is the column after the last.
     pub(super) left: u16,
     pub(super) right: u16,
     /// The column after the last character of the input.

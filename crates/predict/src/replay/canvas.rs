@@ -1,4 +1,4 @@
-//! The predicted cells of the screen. Only rows with predictions are stored.
+//! The predicted cells over the base, the screen on which keys are simulated. Only rows with predictions are stored.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -317,7 +317,7 @@ impl PredictedRow {
     }
 }
 
-/// Returns the FNV-1a hash of integers. It serves for identities that need no secrecy.
+/// Returns the FNV-1a hash of integers. The hash identifies prompts and windows, but hides nothing.
 pub(super) fn mix(numbers: impl IntoIterator<Item = u64>) -> u64 {
     let step = |hash: u64, number: u64| (hash ^ number).wrapping_mul(0x0100_0000_01b3);
     numbers.into_iter().fold(0xcbf2_9ce4_8422_2325, step)

@@ -1,4 +1,4 @@
-//! Classes of keys that are learned together, and the effect of each class.
+//! Classes of keys, and the effect of each class. Predictions for keys of the same class are judged together.
 
 use rove_terminal::Key;
 
@@ -29,7 +29,7 @@ pub(super) enum Class {
     KillWord,
     KillWordLeft,
     KillWordRight,
-    /// The key of `WordLeft` where line editors disagree about its effect. Each `Disputed` class is learned separately.
+    /// The key of `WordLeft` at text for which line editors differ. Each `Disputed` class is learned separately.
     DisputedWordLeft,
     DisputedWordRight,
     DisputedKillLine,
@@ -130,7 +130,7 @@ impl Class {
         }
     }
 
-    /// Returns the mechanism of this class. `None` if the class cannot be switched off.
+    /// Returns the mechanism that predicts keys of this class. `None` if no experiment can switch it off.
     pub(super) const fn mechanism(self) -> Option<Mechanism> {
         match self {
             Self::Text | Self::Backspace | Self::ControlH | Self::Rise => None,
@@ -176,7 +176,7 @@ impl Class {
         })
     }
 
-    /// Returns this key's class where line editors differ in its effect, such as [`Self::DisputedWordLeft`].
+    /// Returns the class of this key at text for which line editors differ, such as [`Self::DisputedWordLeft`].
     pub(super) const fn disputed(self) -> Self {
         match self {
             Self::WordLeft => Self::DisputedWordLeft,
@@ -198,7 +198,6 @@ impl Class {
         !matches!(self.edit(Key::Other), Some(Edit::Move(_) | Edit::Recall { .. }))
     }
 
-    /// Returns whether keys of this class recall another line.
     pub(super) const fn is_recall(self) -> bool {
         matches!(self, Self::Recall | Self::ControlRecall)
     }
@@ -209,7 +208,7 @@ impl Class {
     }
 }
 
-/// Returns whether a key that has no visible effect may be the first of a command of two keys.
+/// Returns whether a key, if it has no visible effect, may begin a command of two keys.
 pub(super) const fn may_be_prefix(key: Key) -> bool {
     matches!(
         key,

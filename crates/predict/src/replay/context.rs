@@ -1,19 +1,20 @@
-//! How often predictions were right at each kind of prompt, which decides whether later ones are shown there.
+//! How often predictions were right at each kind of prompt. This decides whether later ones are shown there.
 
 use crate::replay::class::{CLASSES, Class};
 use crate::replay::evidence::Share;
 use crate::replay::id::{ContextKey, NAMES_MAX, PromptId};
 use crate::replay::memory::Memory;
 
-/// Number of keys of caution at a prompt after an error that the user saw. Characters then wait for two confirmed ones.
-/// Chosen: 50 keys give as many wrong predictions, and 0.4 percentage points fewer keys at once.
+/// Number of keys for which a prompt is treated with caution after the user saw a wrong prediction there. Characters
+/// are then shown only after two were confirmed. Chosen: with 50, as many predictions are wrong, and 0.4 percentage
+/// points fewer keys are shown at once.
 const CAUTION_KEYS: u32 = 10;
 
 /// How often predictions were right at one kind of prompt.
 #[derive(Clone, Debug)]
 pub(super) struct Context {
     scores: [Share; CLASSES],
-    /// How many more keys must be answered until the caution after a visible error ends.
+    /// How many more keys must be answered until the caution ends ([`CAUTION_KEYS`]).
     caution: u32,
 }
 
@@ -42,7 +43,7 @@ impl Contexts {
         self.find(key.weak)
     }
 
-    /// Records whether a prediction of this class was right.
+    /// Records whether the prediction for a key of this class was right.
     pub(super) fn learn(&mut self, key: ContextKey, class: Class, is_right: bool) {
         for name in key.names() {
             let score = &mut self.entry(name).scores[class.index()];

@@ -11,13 +11,13 @@ use crate::replay::simulate::Simulation;
 /// Most keys whose motions are inferred from a single screen. Chosen: two seconds of a key that is held down.
 const KEYS_MAX: usize = 64;
 
-/// The positions to which consecutive motion keys have moved the cursor.
+/// The path on which consecutive motion keys have moved the cursor.
 #[derive(Clone, Debug)]
 pub(super) struct CursorProbe {
     /// The keys that moved the cursor, each with its motion.
     motions: Vec<(Key, Motion)>,
     step: Step,
-    /// The column to which motions up and down return.
+    /// The column to which motions up and down return in a row that is long enough.
     pub(super) goal: Option<u16>,
     /// Whether the cursor was observed to stop on the last character of a line. `None` if that was not visible.
     stops_on_last: Option<bool>,
@@ -67,7 +67,7 @@ pub(super) fn find(
     if motions.is_empty() {
         return None;
     }
-    // Each habit is tried: the cursor stops on the last character of a line, after it, or as already known.
+    // Three habits are tried. The cursor stops as already known, after the last character of a line, or on it.
     let habits = [None, Some(false), Some(true)].into_iter();
     let tries = habits.flat_map(|stops_on_last| [(stops_on_last, true), (stops_on_last, false)]);
     let mut found: Option<(usize, CursorProbe)> = None;

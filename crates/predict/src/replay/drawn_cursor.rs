@@ -1,5 +1,5 @@
 //! Programs that hide the terminal's cursor and draw their own as a single cell in reverse video, like those built with
-//! Ink. The models use the drawn cursor's position. In a frame, the engine moves the drawn cursor.
+//! Ink. To the models, the drawn cursor is the cursor. In a frame, it is at the predicted position.
 
 use rove_terminal::{Attributes, Cell, Cursor, Position, Screen};
 

@@ -1,4 +1,5 @@
-//! How long the engine waits for an answer after a key's echo ack. Hosts may be slower than the server assumes.
+//! How long the engine waits for an answer after a key's echo ack. By this ack the server says that programs had time
+//! to answer the key. Hosts may be slower than the server assumes.
 
 use rove_units::Duration;
 
@@ -20,7 +21,7 @@ pub(super) struct EchoTimeout {
 }
 
 impl EchoTimeout {
-    /// Records that an answer came `late` after its key's echo ack. `late` is zero if the answer came earlier.
+    /// Records that an answer came `late` after its key's echo ack. `late` is zero if it came before the ack.
     pub(super) fn handle_answer(&mut self, late: Duration) {
         let late = late.min(MAX);
         self.measured = Some(match self.measured {

@@ -9,8 +9,8 @@ use crate::replay::history_cursor::HistoryCursor;
 use crate::replay::match_result::Barrier;
 use crate::replay::state::State;
 
-/// Returns the line that a key of unknown effect is about to enter. `None` if there is no such line, if it is already
-/// recorded, or if the engine remembers no lines of this program.
+/// Returns the line that a key of unknown effect is about to enter. `None` if there is no such line, or if it is
+/// already recorded. Also `None` if the engine remembers no lines of this program.
 pub(super) fn sheet(state: &State, barrier: &Barrier) -> Option<Sheet> {
     let name = state.editor()?;
     state.learned.history.sheet(&state.pending_keys(), barrier, name)
@@ -43,7 +43,7 @@ fn hides_lines(state: &State) -> bool {
     state.base.is_searching || state.echo_off.is_off()
 }
 
-/// Records that the `count` oldest keys were answered. Keys after the last recall may have changed the recalled line.
+/// Records that the `count` oldest keys were answered. Keys after the last recall (Up, Down) may have changed its line.
 pub(super) fn note_edits(state: &mut State, count: usize) {
     let classes = state.log.iter().take(count).map(|event| Class::of(event.key));
     let mut behind = classes.rev().take_while(|class| !class.is_recall());

@@ -4,8 +4,8 @@
 /// habit that fails now and then soon stops being shown.
 pub(super) const ERROR_FACTOR: u16 = 4;
 
-/// Like [`ERROR_FACTOR`], for errors that mislead no user. Chosen: with 4, rulers add 0.2 percentage points less to the
-/// instant keys of the reference recordings. Clocks and messages stand in the rows of rulers, and change too.
+/// Like [`ERROR_FACTOR`], for errors that mislead no user. Chosen: with 4, predicted line and column numbers add 0.2
+/// percentage points less to the keys that are shown at once. Clocks and messages in the same rows change too.
 const MILD_FACTOR: u16 = 2;
 
 /// Most right predictions in a row that a habit may need to be shown. Chosen: nobody repeats a motion so often.

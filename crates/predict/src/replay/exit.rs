@@ -65,8 +65,8 @@ impl Exits {
 
 impl Pair {
     /// Returns the pair that has ended the editor's insert mode, if the mode has ended. The pair is the first two
-    /// arrived characters that the screen does not show, provided that it shows all earlier text. If a held character
-    /// has disappeared (`is_gone`), the mode has ended too, although the editor may have begun it again.
+    /// arrived characters that the screen does not show. The screen must show all earlier text. If a held character has
+    /// disappeared (`is_gone`), the mode has ended too, although the editor may have begun it again.
     pub(super) fn find(pending: &PendingKeys<'_>, screen: &Screen, is_gone: bool) -> Option<Self> {
         let base = pending.base;
         let has_ended = is_gone || scene::editor_mode(screen, &base.field.bounds.pane).is_none();

@@ -85,7 +85,7 @@ impl Field {
             Some(row) => field.row = row,
             None => {
                 field = Self::begin(screen, kind, at, &pane, now);
-                // A key that was answered without its echo still counts if only the modes or the rows below change.
+                // After a mere change of the modes or rows below, a key answered without its echo still counts.
                 if field.prompt.is_shell && field.begins_where(before) {
                     field.line = before.line;
                     field.line.end();
@@ -273,7 +273,7 @@ impl Field {
             Kind::Full if self.bounds.is_last && self.has_name() => {
                 Some(Prompt { whole, end: whole, text, sort })
             }
-            // Text below may disappear and change the other hashes. So this prompt cannot become known, only refused.
+            // If the text below disappears, the other hashes change. So this prompt cannot become known, only refused.
             Kind::Full if self.prompt.is_shell => Some(Prompt { text, ..Prompt::default() }),
             _ => None,
         }

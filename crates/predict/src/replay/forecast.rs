@@ -26,7 +26,6 @@ pub(super) struct Forecast<'a> {
 }
 
 impl<'a> Forecast<'a> {
-    /// Simulates the pending keys up to the first key whose effect is not shown.
     pub(super) fn of(state: &'a State) -> Self {
         let trust = state.trust();
         let wrap = state.base.field.wrap.filter(|wrap| wrap.is_shown(trust.threshold));
@@ -37,7 +36,7 @@ impl<'a> Forecast<'a> {
         let gate = LazyCell::new(|| [false, true].map(|is_ahead| may_show(state, is_ahead)));
         let (exits, editor) = (&state.learned.exits, state.base.field.context.strong);
         let (mut count, mut oldest, mut stop) = (0, None, None);
-        // Whether an earlier key, not a character, has no visible effect. It may start a program that does not echo.
+        // Whether an earlier key, except characters, has no visible effect. It may start a program without echo.
         let mut has_idled = false;
         let mut events = state.log.iter().peekable();
         while let Some(event) = events.next() {
@@ -84,8 +83,8 @@ fn withheld(
 ) -> Option<Stop> {
     let is_motion = simulation.motion(event.key).is_some();
     let is_text = matches!(event.key, Key::Text(_));
-    // The screen may already show the effect of the key, which must not be shown twice. If the field has confirmed
-    // characters, [`Event::needs_echo`] decides about further ones.
+    // The screen may already show the effect of the key, which must not be shown twice. In a field with confirmed
+    // characters, [`Event::needs_echo`] decides about further characters.
     let is_confirmed = state.base.field.certainty.is_confirmed();
     let is_doubtful = event.is_doubtful && (is_motion || !is_confirmed || !is_text);
     if is_doubtful {
@@ -122,8 +121,8 @@ fn withheld(
     (!is_motion && is_elsewhere).then_some(Stop::OtherRow)
 }
 
-/// Returns whether a character may be shown before its echo. It would stand in the row of the input or, if `is_ahead`
-/// is true, in another row that the cursor is predicted to reach.
+/// Returns whether a character may be shown before its echo. `is_ahead` is false for the row of the input, and true for
+/// another row that the cursor is predicted to reach.
 fn may_show(state: &State, is_ahead: bool) -> bool {
     let may_be_known =
         |prompt: &Prompt| !state.echo_off.is_off() && state.has(prompt.sort.mechanism());
@@ -137,8 +136,8 @@ fn may_show(state: &State, is_ahead: bool) -> bool {
     state.secrecy.may_show(&spot)
 }
 
-/// Returns whether no pending key may be part of a secret. A character is safe if it may be shown before its echo, no
-/// echo is overdue, and only characters precede it. Some characters need an echo in their line
+/// Returns whether certainly no pending key is part of a secret. A character is safe if it may be shown before its
+/// echo, no echo is overdue, and only characters precede it. Some characters need an echo in their line
 /// ([`Event::needs_echo`]). All other keys are safe, except [`Key::Other`].
 pub(super) fn has_no_secret(state: &State) -> bool {
     let is_unknown = state.hides_input() || state.log.is_lost() || state.unexplained_at.is_some();

@@ -1,7 +1,7 @@
 //! The lines that were entered at the current prompt, which its line editor can recall.
 //!
-//! The engine remembers only text that was on the screen. It forgets all lines if it does not know the text of an
-//! entered line, or if a line is entered at another prompt. It also learns from the lines that the editor recalls.
+//! The engine remembers only text that was on the screen. It forgets all lines if the text of an entered line is
+//! unknown. It also does so after a line at another prompt. It also learns from the lines that the editor recalls.
 
 use rove_terminal::{InputNum, Screen};
 
@@ -17,7 +17,7 @@ use crate::scene::text::characters;
 /// Most entered lines that are remembered for Up, the newest ones. Chosen: few users go back further by cursor key.
 const LINES_MAX: usize = 64;
 
-/// Fewest blanks between the input and text that is not input. Chosen: equal to `scene`'s `GAP_COLUMNS_MIN`.
+/// Fewest blank columns between the input and text that is not input. Chosen: equal to `scene`'s `GAP_COLUMNS_MIN`.
 const GAP_COLUMNS: usize = 2;
 
 /// The lines that were entered at one prompt, and the line that is about to be entered.
@@ -55,13 +55,13 @@ pub(super) struct Sheet {
 }
 
 impl Sheet {
-    /// Returns the line that the key of `barrier` is about to end. `None` if that key does not end a line or has not
-    /// reached the host, or if the base may show text typed later.
+    /// Returns the line that `barrier`, a key of unknown effect, is about to end. `None` if it does not end a line or
+    /// has not reached the host, or if the base may show text typed later.
     fn new(pending: &PendingKeys<'_>, barrier: &Barrier, name: Name) -> Option<Self> {
         let base = pending.base;
         let (text, row) = barrier.line.clone()?;
         let input = barrier.input;
-        // A new line is empty at first, although the screen may still show text of the line before.
+        // A new line is empty at first, although the screen may still show the previous line's text.
         let start = pending.start();
         let is_begun = !base.is_new_line || !start.bounds.is_empty();
         let is_over = input > pending.arrived || base.arrived >= input && is_begun;
@@ -92,7 +92,7 @@ impl History {
         let strong = field.context.strong;
         let prompt = match field.kind {
             Kind::Line | Kind::Unknown => strong,
-            // The input is in a pane, or in the last row with text.
+            // No text is below the input in its pane. The pane then identifies the program, too.
             Kind::Full if field.bounds.is_last => {
                 let pane = [field.bounds.pane.left, field.bounds.pane.right, field.bounds.pane.top];
                 PromptId::of([strong.number()].into_iter().chain(pane.map(u64::from)))
@@ -154,7 +154,7 @@ impl History {
             return;
         }
         if sheet.text.is_passage() || !sheet.text.is_plain() {
-            // Another program may read at the same prompt from here on, or the editor may have stored a different line.
+            // Another program may follow at the same prompt, or the editor may have stored a different line.
             self.forget();
         } else {
             self.push(sheet.text);
@@ -178,7 +178,7 @@ impl History {
         };
         let is_line = |past: Option<&Past>| past.is_some_and(|past| past.line.text() == line);
         let Some(index) = self.lines.len().checked_sub(depth + 1) else {
-            // This line is older than all known lines. At the oldest line, an editor ignores further steps back.
+            // This line is older than all known lines, or the oldest again: an editor ignores steps beyond it.
             let is_next = depth == self.lines.len() && depth < LINES_MAX;
             if is_next && !is_line(self.lines.first()) {
                 self.lines.insert(0, past());

@@ -5,7 +5,8 @@ use zeroize::Zeroize;
 
 use crate::replay::class::{Class, Edit};
 
-/// Most characters of an entered line that is remembered for Up. Chosen: users seldom recall longer lines.
+/// Most characters of an entered line that is remembered for Up. A longer line makes the editor's lines unknown.
+/// Chosen: users seldom recall longer lines.
 pub(super) const CHARACTERS_MAX: usize = 256;
 
 /// Words in an entered line after which another program may show the same prompt. Chosen: shells, and programs that

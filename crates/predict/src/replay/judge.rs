@@ -1,4 +1,5 @@
-//! Judges the pending keys by a screen: which keys it shows, and what became of the others. Changes no state.
+//! Judges the pending keys by a screen: which keys it shows, and what became of the others. Changes no state. A key is
+//! *due* after its echo ack: the server says that programs had time to answer it.
 
 use rove_terminal::{InputNum, Key, Screen};
 use rove_units::Instant;
@@ -73,8 +74,8 @@ pub(super) enum Verdict {
     Scrolled(usize),
     /// This many of the oldest keys had enough time, and the screen shows other effects than predicted.
     Failed(usize),
-    /// The screen cannot be explained by the keys. If one of them has an unknown effect (`has_barrier`), it may have
-    /// drawn over the effects of others.
+    /// The screen cannot be explained by the keys. If one of them has an unknown effect (`has_barrier`), that key may
+    /// have drawn over the effects of others.
     Unexplained { has_barrier: bool },
 }
 
@@ -84,8 +85,8 @@ pub(super) struct Answer {
     pub(super) barrier: Barrier,
     /// The position in the line editor's history, after this key.
     pub(super) history_cursor: HistoryCursor,
-    /// Whether the program interpreted characters as commands when this key was typed, and (`may_take_commands`)
-    /// whether it may do so after this key.
+    /// Whether the program interpreted characters as commands when this key was typed. `may_take_commands`: whether it
+    /// may do so after this key.
     pub(super) takes_commands: bool,
     pub(super) may_take_commands: bool,
 }
@@ -174,11 +175,12 @@ impl Judge<'_> {
         found.map(|(count, probe)| Verdict::Moved(count, probe))
     }
 
-    /// Returns the verdict that a key of unknown effect, and all earlier keys, were answered, or `None`. The key was
-    /// answered if it is due and the cursor or its row has changed, or if its echo timeout has passed. Before that, the
-    /// key must have reached the host, and the screen must prove the answer. After Enter in a line, a known prompt is
-    /// the proof. If the key is the first, a change is the proof. Otherwise the effects of all earlier keys are the
-    /// proof, unless the caller has removed keys that the screen shows (`is_shown`).
+    /// Returns the verdict that a key of unknown effect, and all earlier keys, were answered, or `None`. A due key was
+    /// answered if the cursor or its row has changed, or if the key's echo timeout has passed. Any other key must have
+    /// reached the host, and the screen must prove the answer. For Enter in a line, the proof is a known prompt. For
+    /// another key, the proof is a change at the cursor if no key is before it. For a later key, the proof is the
+    /// effects of all earlier keys. If the caller has removed keys that the screen shows (`is_shown`), these effects
+    /// are no proof.
     fn answer(&self, barrier: Barrier, is_shown: bool) -> Option<Verdict> {
         let base = &self.state.base;
         let event = self.state.log.iter().nth(barrier.index)?;

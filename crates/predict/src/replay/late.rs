@@ -52,7 +52,7 @@ impl Late {
         self.keys.is_empty()
     }
 
-    /// Returns how many of the oldest keys were due at least [`LATE_MAX`] ago.
+    /// Returns how many of the oldest keys became due at least [`LATE_MAX`] ago.
     pub(super) fn old(&self, now: Instant) -> usize {
         let is_old = |given_up: &&GivenUp| now.saturating_since(given_up.due_at) >= LATE_MAX;
         self.keys.iter().take_while(is_old).count()

@@ -40,7 +40,7 @@ impl Latency {
     }
 
     /// Returns whether `age` is less than 3/4 of the shortest of the last [`ANSWERS`] answer times. A screen that would
-    /// mean so quick an answer is probably older than the key. False before so many answers. Chosen: 3/4.
+    /// mean so quick an answer is probably older than the key. False with fewer answers. Chosen: 3/4.
     pub(super) fn is_too_soon(&self, age: Duration) -> bool {
         let soonest = self.ages.iter().min().copied().unwrap_or_default();
         self.count >= ANSWERS && age < soonest * 3 / 4

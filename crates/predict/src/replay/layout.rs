@@ -43,7 +43,7 @@ impl Layout {
         }
     }
 
-    /// Returns the place of a position. `None` if the input cannot contain it. The edge is the next row's first place.
+    /// Returns the place of a position. `None` if the input cannot contain it. The edge has the next row's first place.
     pub(super) fn place(self, at: Position) -> Option<u16> {
         let rows = at.row.checked_sub(self.row).filter(|rows| *rows < INPUT_ROWS_MAX)?;
         if rows == 0 || self.edge == u16::MAX || self.left >= self.edge {

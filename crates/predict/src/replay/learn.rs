@@ -1,4 +1,5 @@
-//! Learns from the verdicts on keys. The modules that find the verdicts change no state.
+//! Learns from the verdicts on keys, and then makes the judged screen the *base*, on which later keys are simulated.
+//! The modules that find the verdicts change no state.
 
 use rove_terminal::{Key, Screen};
 use rove_units::Instant;
@@ -194,7 +195,7 @@ impl Learner<'_> {
     }
 
     /// Makes the screen the base. If the field in which keys were typed has changed, the keys that have reached the
-    /// host count as the cause, and are removed. Returns whether any keys were removed.
+    /// host are the cause. They are removed. Returns whether any keys were removed.
     fn leave_field(&mut self) -> bool {
         let place = |field: &Field| (field.context, field.bounds.start);
         let (before, is_used) =
@@ -252,7 +253,7 @@ impl Learner<'_> {
             if learns_latency {
                 learned.latency.handle_answer(age);
             }
-            // The key may have been a command, and the text on the screen the echo of a later key.
+            // The key may have been a command. The text on the screen is then the echo of a later key.
             let may_be_command = event.is_doubtful && field.certainty.may_be_command();
             if class == Class::Text && !may_be_command {
                 field.certainty.confirm();
@@ -343,7 +344,7 @@ impl Learner<'_> {
         let arrived = self.state.arrived().len();
         self.state.log.doubt(arrived);
         if may_take_commands {
-            // The editor may leave its insert mode next, although it still shows the mode.
+            // The editor may have left its insert mode, although the screen still shows that mode.
             self.state.base.field.certainty.escape();
         }
     }
@@ -475,7 +476,7 @@ impl Learner<'_> {
         self.retire(count);
     }
 
-    /// Records that a key did not move the cursor as expected.
+    /// Records that the key at `index` did not move the cursor as expected. `was_shown`: the user saw the prediction.
     fn note_failed_motion(&mut self, index: usize, was_shown: bool) {
         let Some(key) = self.state.log.iter().nth(index).map(|event| event.key) else { return };
         let place = &self.state.base.field.place;

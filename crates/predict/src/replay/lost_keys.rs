@@ -1,4 +1,5 @@
-//! The keys that were on their way when the engine dropped its predictions, for example at a new size of the window.
+//! The keys that were on their way when the engine dropped its predictions. This happens, for example, at a new size of
+//! the window.
 //!
 //! They cannot be simulated, but a program may have read a secret from them. Once the host has answered them all, a
 //! line that the screen does not show counts as not echoed. Its prompt is then refused.

@@ -81,8 +81,8 @@ impl MatchResult {
             // A screen cannot show a key that reached the host after the screen was sent. A key without an echo ack
             // must have moved the cursor, unless keys with an echo ack do not explain the screen.
             let may_show = event.input <= pending.arrived;
-            // Text that was typed and erased again leaves the screen as before. If the host may still have to echo the
-            // text, or if the screen comes too soon, it counts as the earlier one.
+            // Text that was typed and erased again leaves the screen as before. Perhaps the host has not echoed the
+            // text yet, or the screen comes too soon. Then the screen counts as older than the text.
             let is_second = is_unchanged || shown.as_ref().is_some_and(|(count, _)| *count > 0);
             let age = latency.age_when_heard(event.at);
             let is_early = is_second && (count > due || latency.is_too_soon(age));

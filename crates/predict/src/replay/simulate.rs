@@ -134,8 +134,8 @@ impl<'a> Simulation<'a> {
         InputText { canvas: &self.canvas, bounds: &self.bounds }
     }
 
-    /// Returns the class of a key at the cursor. At a suggestion, some keys accept the suggestion. Where line editors
-    /// differ, the key has a class of its own.
+    /// Returns the class of a key at the cursor. At a suggestion, some keys accept the suggestion. At text for which
+    /// line editors differ, the key has its `Disputed` class.
     pub(super) fn class_of(&self, key: Key) -> Class {
         let class = Class::of(key);
         let is_at_suggestion = self.suggestion.stands() && self.column() == self.bounds.end;
@@ -156,7 +156,6 @@ impl<'a> Simulation<'a> {
         self.motions.motion(key)
     }
 
-    /// Simulates a motion of the cursor.
     pub(super) fn navigate(&mut self, motion: Motion) -> Effect {
         let from = self.canvas.cursor;
         let may_move =
@@ -200,7 +199,6 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Returns the window's text, over which the cursor moves.
     fn window_text(&self) -> WindowText<'_> {
         WindowText {
             canvas: &self.canvas,
@@ -247,7 +245,6 @@ impl<'a> Simulation<'a> {
         })
     }
 
-    /// Simulates the effect of a key on the input.
     fn edit(&mut self, key: Key) -> Effect {
         let class = self.class_of(key);
         let has = |mechanism| self.habits.mechanisms.contains(mechanism);
@@ -267,7 +264,6 @@ impl<'a> Simulation<'a> {
         if is_known { self.play(edit) } else { Effect::Unknown }
     }
 
-    /// Draws the effect of an edit.
     fn play(&mut self, edit: Edit) -> Effect {
         match edit {
             Edit::Insert(c) => self.write(c),
@@ -390,7 +386,7 @@ impl<'a> Simulation<'a> {
         Effect::Drawn
     }
 
-    /// Returns the last cell of a field that is full of underscores up to its edge. `None` for other fields.
+    /// Returns the last cell of a field that underscores fill up to its edge. `None` for other fields.
     fn underscore(&self) -> Option<Tile> {
         let last = self.bounds.end.checked_sub(1).map(|last| self.at(last))?;
         let tile = self.canvas.tile(last);

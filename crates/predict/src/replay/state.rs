@@ -1,5 +1,5 @@
-//! The state of the prediction engine. It holds the pending keys (whose effect no screen shows), the base (the screen
-//! on which they are simulated), and the learned models.
+//! The state of the prediction engine. It holds the pending keys, whose effect no screen shows. The base is the screen
+//! on which they are simulated. The state also has the learned models.
 
 use rove_terminal::{Key, Screen, Size, Tty};
 use rove_units::{Duration, Instant};
@@ -58,7 +58,6 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Creates the state of a new engine, for a blank screen.
     pub(super) fn new(prediction: Prediction, size: Size) -> Self {
         Self {
             policy: Policy::new(prediction.preference),
@@ -101,7 +100,6 @@ impl State {
         }
     }
 
-    /// Returns the pending keys, and the base on which they are simulated.
     pub(super) fn pending_keys(&self) -> PendingKeys<'_> {
         PendingKeys {
             base: &self.base,
@@ -117,7 +115,6 @@ impl State {
         self.learned.navigations.find(&self.base.field.place).filter(|_| self.base.may_navigate())
     }
 
-    /// Returns the [`Trust`] that decides which classes of keys are shown at the current prompt.
     pub(super) fn trust(&self) -> Trust<'_> {
         Trust {
             base: &self.base,
@@ -129,7 +126,6 @@ impl State {
         }
     }
 
-    /// Returns the facts, apart from the screen, that are needed to read a field.
     pub(super) const fn reader(&self) -> Reader<'_> {
         Reader { tty: self.tty, wraps: &self.learned.wraps, mechanisms: self.settings.mechanisms }
     }
@@ -194,7 +190,7 @@ impl State {
         self.echo_timeout().max(MISS_TIMEOUT_MIN).max(next_frame)
     }
 
-    /// Returns when a timeout ends, after which the pending keys must be judged again. `None` without a timeout.
+    /// Returns when the next timeout ends, so that the pending keys must be judged again. `None` without a timeout.
     pub(super) fn next_look(&self, now: Instant) -> Option<Instant> {
         let due_at = self.log.front().and_then(|event| event.due_at);
         let late = due_at.map(|at| at + self.echo_timeout());

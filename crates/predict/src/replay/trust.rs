@@ -7,9 +7,9 @@ use crate::replay::context::Contexts;
 use crate::replay::evidence::Share;
 use crate::replay::field::Kind;
 
-/// Initial counts of right and wrong characters in a line editor, or at a prompt where keys were confirmed.
+/// Counts of right and wrong characters that are added to the real ones, in a line editor or after confirmed keys.
 const EDITOR: Share = Share { right: 30.0, wrong: 0.3 };
-/// Initial counts for keys other than characters at a prompt where such a key was right.
+/// Counts like [`EDITOR`], for keys other than characters at a prompt where such a key was right.
 const PROVEN: Share = Share { right: 10.0, wrong: 0.1 };
 
 /// Least weighted number of right recalls at a prompt, from which recalls are shown there. Chosen: two right recalls in
@@ -117,7 +117,7 @@ impl Trust<'_> {
             return strong;
         }
         let weak = self.contexts.weak(key).score(class);
-        // For text, the exact prompt's score counts once it has any count. The common score has the same counts.
+        // For text, the exact prompt's score is used as soon as it has a count. The shared score includes its counts.
         if class == Class::Text && strong.right + strong.wrong >= 1.0 { strong } else { weak }
     }
 }

@@ -1,6 +1,6 @@
 //! How input continues after the end of its row. In most line editors it continues in the first column of the pane's
 //! next row. The cursor moves there as soon as a row is full. Other programs differ. So nothing is shown beyond the
-//! right edge at a kind of prompt until a screen there has shown how its input continues.
+//! right edge at first. A screen at the same kind of prompt must have shown how its input continues.
 
 use crate::replay::evidence::Share;
 use crate::replay::id::{ContextKey, NAMES_MAX, PromptId};
@@ -71,7 +71,7 @@ impl Wraps {
     }
 }
 
-/// Initial counts for a way of continuing that was observed once.
+/// Counts that are added to the real ones, for a way of continuing that was observed once.
 const SEEN: Share = Share { right: 10.0, wrong: 0.1 };
 
 impl WrapBehaviour {

@@ -6,14 +6,14 @@ use crate::replay::field::Kind;
 use crate::replay::layout::{Crossing, Layout};
 use crate::replay::simulate::Simulation;
 
-/// Number of columns at the right edge in which characters wait for their echo while the way into the next row is
-/// unknown. Chosen: mksh scrolls the row when the third last column is filled, and other programs one or two keys
-/// later. Five right keys wait for each wrong key that this prevents.
+/// Number of columns at the right edge in which characters wait for their echo. They wait while it is unknown how input
+/// continues in the next row. Chosen: mksh scrolls the row when the third last column is filled, and other programs one
+/// or two keys later. Five right keys wait for each wrong key that this prevents.
 const EDGE_COLUMNS: u16 = 3;
 
 impl Simulation<'_> {
     /// Makes room for a character of `width` columns at `column`, with which the text ends at `end`. Adds a row if
-    /// needed. Returns false if there is no room, or if it is unknown.
+    /// needed. Returns false if there is no room, or if that is unknown.
     pub(super) fn makes_room(&mut self, column: u16, end: u16, width: u16) -> bool {
         if !self.bounds.layout.parts(column, end) && !self.waits() {
             // When text reaches the last column, some programs draw a mark there instead.
@@ -62,7 +62,7 @@ impl Simulation<'_> {
         self.may_cross() && !self.habits.is_lazy
     }
 
-    /// Returns whether the cursor is on a full row's last character, where it waits, or to which a key has moved it.
+    /// Returns whether the cursor is on a full row's last character, either waiting there or moved there by a key.
     pub(super) fn may_wait(&self) -> bool {
         self.habits.is_lazy
             && self.canvas.cursor.column == self.bounds.layout.edge.saturating_sub(1)

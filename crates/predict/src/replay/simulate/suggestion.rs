@@ -32,7 +32,6 @@ impl Suggestion {
         self.was_there
     }
 
-    /// Returns the class of the key that made the suggestion unknown. `None` while it is known.
     pub(in crate::replay) const fn lost(&self) -> Option<Class> {
         self.lost
     }

@@ -46,7 +46,8 @@ impl WindowText<'_> {
         (!may_skip).then_some(to)
     }
 
-    /// Returns the position to which a motion up or down leads: in the goal's column, or at the end of a shorter text.
+    /// Returns where a motion up or down leads, if known: to the column of the first such motion, or a shorter row's
+    /// end.
     fn climb(&self, motion: Motion) -> Option<Position> {
         let from = self.canvas.cursor;
         let row = match motion {
