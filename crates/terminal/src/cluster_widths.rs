@@ -71,7 +71,7 @@ impl ClusterWidths {
         }
     }
 
-    /// Returns whether `c`, alone one or two columns wide, continues the cluster `before` of the preceding cell.
+    /// Returns whether `c` continues the cluster `before` of the preceding cell. By itself, `c` must have a width.
     pub fn joins(self, before: &str, c: char) -> bool {
         let Some(last) = before.chars().next_back() else { return false };
         if self.is_code_points() || begins_cluster(c) && begins_cluster(last) {
@@ -174,8 +174,8 @@ fn is_one_cluster(before: &str, c: char) -> bool {
     text.graphemes(true).next_back().is_some_and(|last| last.len() > c.len_utf8())
 }
 
-/// Returns whether `c` is in a list of common characters. A new cluster begins between any two characters of this list.
-/// Characters outside the list may begin clusters too.
+/// Returns whether `c` is in a list of common characters. Two adjacent characters of this list belong to different
+/// clusters. Characters outside the list may begin clusters too.
 pub(crate) const fn begins_cluster(c: char) -> bool {
     matches!(c,
         ' '..='~'

@@ -92,7 +92,7 @@ pub(crate) struct Emulator {
     pub(crate) effort_max: u64,
 }
 
-/// The state, besides the cells, that the primary and the alternate screen each have for themselves.
+/// The state, besides the cells, that the primary and the alternate screen do not share.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ScreenState {
     pub(crate) saved_cursor: SavedCursor,

@@ -38,7 +38,7 @@ pub enum Outside {
 }
 
 impl ExitStatus {
-    /// Returns the exit code that a shell would report: the command's own, or 128 plus the signal that ended it
+    /// Returns the exit code that a shell would report. It is the command's own, or 128 plus the signal that ended it
     /// ([`Outside::signal`] for an ended session). The code is 79 if the session continues without this client.
     pub const fn shell_code(self) -> u8 {
         match self {

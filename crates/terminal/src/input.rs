@@ -1,10 +1,10 @@
 //! Reads the user's bytes as keys, with the meaning of each key to a line editor.
 //!
-//! Terminals encode keys in many ways. The forms are one byte, UTF-8, `CSI` and `SS3` sequences with modifiers, ESC
-//! before a key for Alt, kitty's keyboard protocol and xterm's `modifyOtherKeys`. They also send bytes that are not
-//! keys: mouse and focus reports, and answers to queries. This module distinguishes them, and its callers decide the
-//! effect of a key. Sources: xterm's ctlseqs; rxvt's and the Linux console's manual pages for their own function keys;
-//! the kitty keyboard protocol's own page.
+//! Terminals encode keys in many ways. The forms are one byte, UTF-8, and `CSI` and `SS3` sequences with modifiers. An
+//! ESC before a key means Alt. Other forms are kitty's keyboard protocol and xterm's `modifyOtherKeys`. Terminals also
+//! send bytes that are not keys: mouse and focus reports, and answers to queries. This module distinguishes them, and
+//! its callers decide the effect of a key. Sources: xterm's ctlseqs; rxvt's and the Linux console's manual pages for
+//! their own function keys; the kitty keyboard protocol's own page.
 
 mod character;
 mod key;
@@ -76,7 +76,7 @@ enum EscapeKind {
 impl Keystrokes {
     /// Handles one byte. Returns the keystroke that the byte completes, if any.
     ///
-    /// Bytes that form no key become [`Key::Other`]. The byte that reveals this is among them if it cannot begin a key.
+    /// Bytes that form no key become [`Key::Other`]. They include the byte that shows this, unless it begins a key.
     pub fn push(&mut self, byte: u8) -> Option<Keystroke> {
         self.unread += 1;
         let key = self.read(byte)?;
@@ -112,8 +112,8 @@ impl Keystrokes {
         let (key, state) = match self.state {
             State::Escape(EscapeKind::First) => (Key::Escape, told),
             State::Escape(EscapeKind::Doubled) => (Key::Other, told),
-            // The bytes are Alt with `]`, `P`, `X`, `^` or `_`. Alt-[ and Alt-O wait for the next byte. A cursor key
-            // that was cut in two is more frequent, and its rest must not be read as text.
+            // The bytes are Alt with `]`, `P`, `X`, `^` or `_`. Alt-[ and Alt-O wait for the next byte. Cut cursor keys
+            // are more frequent than these, and their rest must not be read as text.
             State::String { bytes: 0 } => (Key::Other, State::Text),
             _ => return None,
         };

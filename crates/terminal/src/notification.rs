@@ -32,7 +32,7 @@ impl Notification {
     /// is not a notification.
     ///
     /// Refuses commands of `ConEmu`, with a number after `9;`. Also refuses requests for a report (kitty's `a=report`,
-    /// `c=1`, `p=?` and others), because the report would reach a program as typed input.
+    /// `c=1`, `p=?` and others). The report would reach a program as typed input.
     pub fn new(command: &str) -> Option<Self> {
         if command.len() > NOTIFICATION_BYTES_MAX || command.chars().any(char::is_control) {
             return None;

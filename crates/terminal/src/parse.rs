@@ -156,7 +156,7 @@ impl Parser {
                 break;
             }
             let rest = &bytes[at..];
-            // Nearly all output consists of runs of text and of control sequences. Each of them is processed at once.
+            // Nearly all output consists of runs of text and of control sequences. Each is processed as a whole.
             let run = match self.state {
                 State::Ground => match byte {
                     0x1b if rest.get(1) == Some(&b'[') => {

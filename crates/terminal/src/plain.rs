@@ -38,9 +38,10 @@ const LEFT_OUT: [RangeInclusive<char>; 23] = [
 
 /// Returns `text` without controls, and without characters that hide or reorder others.
 ///
-/// Keeps U+200C, U+200D and variation selectors after other characters, where a script or an emoji may need them. The
-/// first two never follow ASCII or each other. A selector never follows a space, the first two or a selector. Also
-/// omits a combining mark at the beginning, because it would change the character in front of the text.
+/// Keeps U+200C, U+200D and variation selectors where a script or an emoji may need them. Omits U+200C and U+200D at
+/// the beginning, after ASCII and after each other. Omits a selector at the beginning, after a space, and after U+200C,
+/// U+200D or a selector. Also omits a combining mark at the beginning, because it would change the character in front
+/// of the text.
 pub fn plain(text: &str) -> String {
     let mut filter = Plain::default();
     text.chars().filter(|c| filter.admits(*c)).collect()

@@ -47,7 +47,7 @@ impl TerminalCapabilities {
             (self.repertoire.links, LINK_END),
             (true, b"\x1b[?1l\x1b[m\x1b[?25h"),
             (true, MODES_OFF),
-            // Resetting the margins moves the cursor. `rmcup` restores a place that ESC 7 may overwrite.
+            // Resetting margins moves the cursor. ESC 7 saves its place, but may overwrite the one for `rmcup`.
             (has_own, b"\x1b[r"),
             (!has_own, b"\x1b7\x1b[r\x1b8"),
         ];
@@ -126,8 +126,8 @@ impl Renderer {
         self.stale |= self.capabilities.draws_unlike(&old);
     }
 
-    /// Sets which modes the server's later frames can contain. Initially, the renderer assumes a stock Mosh server. Its
-    /// frames lack the modes that rove adds, and cursor keys always send their application form.
+    /// Sets which modes the server's later frames can contain. Initially, the renderer assumes a stock Mosh server.
+    /// Frames of such a server lack the modes that rove adds, and cursor keys always send their application form.
     pub fn follow(&mut self, vocabulary: Vocabulary) {
         self.vocabulary = vocabulary;
     }
@@ -226,8 +226,8 @@ impl Renderer {
         out
     }
 
-    /// Handles a new size of the terminal's window. Returns the rows that the terminal itself has moved to its history,
-    /// because a lower window cut them off the normal screen. The next frame repaints everything.
+    /// Handles a new size of the terminal's window. If a window with fewer rows cuts off rows of the normal screen, the
+    /// terminal itself moves them to its history. Returns these rows. The next frame repaints everything.
     pub fn handle_resize(&mut self, window: Size) -> Vec<Arc<Row>> {
         self.stale = true;
         let is_main = !self.capabilities.init && !self.settings.alternate_screen();

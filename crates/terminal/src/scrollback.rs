@@ -1,9 +1,9 @@
 //! Lines that have scrolled off the top of the primary screen.
 //!
 //! A host terminal stores these lines after [`crate::Terminal::keep_scrollback`]. As in xterm, it stores a row that
-//! text, an index or SU scrolls off the top edge, if no side margins are set. It also stores a row that a lower window
-//! cuts off there. As in tmux, it also stores the rows of a screen that ED clears as a whole. It stores no rows of the
-//! alternate screen. Rows removed by deleting lines or by erasing a part of the screen are not stored either.
+//! text, an index or SU scrolls off the top edge, if no side margins are set. It also stores a row that a shorter
+//! window cuts off there. As in tmux, it also stores the rows of a screen that ED clears as a whole. It stores no rows
+//! of the alternate screen. Rows removed by deleting lines or by erasing a part of the screen are not stored either.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

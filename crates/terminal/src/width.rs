@@ -1,10 +1,10 @@
 //! The columns of each code point, from the crate `unicode-width` with the exceptions listed here.
 //!
-//! The width of a text is the sum of the widths of its characters, as in programs that use `wcwidth` and in stock Mosh.
+//! The width of a text is the sum of its characters' widths. Programs that use `wcwidth` and stock Mosh count so too.
 //! Clusters (variation selectors, joined emoji, flags) never change a width. But `unicode-width` is made for clusters,
 //! and gives no column to a character that extends a cluster. A line editor on the pty must agree with the screen. So
-//! the widths of the C library's `wcwidth` (glibc 2.36 as measured over all code points) override the crate's
-//! widths of characters that both know:
+//! the widths of the C library's `wcwidth` (glibc 2.36 as measured over all code points) override the crate's widths of
+//! characters that both know:
 //!
 //! | code points | crate | here | why |
 //! |---|---|---|---|
@@ -98,8 +98,9 @@ const fn is_spacing_mark(c: char) -> bool {
 mod tests {
     use super::*;
 
-    /// Compares the widths of all code points with known figures: a digest of the runs of equal width, and the number
-    /// of code points of each width. If a newer `unicode-width` changes the figures, review the changed widths.
+    /// Compares the widths of all code points with known figures. These are a digest of the runs of equal width, and
+    /// the number of code points of each width. If a newer `unicode-width` changes the figures, review the changed
+    /// widths.
     #[test]
     fn every_scalar_has_the_width_it_had() {
         let mut code_points = [0; 3];

@@ -29,8 +29,9 @@ impl Copies {
         }
     }
 
-    /// Returns the answer to OSC 52 with `?`: the last text that a program of this session has copied to the clipboard.
-    /// `None` if programs may not read it, or `selections` lacks the clipboard. Never reports the user's own clipboard.
+    /// Returns the answer to OSC 52 with `?`. It has the last text that a program of this session has copied to the
+    /// clipboard. `None` if programs may not read it, or `selections` lacks the clipboard. Never reports the user's own
+    /// clipboard.
     pub(crate) fn answer(&self, selections: &str, terminator: Terminator) -> Option<String> {
         let is_for_clipboard = Copied::new(selections, "")?.is_for_clipboard();
         let text = self.readable.as_deref().filter(|_| is_for_clipboard)?;

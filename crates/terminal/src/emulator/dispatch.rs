@@ -131,7 +131,7 @@ impl Perform for Emulator {
             (b'?', b"$", b'p') => self.report_mode(Mode::Private(parameters.value(0))),
             (0, b"\"", b'p') => self.set_level(parameters.value(0)),
             // XTSMTITLE and XTRMTITLE. In mode 0, programs set titles in hexadecimal digits. The other modes choose the
-            // format of reported titles, and no title is ever reported.
+            // format of reported titles, but the emulator reports no title.
             (b'>', b"", b't' | b'T')
                 if parameters.given()
                     && self.grid.is_host()

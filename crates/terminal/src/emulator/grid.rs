@@ -21,7 +21,7 @@ pub(crate) enum Role {
     /// Programs on a pty write the bytes. The terminal answers their queries, and blanks a wide character that loses a
     /// half.
     Host,
-    /// The bytes are diffs from the other end of the connection. Its next diff relies on the exact result of this one.
+    /// The bytes are diffs from the other end of the connection. The next diff relies on the exact result of this one.
     Replica,
 }
 
@@ -303,7 +303,7 @@ impl Grid {
         }
     }
 
-    /// Changes the size of the screen, and drops the first `above` rows. Those of the primary screen enter the
+    /// Changes the size of the screen, and drops the first `above` rows. On the primary screen, these rows enter the
     /// scrollback.
     pub(crate) fn resize(&mut self, size: Size, above: u16) {
         let cursor = self.screen.cursor;

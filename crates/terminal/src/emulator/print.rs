@@ -1,4 +1,4 @@
-//! Prints text. Each character with a width gets a cell of its own. If the user's terminal supports clusters, all
+//! Prints text. Each character with a width gets a separate cell. If the user's terminal supports clusters, all
 //! characters of a cluster share a cell instead.
 
 use crate::cluster_widths::{ClusterWidths, begins_cluster, is_selector};
@@ -205,8 +205,8 @@ impl Printer {
         text.find(|c| !begins_cluster(c) || may_be_wide(c)).unwrap_or(text.len())
     }
 
-    /// Returns whether `c` belongs to the cluster in the cell that was printed last. A full cell accepts no further
-    /// character. Unlike a mark, `c` has a width, and must not be dropped. It then gets a cell of its own.
+    /// Returns whether `c` belongs to the cluster in the cell that was printed last. Always false for a full cell. Then
+    /// `c` gets a separate cell: unlike a mark, it has a width, and must not be dropped.
     fn joins(&self, grid: &Grid, c: char) -> bool {
         let joins =
             |text: String| text.len() < CELL_TEXT_BYTES_MAX && self.counting.joins(&text, c);
@@ -215,7 +215,7 @@ impl Printer {
     }
 
     /// Returns whether a mark may join the cell under the cursor after a motion. If clusters are supported, a variation
-    /// selector may not join, because it would change the width of a cell between other cells.
+    /// selector may not join. It would change the width of a cell between other cells.
     fn may_combine_after_motion(&self, mark: char) -> bool {
         self.counting.is_code_points() || !is_selector(mark)
     }

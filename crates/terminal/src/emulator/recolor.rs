@@ -142,7 +142,7 @@ impl Recolor<'_> {
         change(Arc::make_mut(self.shown));
     }
 
-    /// Answers a query for a colour, which the answer calls `name`, as the query did. An unknown colour gets no answer.
+    /// Answers a query for a colour. `name` is the colour's name in query and answer. An unknown colour gets no answer.
     fn tell_color(&mut self, target: Target, name: &str) {
         let color = match target {
             Target::Shown(slot) => self.shown.get(slot).or_else(|| self.own_color(slot)),

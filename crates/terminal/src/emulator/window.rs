@@ -16,7 +16,7 @@ pub(crate) fn report(what: u16, user: &UserTerminal, size: Size) -> Option<Strin
 }
 
 /// Returns whether mode 2048 is supported. Programs assume that a terminal that reports its size also reports the mouse
-/// in pixels, and divide by the size of a cell. Source: Textual 8.2.8 as observed. If the size of a cell is 0, Textual
+/// in pixels. They divide by the size of a cell. Source: Textual 8.2.8 as observed. If the size of a cell is 0, Textual
 /// ends with an error at the first click. If a click is reported in cells, Textual mistakes its place.
 pub(crate) const fn has_size_announcements(user: &UserTerminal) -> bool {
     user.cell_pixels.is_some() && user.pixel_mouse

@@ -17,8 +17,8 @@ pub(super) fn text_len(bytes: &[u8]) -> usize {
 
 /// Returns the number of bytes up to the first byte for which `wanted` is true.
 ///
-/// The loop tests sixteen bytes at once. The compiler turns this loop into a vector comparison, provided that the loop
-/// has no exit in its middle, and `wanted` contains no `||`.
+/// The loop tests sixteen bytes at once. The compiler turns this loop into a vector comparison. For this, the loop must
+/// have no exit in its middle, and `wanted` no `||`.
 fn len_before(bytes: &[u8], wanted: impl Fn(u8) -> bool) -> usize {
     let any = |chunk: &&[u8]| {
         chunk.iter().map(|byte| u8::from(wanted(*byte))).fold(0, |any, one| any | one) != 0
