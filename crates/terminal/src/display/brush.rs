@@ -67,8 +67,8 @@ impl Brush {
         Self { out, dialect, size: shown.size, state }
     }
 
-    /// Makes the terminal blank, whatever it displays. Leaves no margins, the default pen, and the cursor at the top
-    /// left.
+    /// Makes the terminal blank, whatever it displays. Afterwards no margins are set, the pen is the default, and the
+    /// cursor is at the top left.
     pub(super) fn reset(&mut self, size: Size) {
         self.size = size;
         if !self.dialect.replica {
@@ -96,7 +96,6 @@ impl Brush {
         self.out.len()
     }
 
-    /// Returns the current state, for [`Self::rewind`].
     pub(super) fn checkpoint(&self) -> Checkpoint {
         Checkpoint { length: self.out.len(), state: self.state.clone() }
     }

@@ -9,8 +9,8 @@ pub enum Vocabulary {
     /// The other end stores the same parts as a stock Mosh client. Source: Mosh 1.4.0 as observed, docs/terminal.md.
     #[default]
     Stock,
-    /// The other end stores all of a [`crate::Screen`], except for clusters whose width is not the sum of the widths of
-    /// their code points.
+    /// The other end stores all of a [`crate::Screen`], except clusters whose width differs from the sum of their code
+    /// points' widths.
     Rich,
     /// The other end stores all of a [`crate::Screen`], including the widths of clusters.
     Clusters,

@@ -83,7 +83,7 @@ pub(super) fn surplus(cell: &Cell, marks: &str) -> u16 {
     marks + u16::from(cell.base.is_some_and(is_regional))
 }
 
-/// Returns whether a terminal may give a cell fewer columns than rove does, because the terminal has an older Unicode
+/// Returns whether a terminal may give a cell fewer columns than rove does. Such a terminal has an older Unicode
 /// version or supports clusters.
 pub(super) const fn may_fall_short(cell: &Cell) -> bool {
     match cell.base {

@@ -3,8 +3,8 @@
 //! Terminals differ in how they draw clusters, such as emoji joined by U+200D. Many draw a whole cluster into the
 //! columns of its first character, and others draw each character into its own columns. So a real terminal's row is
 //! erased from its first cluster on before anything is written there. The bytes of a cluster are written together, so
-//! that a terminal can join them, and the next cell is positioned absolutely. Empty columns between the cluster and
-//! that cell are blank, and show no older text.
+//! that a terminal can join them. The next cell is positioned absolutely. Empty columns between the cluster and that
+//! cell are blank, and show no older text.
 
 use std::borrow::Cow;
 
@@ -43,7 +43,7 @@ pub(super) struct Line<'a> {
     now: &'a Row,
     /// Left of this column, the terminal may display something other than the old row `was`.
     stale_until: u16,
-    /// From this column on, a real terminal may display anything. Columns are erased before they are written.
+    /// From this column on, a real terminal may display anything. These columns are erased before they are written.
     doubt_from: u16,
     /// Inside a cluster: how many columns too far right the terminal's cursor may be, and the column after the cluster.
     /// `None` outside of a cluster.

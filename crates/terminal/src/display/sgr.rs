@@ -25,14 +25,14 @@ pub(crate) struct Rendition {
     pub(crate) underline_color: Color,
 }
 
-/// The graphic renditions (SGR) and hyperlinks (OSC 8) that a terminal supports, although not all terminals do.
+/// The graphic renditions (SGR) and hyperlinks (OSC 8) that only some terminals support, and whether this one does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repertoire {
-    /// The attributes that the terminal supports, among faint, struck out and overlined.
+    /// The supported attributes. Only faint, struck out and overlined count, because all terminals support the others.
     pub attributes: Attributes,
     /// Whether the terminal shows different kinds of underlines. Otherwise all underlines are straight.
     pub underlines: bool,
-    /// Whether underlines can have a colour of their own.
+    /// Whether underlines can have another colour than the text.
     pub underline_colors: bool,
     /// Whether the terminal understands hyperlinks (OSC 8).
     pub links: bool,
@@ -99,8 +99,8 @@ impl Repertoire {
     }
 }
 
-/// Writes the SGR sequence that changes `from` into `to`: either a reset and all of `to`, or only the changes,
-/// whichever is shorter.
+/// Writes the SGR sequence that changes `from` into `to`. It is a reset and all of `to`, or only the changes if that is
+/// shorter.
 pub(super) fn write_sgr(out: &mut Vec<u8>, from: Rendition, to: Rendition) {
     if from == to {
         return;
@@ -147,7 +147,7 @@ impl Parameters<'_> {
     }
 
     /// Writes numbers that belong to the preceding number. Colons separate them, so that no terminal interprets them as
-    /// parameters of their own.
+    /// separate parameters.
     fn push_joined(&mut self, numbers: &[u16]) {
         for &number in numbers {
             self.out.push(b':');

@@ -16,7 +16,7 @@ pub struct TerminalCapabilities {
     pub osc: OscSupport,
     /// The text before window titles, such as `[rove] `.
     pub title_prefix: String,
-    /// Whether the terminal supports mode 2026. It then encloses each frame, so that the frame appears as a whole.
+    /// Whether the terminal supports mode 2026. The mode then encloses each frame, which thus appears as a whole.
     pub synchronized_output: bool,
     /// The sequences that enter and leave the alternate screen.
     pub alternate_screen: AlternateScreen,

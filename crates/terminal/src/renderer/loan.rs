@@ -1,5 +1,5 @@
-//! The colours, working directory and progress bar that the renderer sets in the user's terminal during the session,
-//! and resets at its end.
+//! The colours, working directory and progress bar that the renderer sets in the user's terminal. It resets them at the
+//! session's end.
 
 use std::sync::Arc;
 

@@ -34,7 +34,7 @@ impl Settings {
         self.modes.alternate_scroll.is_some()
     }
 
-    /// Switches to the normal or alternate screen of `wanted`. Returns whether the other screen was displayed before.
+    /// Switches to the normal or alternate screen of `wanted`. Returns whether this is a change.
     pub(super) fn change_screen(
         &mut self,
         out: &mut Vec<u8>,

@@ -36,7 +36,7 @@ impl Cells {
         Self { all: self.all[..end].into(), blank_from: end }
     }
 
-    /// Returns the cells of `range` for writing, and no longer counts them as blank.
+    /// Returns the cells of `range` for writing, and does not count them as known to be blank.
     pub(crate) fn for_writing(&mut self, range: Range<usize>) -> &mut [Cell] {
         self.blank_from = self.blank_from.max(range.end);
         &mut self.all[range]

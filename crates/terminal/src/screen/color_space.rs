@@ -138,7 +138,7 @@ impl Xyz {
             return Intensities(wanted);
         }
         // Colours of the same luminance and hue are on a line through grey. For a chromaticity that no colour has, the
-        // formulas give a point on the other side of grey, so the steps are reversed.
+        // formulas give a point on the other side of grey. So the steps are reversed.
         let is_reversed = self.uv_divisor() < 0.0;
         let steps = wanted.map(|value| if is_reversed { grey - value } else { value - grey });
         let room = steps.map(|step| if step < 0.0 { grey / -step } else { (1.0 - grey) / step });

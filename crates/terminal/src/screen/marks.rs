@@ -7,7 +7,7 @@ use std::ops::Range;
 /// characters are dropped. Source: Mosh 1.4.0 as observed, docs/terminal.md.
 pub(crate) const CELL_TEXT_BYTES_MAX: usize = 32;
 
-/// Most bytes of combining characters in a cell. The last begins below [`CELL_TEXT_BYTES_MAX`], and has up to four.
+/// Most bytes of combining characters in a cell. The last begins before [`CELL_TEXT_BYTES_MAX`], and has up to four.
 const MARKS_BYTES_MAX: usize = CELL_TEXT_BYTES_MAX - 1 + 4;
 
 /// The combining characters of the cell in column `column`.

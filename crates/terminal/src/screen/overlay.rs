@@ -41,8 +41,8 @@ impl Screen {
         }
     }
 
-    /// Replaces `columns` of a row by those of row `from` on `other`, a screen of the same size, or by empty cells if
-    /// `from` is `None`. A wide character that this cuts in half becomes blank.
+    /// Replaces `columns` of a row by those of row `from` on `other`, a screen of the same size. `None`: empty cells
+    /// replace them. A wide character that this cuts in half becomes blank.
     pub fn copy_row(&mut self, row: u16, columns: Range<u16>, other: &Self, from: Option<u16>) {
         if columns == (0..self.size.columns()) {
             let Some(row) = self.rows.get_mut(usize::from(row)) else { return };
