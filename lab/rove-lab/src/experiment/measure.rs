@@ -48,11 +48,11 @@ pub(crate) enum Measure {
     Onset,
     /// How long after Ctrl-C under a flood the prompt is on the user's screen.
     Interrupt,
-    /// The mean age of the client's screen over a run.
+    /// The mean age of information of the client's screen over a run.
     Age,
-    /// The mean age of the states of a published study of reference states.
+    /// The mean age of information in a published study of reference states.
     Study,
-    /// The mean age of the states of the study, where the value sets the study's timeout in ms.
+    /// The mean age of information in that study, where the value sets the study's timeout in ms.
     StudyTimeout,
     /// How much longer packets take than over an empty path, and the throughput, where senders share the path.
     Shared,
@@ -86,7 +86,7 @@ impl Measure {
         name.as_str().expect("a name is a text").to_owned()
     }
 
-    /// Returns the name of the times on an axis. Only over recorded links the least delay is subtracted.
+    /// Returns the label of an axis of times. Only over recorded links the least delay is subtracted.
     pub(crate) const fn axis(self, has_recorded_links: bool) -> &'static str {
         match self {
             Self::Response => "response time (ms)",
@@ -118,7 +118,7 @@ impl Measure {
         self.needs_network() && !matches!(self, Self::Interarrival | Self::Belief)
     }
 
-    /// Returns whether a run has many times, whose statistics have columns.
+    /// Returns whether a run has many times, so that tables show statistics of them.
     pub(crate) const fn has_many_times(self) -> bool {
         matches!(self, Self::HostResponse | Self::Course | Self::Interarrival)
             || matches!(self, Self::Mistake | Self::Belief | Self::FrameSize)
@@ -130,7 +130,7 @@ impl Measure {
             || matches!(self, Self::Age | Self::Mistake | Self::FrameSize)
     }
 
-    /// Returns whether the measure runs in real time, too.
+    /// Returns whether the measure can also run in real time.
     pub(crate) const fn runs_really(self) -> bool {
         matches!(self, Self::Response | Self::Interrupt | Self::Flow)
     }

@@ -1,8 +1,8 @@
 //! Age of information of a host's screen at the client, under steady output of recorded programs.
 //!
-//! The transport that ships carries the host's screen with a number, which tells the state that the client has. The
-//! programs write in the order of a recording, over and over, at random times: the recorded pauses are those of a
-//! person. Nobody types, so that acknowledgments travel alone, as under output that nobody asked for.
+//! Rove's transport carries the host's screen and its number, which tells the state that the client has. The programs
+//! write in the order of a recording, over and over, at random times: the recorded pauses are those of a person. Nobody
+//! types, so that acknowledgments travel alone, as under output that nobody asked for.
 
 use core::net::SocketAddr;
 
@@ -32,7 +32,7 @@ const LENGTH: Duration = Duration::from_secs(50);
 /// Longest pause between two writes of the same picture. Source: Mosh's collection interval.
 const PICTURE_GAP: Duration = Duration::from_millis(8);
 
-/// Most writes for one state. After so many, an unchanged screen is a state too. Chosen: beyond any recording's.
+/// Most writes for one state: after so many, an unchanged screen is a state too. Chosen: no recording needs so many.
 const UNSEEN_WRITES: usize = 100;
 
 /// Figures of a run beside its mean age.
@@ -173,7 +173,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     Samples { times: vec![nanos(age.mean)], missing: 0, figures, ..Samples::default() }
 }
 
-/// Joins both ends by the path. Nothing has been sent yet.
+/// Returns both ends, joined by the path. Nothing has been sent yet.
 fn ends(conditions: &Conditions<'_>) -> Net<Consumer, Producer> {
     let (seed, system) = (Seed::new(conditions.seed), conditions.system());
     let trace = &conditions.recording().trace;

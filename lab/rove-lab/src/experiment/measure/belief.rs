@@ -7,7 +7,7 @@ use rove_units::Duration;
 
 use crate::experiment::conditions::{Conditions, Moment, RunFigure, Samples, nanos};
 
-/// Length of the film. Chosen: a rate falls and recovers.
+/// Length of the film. Chosen: in this time a rate falls and recovers.
 const FILM: Duration = Duration::from_secs(12);
 
 /// Ticks from one picture of the film to the next. Chosen: 12 pictures a second. The file has 170 kB.

@@ -1,7 +1,7 @@
-//! Keys beside a copy: the echo delay of a typist whose session also carries a copy by a stream, and the copy's throughput.
+//! Keys beside a copy: the echo delay of a typist whose session also carries a copy by a stream, and its throughput.
 //!
-//! The session, the streams and their packets are those that ship. The system is the congestion controller of the streams. The copy
-//! goes from the host to the user. Each run is made three times: with the copy, without, and with a copy while nobody types.
+//! The session, the streams and their packets are rove's own. The system is the congestion controller of the streams.
+//! The copy goes from host to user. Each run is made three times: with the copy, without, and with the copy alone.
 
 use anyhow::Result;
 use rove_congestion::cubic::Cubic;
@@ -23,7 +23,7 @@ use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
 use crate::experiment::measure::shared::{Controllers, controllers};
 use crate::experiment::system::System;
 
-/// Length of a copy unless the link says another. Chosen: the slowest controller has found the link's rate in a third of it.
+/// Length of a copy if the link sets none. Chosen: the slowest controller has found the link's rate in a third of it.
 const LENGTH: Duration = Duration::from_secs(60);
 
 /// Time from the session's start to the copy's. Chosen: some timeouts, after which each end knows the other's streams.
@@ -32,7 +32,7 @@ const SETTLING: Duration = Duration::from_secs(3);
 /// How long the run waits for the last echoes, while the copy goes on. Chosen: as long as a user has patience.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The first size of a full packet's payload. A controller is told if the path needs another size.
+/// Payload of a full packet when a controller is made. The controller is told if the path needs another size.
 const PACKET: Bytes = Bytes::new(1_176);
 
 /// The longest time for which the streams hold an acknowledgment. Source: `ACK_DELAY` of the streams.
@@ -47,7 +47,7 @@ pub(super) const FIGURES: [RunFigure; 5] = [
     RunFigure { name: "no keys, download left (%)", scale: 1e-4, is_compared: false },
 ];
 
-/// Makes the controller of an end.
+/// A function that makes the controller of an end.
 type Make<'a> = &'a dyn Fn() -> Box<dyn Controller>;
 
 /// The parts of a session that a run can leave out.

@@ -24,7 +24,7 @@ const SESSION: Duration = Duration::from_secs(20);
 const WRITE_INTERVAL: Duration = Duration::from_millis(4);
 const WRITE_LINES: u64 = 24;
 
-/// The row of the newest whole line.
+/// The screen row, counted from 0, of the newest whole line.
 const NEWEST_ROW: u16 = 22;
 
 /// Figures of a run beside the delay at the end of each slot.

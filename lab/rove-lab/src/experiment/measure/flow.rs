@@ -43,7 +43,7 @@ pub(super) fn has_setting(system: System) -> bool {
     }
 }
 
-/// Runs a flow with the settings of the system's paper or RFC, or with `setting` in the place of one.
+/// Runs a flow with the settings of the system's paper or RFC. `setting` replaces one of these settings.
 pub(super) fn run(conditions: &Conditions<'_>, setting: Option<f64>) -> Result<Samples> {
     Ok(report(conditions, setting, 0)?.map_or_else(Samples::absent, |(report, program)| {
         samples(&report).unless_faulty(program.as_ref())
@@ -68,7 +68,7 @@ pub(super) fn report(
     }))
 }
 
-/// Returns the options of a flow over a path: as long as the conditions say, at most a lap of a recorded link.
+/// Returns the options of a flow over a path: as long as the conditions say, at most one pass of a recorded link.
 pub(in crate::experiment) fn options(conditions: &Conditions<'_>, path: &Path) -> FlowOptions {
     let seed = Seed::new(conditions.seed);
     let [uplink, downlink] = path.links(Instant::ZERO, seed);

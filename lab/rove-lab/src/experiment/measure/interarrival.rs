@@ -5,7 +5,7 @@ use rove_units::Duration;
 
 use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
 
-/// The least gap of the tail. Source: Sprout paper, section 3.1.
+/// The shortest gap that belongs to the tail, the long gaps. Source: Sprout paper, section 3.1.
 const TAIL: Duration = Duration::from_millis(20);
 
 /// Figures of a run beside the gaps of the tail.
@@ -15,7 +15,7 @@ pub(super) const FIGURES: [RunFigure; 3] = [
     RunFigure { name: "longest (ms)", scale: 1e-6, is_compared: false },
 ];
 
-/// Returns the gaps of the tail; none of a path without recorded opportunities.
+/// Returns the gaps of the tail, or an absent result for a path without recorded opportunities.
 pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     let Some(schedule) = &conditions.path().uplink.schedule else { return Samples::absent() };
     let times: Vec<Duration> = schedule.trace.times().collect();
@@ -30,8 +30,8 @@ fn of_gaps(gaps: &[Duration]) -> Samples {
     Samples { times: tail.iter().copied().map(nanos).collect(), figures, ..Samples::default() }
 }
 
-/// Returns the exponent of the density of whole milliseconds. Source: Clauset, Shalizi, Newman, *Power-law distributions in empirical
-/// data* (2009), equation 3.7.
+/// Returns the exponent of the power law of the tail, whose gaps are whole milliseconds. Source: Clauset, Shalizi,
+/// Newman, *Power-law distributions in empirical data* (2009), equation 3.7.
 fn exponent(tail: &[Duration]) -> f64 {
     let least = TAIL.as_secs_f64() - 0.5e-3;
     let logs: f64 = tail.iter().map(|gap| (gap.as_secs_f64() / least).ln()).sum();

@@ -12,7 +12,7 @@ use crate::experiment::measure::session::session;
 const WRITE_INTERVAL: Duration = Duration::from_millis(1);
 const WRITE_LINES: usize = 64;
 
-/// Shortest time that the flood goes on before the user types Ctrl-C.
+/// Shortest time from the session's start to Ctrl-C. The flood begins a second after the start.
 const BEFORE: Duration = Duration::from_secs(3);
 
 /// How long the user waits for the prompt before the run ends.

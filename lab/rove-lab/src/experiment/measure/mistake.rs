@@ -9,9 +9,9 @@ use rove_units::Duration;
 use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
 use crate::experiment::measure::response;
 
-/// Figures of a run. The first five are percentages of keys. They have wrong text left of the cursor, anything wrong,
-/// only a colour wrong, an older wrong prediction that a datagram reveals, or a mistake that stays for over 100 ms
-/// after the host's answer. Flicker counts cells. The response is a mean.
+/// Figures of a run. The first five are percentages of keys. The first three have wrong text left of the cursor,
+/// anything wrong, or only a colour wrong. The fourth have an older wrong prediction that a datagram reveals. The fifth
+/// have a mistake over 100 ms after the host's answer. Flicker counts cells. The response is a mean.
 pub(super) const FIGURES: [RunFigure; 8] = [
     RunFigure { name: "wrong (%)", scale: 1e-4, is_compared: false },
     RunFigure { name: "anywhere (%)", scale: 1e-4, is_compared: false },

@@ -1,7 +1,7 @@
-//! Delay that a server's pace adds to what programs write, by its collection interval.
+//! Delay that a server's collection interval adds to what programs write.
 //!
-//! The transport that ships carries the number of writes so far, so that frames are told apart whatever the programs
-//! draw. Frames are 250 ms apart, as on paths with a round trip of half a second and more.
+//! Rove's transport carries the number of writes so far in place of a screen. So each frame tells which writes it has.
+//! Frames are 250 ms apart, as on paths with a round trip of half a second and more.
 
 use core::net::SocketAddr;
 
@@ -19,7 +19,7 @@ const FRAME_INTERVAL: Duration = Duration::from_millis(250);
 /// Delay of the path in each direction. It only decides when acknowledgments come.
 const DELAY: Duration = Duration::from_millis(50);
 
-/// How many writes there were.
+/// The number of writes so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Writes(usize);
 
@@ -43,7 +43,7 @@ impl Object for Writes {
     }
 }
 
-/// An end that carries writes, and notes how late they go out. The other end has none.
+/// An end that sends writes, and notes how long each waited. The other end has no writes.
 struct Carrier {
     transport: Transport<Writes, Writes>,
     /// When the program writes.

@@ -1,7 +1,7 @@
 //! A shared path: the throughput and the queueing delay of senders that one controller drives.
 //!
-//! Data comes down the path, acknowledgments go up. Throughput is that of the times in which a sender had something to send. A packet's
-//! queueing delay is how much longer than over an empty path it and its acknowledgment took. Figures are means of a sender's packets.
+//! Data comes down the path, acknowledgments go up. A sender's throughput counts only the time in which it had data to
+//! send. Queueing delay is how much longer than over an empty path a packet and its acknowledgment took, in the mean.
 
 use core::ops::Range;
 use std::fs;
@@ -59,7 +59,7 @@ pub(in crate::experiment) const fn figures(others: usize) -> &'static [RunFigure
         .0
 }
 
-/// The tables that the laboratory brings.
+/// The built-in tables.
 const TABLES: [(System, &str, &str); 3] = [
     (System::RemyBulk, "bulk.toml", include_str!("../../../remy/remy-bulk.toml")),
     (System::RemyTwoSenders, "two.toml", include_str!("../../../remy/remy-two-senders.toml")),
@@ -98,7 +98,7 @@ pub(crate) fn is_published(system: System) -> bool {
     PUBLISHED.iter().any(|(its, _)| *its == system)
 }
 
-/// Makes the controllers of a system's flows.
+/// A function that makes the controller of one of a system's flows.
 type Factory = Box<dyn Fn() -> Box<dyn Controller>>;
 
 /// The maker of the controllers of a system's flows, and the program that they ask, if any.
@@ -191,7 +191,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     let largest = traffic.largest_flow_bytes.map_or(Bytes::MAX, Bytes::new);
     let size = FlowSize { distribution, largest, packet: traffic.packet() };
     let mut path = conditions.path().clone();
-    // Acknowledgments have a way of their own, as in the publications.
+    // The way of the acknowledgments only delays them, as in the publications.
     path.uplink = LinkConfig { delay: path.uplink.delay, ..LinkConfig::default() };
     if system == System::Flow(Contender::CubicCodel) {
         path.downlink.queue = Discipline::CoDel(CoDelConfig::default());
@@ -229,8 +229,8 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     Ok(programs.iter().fold(samples, |samples, program| samples.unless_faulty(Some(program))))
 }
 
-/// Returns the samples of a run, given figures at its end and `before`, when the last sender could begin. A pair is a sender of the
-/// first kind, the measured one, that got something through.
+/// Returns the samples of a run, given figures at its end and `before`, when the last sender could begin. Each pair is
+/// of a measured sender, which is of the first kind. Senders that got no packet through have no pair.
 fn samples(
     [figures, before]: [&[SenderFigures]; 2],
     kinds: &[Range<usize>],
@@ -244,7 +244,7 @@ fn samples(
     };
     debug_assert_eq!(kinds.last().map(|senders| senders.end), Some(figures.len()));
     let all = rate(figures.iter().map(|sender| sender.packets).sum(), length);
-    // Throughputs count from when all senders may send, so that a sender that was alone before has no advantage.
+    // For Jain's index, throughputs count from when all senders may send. A sender that was alone has no advantage.
     let since = figures.iter().zip(before);
     let since = since.map(|(end, begin)| (end.packets - begin.packets, end.on - begin.on));
     let started = since.filter(|(_, on)| !on.is_zero());

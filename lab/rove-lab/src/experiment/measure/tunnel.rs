@@ -1,4 +1,4 @@
-//! A call beside a bulk flow: on one path as they are, or through a Sprout tunnel.
+//! A call beside a bulk flow: both directly on one path, or both in a Sprout tunnel.
 
 use rove_congestion::cubic::Cubic;
 use rove_flows::flow::FlowOptions;
@@ -15,7 +15,7 @@ use rove_units::{Bytes, Duration, Instant, Seed};
 use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
 use crate::experiment::measure::flow;
 
-/// A call: a packet of a kilobyte each 20 ms in the mean, 400 kbit/s. Chosen: a video call of the paper's time takes as much.
+/// A call: a packet of a kilobyte every 20 ms on average, 400 kbit/s. Chosen: as a video call of the paper's time.
 const CALL: (Duration, Bytes) = (Duration::from_millis(20), Bytes::new(1_000));
 
 /// Figures of a run beside the 95 % delay of the call's packets.
@@ -26,7 +26,7 @@ pub(super) const FIGURES: [RunFigure; 2] = [
 
 type Near = Shared<Box<dyn End>>;
 
-/// Returns whether a system is measured.
+/// Returns whether this measurement knows the system.
 pub(super) fn is_measured(contender: Option<Contender>) -> bool {
     matches!(contender, Some(Contender::Cubic | Contender::CubicTunnel))
 }

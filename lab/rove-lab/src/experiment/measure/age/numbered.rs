@@ -7,7 +7,7 @@ use rove_units::Bytes;
 /// Bits of the number in a byte of a diff. The highest bit says that there is another byte.
 const BITS: u32 = 7;
 
-/// A screen and its number, which a diff carries before the screen's own, in a byte or two.
+/// A screen and its number. A diff has the number, in a byte or two, in front of the diff of the screen.
 #[derive(Clone, Debug)]
 pub(super) struct NumberedScreen {
     pub(super) number: u64,
