@@ -1,13 +1,13 @@
 //! `rove-lab figures`: experiments, from scenario files to one page of figures.
 //!
-//! [`scenario`] reads a file with its [`link`]s, and [`unused_keys`] refuses keys without effect. The [`catalogue`] has the files and recordings that the laboratory
-//! brings. [`material`] finds recordings and links that a scenario names, or stand-ins. [`sweep`] makes the runs, or a
-//! [`shard`] of them, that the [`store`] of finished runs lacks; [`spread`] lets other computers make runs. A run is a
-//! [`mod@measure`] of a [`system`], maybe a [`system_file`], under [`conditions`]; [`traffic`] describes senders that
-//! share a path. [`programs`] measures in real time. A [`series`] has the results of runs. [`table`], [`plot`] with its
-//! [`marks`], [`page`] and [`csv`] show them, and [`verdict`] compares them with [`published`] numbers, such as those of a
-//! [`frontier`]. [`papers`]
-//! lists what each paper has, [`results`] writes the files, [`markdown`] a page of the text, and an [`artifact`] has all that a paper's evaluators need.
+//! [`scenario`] reads a file with its [`link`]s, and [`unused_keys`] refuses keys that have no effect. The
+//! [`catalogue`] has the built-in scenarios and recordings. [`material`] finds the recordings and links that a scenario
+//! names, or substitutes. [`sweep`] makes the runs, or a [`shard`] of them, that the [`store`] of finished runs lacks;
+//! [`spread`] lets other computers make runs. A run is a [`mod@measure`] of a [`system`], maybe a [`system_file`],
+//! under [`conditions`]; [`traffic`] describes senders that share a path. [`programs`] measures real programs. A
+//! [`series`] has the results of runs. [`table`], [`plot`] with its [`marks`], [`page`] and [`csv`] show them, and
+//! [`verdict`] compares them with [`published`] numbers, such as a [`frontier`]. [`papers`] lists what each paper has,
+//! [`results`] writes the files, [`markdown`] a page of text, [`artifact`] a directory for a paper's evaluators.
 
 use std::fs;
 use std::io::{self, Write};
@@ -145,7 +145,7 @@ impl FiguresOptions {
     }
 }
 
-/// Writes the names and titles of the scenarios that the laboratory brings.
+/// Writes the names and titles of the built-in scenarios.
 ///
 /// # Errors
 ///
@@ -157,7 +157,7 @@ fn list(mut output: impl Write) -> Result<()> {
     Ok(())
 }
 
-/// Makes figures. Writes a table of each to `output`, and the files of all to the directory.
+/// Makes figures. Writes a table of each to `output`, and the files of all to the options' directory.
 ///
 /// # Errors
 ///
@@ -227,7 +227,7 @@ impl Interruption {
 /// Figures that were made.
 struct Made {
     all: All,
-    /// The time that each took, and how many of its runs the store already had.
+    /// For each figure, a text: the time that it took, and how many of its runs the store already had.
     times: Vec<String>,
 }
 

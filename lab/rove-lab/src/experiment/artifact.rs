@@ -37,7 +37,7 @@ const LOCK: &str = "Cargo.lock";
 const FIGURES: &str = "figures";
 const SCENARIOS: &str = "scenarios";
 
-/// The text for evaluators, with places for what depends on the figures.
+/// The text for evaluators, with placeholders for all that depends on the figures.
 const README_TEXT: &str = include_str!("artifact.md");
 
 /// The versions of all crates that the program was built from.
@@ -255,7 +255,7 @@ fn readme(
     filled("artifact.md", README_TEXT, values)
 }
 
-/// Returns how many files an artifact has, and a line for each that is missing, damaged, or not of it.
+/// Returns how many files an artifact has, and a line for each that is missing, damaged, or no part of the artifact.
 fn check(artifact: &Path) -> Result<(usize, Vec<String>)> {
     let list = artifact.join(SUMS);
     let shown = list.display();

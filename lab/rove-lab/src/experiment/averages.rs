@@ -1,4 +1,4 @@
-//! Controllers on the average of all links: the table of Sprout's paper, with intervals over the seeds.
+//! Averages of controllers over all links: the table of Sprout's paper, with intervals over the seeds.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub(crate) const SPROUT: System = System::Flow(Contender::Sprout(SproutForm::PUB
 pub(crate) const EWMA: System =
     System::Flow(Contender::Sprout(SproutForm { is_ewma: true, ..SproutForm::PUBLISHED }));
 
-/// A system over all links.
+/// The averages of a system over all links.
 #[derive(Clone, Debug)]
 pub(crate) struct Average {
     pub(crate) system: System,
@@ -33,7 +33,7 @@ pub(crate) struct Average {
 }
 
 impl Average {
-    /// Returns the values of a column, one for each seed; none if there is no column of that name.
+    /// Returns the values of a column, one for each seed. Empty if there is no column of that name.
     pub(crate) fn values(&self, name: &str) -> Vec<f64> {
         let column = OF_AVERAGES.iter().position(|its| *its == name);
         column
@@ -87,7 +87,7 @@ pub(crate) fn counted(figure: &Figure) -> Vec<&str> {
     links.filter(|link| !link.apart).map(|link| link.name.as_str()).collect()
 }
 
-/// Returns the series of a system over a link.
+/// Returns the series of a system over a link, if the figure has one.
 pub(crate) fn find<'a>(figure: &'a Figure, system: System, link: &str) -> Option<&'a Series> {
     figure.series.iter().find(|series| series.system == Some(system) && series.link == link)
 }

@@ -1,4 +1,4 @@
-//! The scenarios and the recordings that the laboratory brings.
+//! The built-in scenarios and recordings.
 
 use rove_replay::trace::Trace;
 
@@ -29,7 +29,7 @@ const RECORDINGS: &[(&str, &str)] = texts!("traces", ".jsonl":
     "bash-long" "dump" "fish" "listing" "pager" "prose" "vim-modes"
 );
 
-/// Returns a recording that the laboratory brings.
+/// Returns a built-in recording, or `None` if no recording has this name.
 pub(super) fn recording(name: &str) -> Option<Recording> {
     let (name, text) = RECORDINGS.iter().find(|(its, _)| *its == name)?;
     let trace = Trace::read(text.as_bytes()).expect("a test reads each of them");

@@ -69,7 +69,7 @@ pub(crate) struct Samples {
     /// Whether the run cannot be done here: its table, its kernel control or its recorded link is not there.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub(crate) is_absent: bool,
-    /// Figures of the whole run, as [`crate::experiment::measure::Measure::figures`] names them; none where nothing came.
+    /// Figures of the whole run, as [`crate::experiment::measure::Measure::figures`] names them. Empty without samples.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) figures: Vec<u64>,
     /// Queueing delay in nanoseconds and throughput in bit/s of each sender that shares a path.
@@ -120,12 +120,12 @@ impl Samples {
         Self { is_absent: true, ..Self::empty() }
     }
 
-    /// Returns the result of a run in which nothing came.
+    /// Returns the result of a run in which the measured event never came.
     pub(crate) fn empty() -> Self {
         Self { missing: 1, ..Self::default() }
     }
 
-    /// Returns the samples of keys' response times. `None` stands for an answer that never came.
+    /// Returns the samples of keys' response times. An answer that never came is `None`.
     pub(crate) fn of_responses(times: &[Option<Duration>]) -> Self {
         let known: Vec<u64> = times.iter().flatten().copied().map(nanos).collect();
         Self { missing: (times.len() - known.len()) as u64, times: known, ..Self::default() }

@@ -9,18 +9,18 @@ use crate::experiment::sweep::Figure;
 use rove_flows::course::{QUANTITIES, Slot, quantity};
 use rove_runs::statistics::Times;
 
-/// The headings of the runs, and of the figures.
+/// The first lines of the files of runs and of figures.
 pub(crate) const RUNS: &str = "figure,system,link,recording,value,seed,invalid,metric,number\n";
 pub(crate) const FIGURES: &str =
     "figure,system,link,recording,value,invalid,metric,number,low95,high95\n";
 
-/// The headings of courses.
+/// Returns the first line of the file of courses.
 pub(crate) fn course_heading() -> String {
     let names = QUANTITIES.map(|(name, _)| name);
     line(&[&["figure", "system", "link", "value", "seed"][..], &names].concat())
 }
 
-/// Returns a line. A field with a comma, a quotation mark or a line break stands in quotation marks (RFC 4180).
+/// Returns a line. A field with a comma, a quotation mark or a line break is put in quotation marks (RFC 4180).
 pub(crate) fn line(fields: &[&str]) -> String {
     let field = |field: &&str| {
         let is_plain = !field.contains([',', '"', '\n', '\r']);

@@ -9,7 +9,7 @@ use crate::experiment::conditions::Moment;
 use crate::experiment::measure::PICTURE_TICKS;
 use crate::picture::{Axis, INK, Look, Picture, Reading, escaped, frame, line, text};
 
-/// Ends of each part in pixels: across, then from the bottom up. The parts are the belief, the forecast and the rate.
+/// Pixels at which each part's axes begin and end: x, then y upwards. The parts are belief, forecast and rate.
 const PARTS: [[[f64; 2]; 2]; 3] = [
     [[72.0, 420.0], [250.0, 34.0]],
     [[500.0, 700.0], [250.0, 34.0]],
@@ -19,7 +19,7 @@ const PARTS: [[[f64; 2]; 2]; 3] = [
 /// Highest rate of the estimator, in Mbit/s. Source: Sprout paper, section 3.1: 1000 packets of 1500 bytes a second.
 const TOP_RATE: f64 = 12.0;
 
-/// Width of a bar in Mbit/s. The first bar, of an outage, lies below 0.
+/// Width of a bar in Mbit/s. The first bar shows the probability of an outage, and lies left of 0.
 const BAR: f64 = TOP_RATE / 32.0;
 
 /// The colours of the link, the belief and the forecast.
@@ -113,7 +113,7 @@ fn drawn(axes: &[[Axis; 2]; 3], moment: &Moment) -> String {
     svg + &line(&[[x, bottom], [x, top]], INK, 1.0, "none")
 }
 
-/// Returns the outline of bars from left to right.
+/// Returns the SVG path of the outline of bars, from left to right.
 fn bars(rates: &Axis, shares: &Axis, belief: &[u64]) -> String {
     let (width, zero) = (rates.pixel(BAR) - rates.pixel(0.0), shares.pixel(0.0));
     let bar = |share: &u64| format!("V{:.1}h{width:.2}", shares.pixel(percent(*share)));
@@ -134,7 +134,7 @@ fn seconds_of_all(pictures: usize) -> f64 {
     (pictures * PICTURE_TICKS) as f64 * TICK.as_secs_f64()
 }
 
-/// Returns the mean rate in Mbit/s of packets within 1, 2, ... ticks, over all these ticks.
+/// Returns the mean rate in Mbit/s over all ticks of a forecast, given its packets within 1, 2, ... ticks.
 fn rate([.., packets]: [u64; FORECAST_TICKS]) -> f64 {
     let seconds = FORECAST_TICKS as f64 * TICK.as_secs_f64();
     packets as f64 * OPPORTUNITY.get() as f64 * 8e-6 / seconds

@@ -6,10 +6,10 @@ use crate::experiment::series::{Series, middle};
 use crate::experiment::sweep::Figure;
 use crate::experiment::system::System;
 
-/// The RemyCCs of the paper, by the weight of delay in their objectives.
+/// The RemyCCs of the paper, in the order of the weight of delay in their objectives.
 const REMYCCS: [System; 3] = [System::RemyDeltaTenth, System::RemyDeltaOne, System::RemyDeltaTen];
 
-/// Returns the drawn series over a link, or over the only one.
+/// Returns the drawn series over a link, or over all links without a `link`.
 pub(crate) fn drawn<'a>(figure: &'a Figure, link: Option<&str>) -> Vec<&'a Series> {
     let is_of = |it: &&Series| figure.draws(it) && link.is_none_or(|link| it.link == link);
     figure.series.iter().filter(is_of).collect()
@@ -32,7 +32,7 @@ pub(crate) fn count(series: &[&Series]) -> (f64, Option<[f64; 2]>) {
     (of(&Vec::from_iter(0..seeds)), resampled(seeds, of))
 }
 
-/// Returns the median delay and throughput of the seeds with these indices.
+/// Returns the median delay and throughput of the seeds with these indices. `None` if either has no median.
 fn medians(series: &Series, drawn: &[usize]) -> Option<[f64; 2]> {
     let (mut times, mut rates) = (Times::default(), Times::default());
     for means in drawn.iter().filter_map(|seed| series.by_seed.values().nth(*seed)) {

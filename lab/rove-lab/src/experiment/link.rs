@@ -24,10 +24,10 @@ pub(crate) struct Link {
     pub(crate) cellular: Option<String>,
     /// How many packets each recorded opportunity carries; one where it is left out.
     pub(crate) packets: Option<u64>,
-    /// The direction that a flow goes.
+    /// The direction of the link that a flow takes.
     #[serde(default)]
     pub(crate) direction: Direction,
-    /// The second at which the recording is cut. It begins again there, so that no run meets the rest.
+    /// The second at which a recording starts again from its beginning. Runs never reach the part after it.
     pub(crate) until: Option<u64>,
     /// How many seconds of the recording a flow runs; all of them where it is left out.
     pub(crate) seconds: Option<u64>,
@@ -39,11 +39,11 @@ pub(crate) struct Link {
     pub(crate) apart: bool,
 }
 
-/// A direction of a recorded link.
+/// The direction of a recorded link from a flow's sender to its receiver.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Direction {
-    /// The direction that the path states: from near to far is the recording's uplink.
+    /// The path's own direction: from near to far is the recording's uplink.
     #[default]
     Up,
     /// The reverse direction: from near to far is the recording's downlink.
@@ -59,7 +59,7 @@ impl Link {
         self.cellular.is_some() || self.path.as_ref().is_some_and(has_file)
     }
 
-    /// Returns the part of a picture's file name that stands for the link.
+    /// Returns the link's part of a picture's file name.
     pub(crate) fn picture(&self) -> String {
         let letter =
             |it: char| if it.is_ascii_alphanumeric() { it.to_ascii_lowercase() } else { '-' };
@@ -72,7 +72,7 @@ impl Link {
     ///
     /// Returns a sentence on the first part that is wrong.
     pub(crate) fn path(&self, folder: &FilePath, value: Option<f64>) -> Result<Path> {
-        // A comma ends a part of a path, but a file's name may contain one. So a placeholder first stands for the name.
+        // A comma ends a part of a path, but a file's name may contain one. So the text has a placeholder for the name.
         let mut text = match (&self.path, &self.schedule) {
             (Some(path), _) => with_value(path.get_ref(), value),
             (None, Some(_)) => "schedule=FILE".to_owned(),

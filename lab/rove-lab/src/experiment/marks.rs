@@ -1,4 +1,4 @@
-//! The hollow marks of a picture: published numbers, where the curves would have them if they were ours.
+//! The hollow marks of a picture: published numbers, at the places that our curves would have with these numbers.
 
 use rove_flows::course::{DELAY, QUANTITIES};
 use rove_runs::statistics::{INSTANT, mean};
@@ -14,8 +14,8 @@ use crate::experiment::verdict;
 const USE: &str = "use (%)";
 const KBIT_S: &str = "kbit/s";
 
-/// Returns the marks of a picture: the label of the curve that each belongs to, and the place. A cloud of all links has
-/// only published averages, if there are any. Numbers of a single link are in that link's own picture.
+/// Returns the marks of a picture: the label of the curve that each belongs to, and the place. A scatter plot of all
+/// links has only published averages, if there are any. Numbers of a single link are in that link's own picture.
 pub(crate) fn marks(figure: &Figure) -> Vec<(String, [f64; 2])> {
     let body = &figure.scenario.body;
     let groups = body.published.iter();

@@ -21,7 +21,7 @@ use crate::experiment::scenario::Scenario;
 use crate::experiment::system::System;
 use crate::link_trace::cut;
 
-/// The random link that stands in for a recorded one. Its mean rate is that of the public LTE traces.
+/// The random link that replaces a missing recorded one. Its mean rate is that of the public LTE traces.
 const STAND_IN: Synthetic = Synthetic {
     start: Some(400.0),
     rate_max: 1_000.0,
@@ -37,12 +37,12 @@ pub(crate) struct Material {
     pub(crate) traces: Option<PathBuf>,
     /// The directory of congestion controllers that others have published.
     pub(crate) tables: Option<PathBuf>,
-    /// The directory into which random links, which stand in for recorded ones, are written.
+    /// The directory into which random links, the substitutes for recorded ones, are written.
     pub(crate) drawn: PathBuf,
 }
 
 impl Material {
-    /// Returns the recordings of a scenario, and a text on what stands in for those of others that it wants.
+    /// Returns the recordings of a scenario, and a text on how they differ from the wanted ones, if they do.
     ///
     /// # Errors
     ///
@@ -98,8 +98,8 @@ impl Material {
         recorded.chain(tables).map(digest).collect()
     }
 
-    /// Returns the path of a scenario's link, and false if random opportunities stand in for recorded ones. The link's
-    /// files are in `folder`, and `value` replaces `{value}` in the path.
+    /// Returns the path of a scenario's link, and false if random opportunities replace recorded ones. The link's files
+    /// are in `folder`, and `value` replaces `{value}` in the path.
     ///
     /// # Errors
     ///
@@ -147,7 +147,7 @@ impl Material {
         [traces.join(kind).join(file), traces.join(file)].into_iter().find(|file| file.is_file())
     }
 
-    /// Writes one direction of the random link to a file, unless it exists. Returns the file.
+    /// Writes one direction of the random link to a file, unless the file has this content already. Returns the file.
     fn draw(&self, ending: &str) -> Result<PathBuf> {
         let file = self.drawn.join(format!("drawn.{ending}"));
         let trace = STAND_IN.trace(Seed::new(1).stream(ending)).context("drawing a link")?;

@@ -35,7 +35,7 @@ pub(crate) struct Section {
 }
 
 impl Section {
-    /// Reads a figure's part from text that follows its [`BEGIN`].
+    /// Reads a figure's part from text that follows its [`BEGIN`]. `None` if the part is incomplete.
     fn read(text: &str) -> Option<Self> {
         let (name, _) = text.split_once('"')?;
         let (inner, _) = text.split_once(END)?;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 const FILE: &str = include_str!("../../experiments/papers/papers.toml");
 
-/// The papers.
+/// All rows of the papers.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Papers {
@@ -19,7 +19,7 @@ struct Papers {
 struct Row {
     paper: String,
     what: String,
-    /// Names of figures.
+    /// Names of the figures that reproduce this row.
     #[serde(default)]
     figures: Vec<String>,
     /// Another command or test that reproduces this row.

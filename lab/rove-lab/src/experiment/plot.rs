@@ -23,7 +23,7 @@ const POINTS_MAX: usize = 400;
 /// The smallest time on a logarithmic axis, in ms.
 const TIME_LEAST: f64 = 0.1;
 
-/// A distribution leaves out times below [`TIME_LEAST`] if they are this percentage. Chosen: fewer would matter.
+/// Percentage of times below [`TIME_LEAST`] from which on a distribution omits them. Chosen: a smaller part matters.
 const SHORT_MOST: f64 = 90.0;
 
 /// The end of an invalid curve's label.
@@ -113,7 +113,7 @@ fn axes(body: &Body, [x, y]: [&str; 2], curves: &[Curve], marks: &[Mark]) -> [Ax
     [Axis::across(x, x_ends, is_log, falls), Axis::upright(y, y_ends)]
 }
 
-/// Returns a curve for each system and link. In a cloud of points, a system has one curve for all its links.
+/// Returns a curve for each system and link. In a scatter plot, a system has one curve for all its links.
 fn curves(figure: &Figure) -> Vec<Curve> {
     let body = &figure.scenario.body;
     let mut systems = drawn(figure).map(|series| series.system);
@@ -167,7 +167,7 @@ fn plain(points: Vec<(f64, f64)>) -> Vec<Point> {
     points.into_iter().map(|(x, y)| Point { at: [x, y], ..Point::default() }).collect()
 }
 
-/// Returns a system's number, which is the same in all figures; files come after all others, by their place in the scenario.
+/// Returns a system's number, which is the same in all figures. Files come last, by their place in the scenario.
 fn number(figure: &Figure, system: Option<System>) -> usize {
     let flows = Contender::value_variants().iter().copied().map(System::Flow);
     let known = System::value_variants().iter().copied().chain(flows);
@@ -216,7 +216,7 @@ fn by_value(figure: &Figure, series: &Series) -> Option<Point> {
     Some(Point { at, intervals: [None, interval] })
 }
 
-/// Returns the outline of one standard deviation around the medians of pairs, with a line from its middle.
+/// Returns the ellipse of one standard deviation around the medians of pairs. It begins with a line from the middle.
 fn ellipse(pairs: &[[f64; 2]]) -> Vec<(f64, f64)> {
     if pairs.is_empty() {
         return Vec::new();
@@ -230,7 +230,7 @@ fn ellipse(pairs: &[[f64; 2]]) -> Vec<(f64, f64)> {
     let moment = |a: usize, b: usize| {
         pairs.iter().map(|it| (it[a] - middle[a]) * (it[b] - middle[b])).sum::<f64>() / count
     };
-    // The root of the covariance matrix: of x, then the part of y that follows x, and the part that does not.
+    // The Cholesky factor of the covariances: the deviation of x, and that of y in its parts with and without x.
     let x_by_x = moment(0, 0).sqrt();
     let y_by_x = if x_by_x > 0.0 { moment(0, 1) / x_by_x } else { 0.0 };
     let y_by_y = (moment(1, 1) - y_by_x * y_by_x).max(0.0).sqrt();

@@ -81,7 +81,7 @@ mod here {
             self.versions.iter().find(is_its).map_or("", |(_, version)| version)
         }
 
-        /// Measures once, or returns why that is not possible here.
+        /// Measures once. The inner error says why that is not possible here.
         ///
         /// # Errors
         ///
@@ -132,7 +132,7 @@ mod here {
         }
     }
 
-    /// Returns the samples. A run that has failed has its fault in their place; an error is only that of a user who interrupts.
+    /// Returns the samples. A failed run has its fault in place of samples. Only an interrupt by the user is an error.
     pub(super) fn told(measured: Result<Samples>) -> Result<Result<Samples, String>> {
         match measured {
             Ok(samples) => Ok(Ok(samples)),

@@ -13,32 +13,32 @@ use crate::experiment::system::System;
 /// figure of one experiment differ by 10 %, and its marks can be read to 20 %.
 const WITHIN: f64 = 35.0;
 
-/// The name in place of a paper's, for claims of rove about itself.
+/// The paper's name in results that are rove's claims about itself.
 pub(crate) const ROVE: &str = "rove";
 
-/// Statistics of times.
+/// The names of the statistics of times.
 pub(crate) const OF_TIMES: [&str; 7] =
     ["median", "mean", "deviation", "p90", "p95", "p99", "instant"];
 
-/// The median throughput of senders that share a path, in kbit/s.
+/// The name of a statistic: the median throughput, in kbit/s, of senders that share a path.
 pub(crate) const THROUGHPUT: &str = "throughput";
 
-/// How many of the paper's three RemyCCs no drawn system beats in both medians.
+/// The name of a statistic: how many of the paper's three RemyCCs no drawn system beats in both medians.
 pub(crate) const ON_FRONTIER: &str = "RemyCCs on the frontier";
 
-/// The value at which the mean is the least.
+/// The name of a statistic: the varied value at which the mean is the least.
 pub(crate) const LEAST_AT: &str = "least-at";
 
-/// The end of a statistic's name that stands for the ratio to the baseline.
+/// The end of the name of a statistic that is a ratio to the baseline.
 pub(crate) const RATIO: &str = ": ratio";
 
-/// The name in place of a link's, for averages over all links.
+/// The link's name in results that are averages over all links.
 pub(crate) const ALL_LINKS: &str = "all links";
 
-/// The columns of averages: use of the links, self-inflicted delay in ms, Sprout's throughput as a multiple of the
-/// system's (the mean of the links' ratios), the system's mean delay as a multiple of Sprout's, and kbit/s for each ms
-/// of the 95 % end-to-end delay (the geometric mean). The last two are the third and the fourth with Sprout-EWMA in
-/// place of Sprout.
+/// The columns of averages. They begin with the use of the links and the self-inflicted delay in ms. `speed-up` is the
+/// mean over links of Sprout's throughput as a multiple of the system's. `delay ratio` is the system's mean delay as a
+/// multiple of Sprout's. `score` is kbit/s for each ms of the 95 % end-to-end delay (the geometric mean). The last
+/// two are the third and the fourth with Sprout-EWMA in place of Sprout.
 pub(crate) const OF_AVERAGES: [&str; 7] = [
     "use (%)",
     "mean",
@@ -70,11 +70,11 @@ pub(crate) struct Published {
 /// The results of a system.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 pub(crate) struct PublishedResult {
-    /// The system; none for recordings by themselves.
+    /// The system; left out for recordings by themselves.
     pub(crate) system: Option<System>,
-    /// The link of the result. By default, there is one for each link. `all links` are the averages.
+    /// The link that the result is about; each link where it is left out. `all links` means the averages.
     pub(crate) link: Option<String>,
-    /// The varied value of the result. By default, there is one for each value.
+    /// The varied value that the result is about; each value where it is left out.
     pub(crate) value: Option<f64>,
     /// Why this result is not reproduced, in place of the group's reason.
     pub(crate) reason: Option<String>,

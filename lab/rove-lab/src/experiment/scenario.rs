@@ -17,13 +17,13 @@ use crate::experiment::published::{
 use crate::experiment::system::{Clock, System};
 use crate::experiment::traffic::{Traffic, VALUE};
 
-/// Most repetitions of one scenario. Chosen: a thousand are a night's work, and no typing error.
+/// Most repetitions of one scenario. Chosen: a thousand take a night, and more are a typing error.
 const SEEDS_MAX: u64 = 1_000;
 
 /// The byte offset of a fault in a scenario's text, and a sentence about it.
 type Fault = (usize, String);
 
-/// A scenario, checked.
+/// A scenario that passed all checks.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scenario {
     /// The scenario's name: the file's name without the ending.
@@ -58,19 +58,19 @@ pub(crate) struct Body {
     /// In real time: TCP downloads that share the link.
     #[serde(default)]
     pub(crate) downloads: u16,
-    /// The systems that are compared; none for what the recordings say by themselves.
+    /// The systems that are compared; left out for a measure of the recordings by themselves.
     #[serde(default)]
     pub(crate) systems: Vec<System>,
     /// The paths.
     #[serde(default, rename = "link")]
     pub(crate) links: Vec<Link>,
-    /// Recordings of the `--traces` directory that are used where they are there, by name.
+    /// Names of recordings in the `--traces` directory, which are used if they are there.
     #[serde(default)]
     pub(crate) wanted: Vec<String>,
     /// The wanted recordings with `--full`. By default, those of the quick profile.
     #[serde(default)]
     pub(crate) full_wanted: Vec<String>,
-    /// Recordings that the laboratory brings, used if none of the wanted ones is there.
+    /// Names of built-in recordings, which are used if none of the wanted ones is there.
     #[serde(default)]
     pub(crate) recordings: Vec<String>,
     /// The answers that the user waits for before typing on.
@@ -94,7 +94,7 @@ pub(crate) struct Body {
     pub(crate) quantity: Option<String>,
     /// The system that the others are compared with, run by run with the same seed: the table has ratios.
     pub(crate) baseline: Option<System>,
-    /// The systems that the picture shows; all where there is none.
+    /// The systems that the picture shows; all where it is left out.
     #[serde(default)]
     pub(crate) drawn: Vec<System>,
     /// Results that others published, or that rove claims.
@@ -112,10 +112,10 @@ pub(crate) enum Plot {
     Distribution,
     /// The mean time (y) by the value that is varied (x).
     MeanByValue,
-    /// The throughput (y) by the queueing delay (x) of senders that share a path: the medians, each with the ellipse of one standard
-    /// deviation.
+    /// The throughput (y) by the queueing delay (x) of senders that share a path: the medians, each with the ellipse of
+    /// one standard deviation.
     Ellipses,
-    /// The share of the link that is used (y) by the mean time (x): a point for each run's system, link and value.
+    /// The share of the link that is used (y) by the mean time (x): a point for each system, link and value.
     UseByTime,
     /// A quantity of a run's slots (y) by time (x).
     Course,
@@ -134,7 +134,7 @@ const fn one() -> u64 {
 }
 
 impl Body {
-    /// Returns the recordings of others that a profile wants.
+    /// Returns the names of the `--traces` recordings that a profile wants.
     pub(crate) fn wanted(&self, is_full: bool) -> &[String] {
         if is_full && !self.full_wanted.is_empty() { &self.full_wanted } else { &self.wanted }
     }
@@ -170,7 +170,7 @@ impl Body {
         self.quantity.as_deref().and_then(|name| quantity(name).ok()).unwrap_or_default()
     }
 
-    /// Returns the figures of the scenario's runs beside times.
+    /// Returns the figures that the scenario's runs have in addition to times.
     pub(crate) fn figures(&self) -> &'static [RunFigure] {
         match &self.traffic {
             Some(traffic) if self.measure == Measure::Shared => {
@@ -190,7 +190,7 @@ impl Body {
 }
 
 impl Scenario {
-    /// Returns the scenarios that the laboratory brings, in their order.
+    /// Returns the built-in scenarios, in the order of their list.
     pub(crate) fn built_in() -> impl Iterator<Item = Self> {
         BUILT_IN.iter().map(|(name, text)| {
             Self::parse(name, &format!("{name}.toml"), text).expect("a test reads each of them")
@@ -294,7 +294,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Finds a picture that the measurement does not have.
+    /// Finds a picture, a quantity or a statistic that the measurement does not have.
     fn check_picture(&self) -> Result<(), Fault> {
         let body = &self.body;
         for (plot, measure, sentence) in [
@@ -322,7 +322,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Finds a fault of the scenario as a whole. Returns the fault's byte in the text, and a sentence.
+    /// Finds the first fault of the scenario. Returns the fault's byte in the text, and a sentence.
     fn check(&self) -> Result<(), Fault> {
         let body = &self.body;
         for link in &body.links {

@@ -41,17 +41,17 @@ pub(crate) struct Series {
     pub(crate) by_seed: BTreeMap<u64, SeedMeans>,
     /// Queueing delay in ms and throughput in kbit/s of each sender that shares a path.
     pub(crate) pairs: Vec<[f64; 2]>,
-    /// The slots of the first run.
+    /// The slots of the first run that has slots.
     pub(crate) course: Vec<Slot>,
-    /// Whether runs cannot be done here.
+    /// Whether any of the runs cannot be made on this computer.
     pub(crate) is_absent: bool,
-    /// Whether runs have no figures as nothing came in them.
+    /// Whether any of the runs has no figures because no sample came in it.
     pub(crate) has_empty_runs: bool,
     /// The fault of a controller that is a program, in any of the runs.
     pub(crate) fault: Option<String>,
 }
 
-/// The runs of one seed, with all recordings.
+/// The means over the runs of one seed, with all recordings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SeedMeans {
     /// The times of these runs.
@@ -60,7 +60,7 @@ pub(crate) struct SeedMeans {
     pub(crate) rates: Times,
     /// The mean of the times that came. `None` if none came.
     pub(crate) time: Option<f64>,
-    /// The means of the runs' other figures, in the order of the measurement's.
+    /// The means of the runs' other figures, in the order of the measurement's figures.
     pub(crate) figures: Vec<Option<f64>>,
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn of_times(name: &str) -> Option<fn(&Times) -> Option<f64>> {
     })
 }
 
-/// Returns the median of rates: of an even number the mean of the middle two.
+/// Returns the median of rates: of an even number the mean of the middle two. `None` without rates.
 pub(crate) fn middle(rates: &Times) -> Option<f64> {
     (rates.count() > 0).then(|| median(rates.known()))
 }
@@ -134,7 +134,7 @@ impl Series {
         self.system.map_or("", System::name)
     }
 
-    /// Returns a statistic by its name: one of the times, or a figure of the runs in the mean over the seeds.
+    /// Returns a statistic by its name: of the times, or the mean over the seeds of a figure of the runs.
     pub(crate) fn statistic(&self, figures: &[RunFigure], name: &str) -> Option<f64> {
         match (name, of_times(name)) {
             (_, Some(statistic)) => statistic(&self.times),

@@ -1,7 +1,7 @@
 //! A sweep on Ray: workers make shards of its runs, and send back the lines of finished runs.
 //!
-//! The results equal those of runs on this computer. Workers run the same program file, and everything that decides a
-//! run identifies it. Each worker gets the options. A task is a shard, such as `2/8`. Its answer is the text of its
+//! The results equal those of runs on this computer: workers run the same program file, and a run's key has everything
+//! that decides the run. Each worker gets the options. A task is a shard, such as `2/8`. Its answer is the text of its
 //! finished runs, or the reason why a run cannot be done, which holds for every worker.
 
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::experiment::store::Store;
 use crate::experiment::{FiguresOptions, RUNS, for_each_plan, run_shard};
 
-/// Shards for each worker. Chosen: two, so that one with short runs gets another.
+/// Shards for each worker. Chosen: two, so that a worker whose runs are short gets another shard.
 const SHARDS_EACH: usize = 2;
 
 /// Why a shard could not be done.
@@ -59,7 +59,7 @@ pub(super) fn unfinished(
     Ok(rests.into_iter().map(|rest| format!("{}/{of}", rest + 1)).collect())
 }
 
-/// Does the shards that `input` brings.
+/// Makes the runs of the shards that `input` names, and writes them to `output`.
 ///
 /// # Errors
 ///
@@ -84,7 +84,7 @@ fn found_anywhere(options: &FiguresOptions) -> FiguresOptions {
     options
 }
 
-/// Does a shard in a folder that is gone afterwards. Returns its finished runs.
+/// Makes the runs of a shard in a temporary directory. Returns its finished runs.
 fn finished(options: &FiguresOptions, shard: &str) -> Result<String> {
     let shard = shard.parse().map_err(|sentence: String| anyhow!(sentence))?;
     let out = std::env::temp_dir().join(format!("rove-lab-shard-{}", std::process::id()));

@@ -37,13 +37,13 @@ pub(crate) const FIRST_SEED: u64 = 1;
 pub(crate) struct Figure {
     /// The scenario that was asked for.
     pub(crate) scenario: Scenario,
-    /// The stand-ins that the figure was made from, as a title names them. Empty without stand-ins.
+    /// The stand-ins that the figure was made from, in the words of the title. Empty without stand-ins.
     pub(crate) made_from: String,
-    /// Whether anything stands in for recordings that it asks for.
+    /// Whether anything stands in for recordings that the scenario asks for.
     pub(crate) has_stand_ins: bool,
     /// How much work was done.
     pub(crate) profile: Profile,
-    /// Seeds of each series.
+    /// The number of seeds of each series.
     pub(crate) seeds: u64,
     /// The results of the scenario.
     pub(crate) series: Vec<Series>,
@@ -174,7 +174,7 @@ impl<'a> Plan<'a> {
         Self { is_named: names.iter().any(is_its), ..self }
     }
 
-    /// Makes the runs of a part that the store lacks. Returns how many runs the part and the whole have.
+    /// Makes those runs of a shard that the store lacks. Returns how many runs the shard and the scenario have.
     ///
     /// # Errors
     ///
@@ -332,7 +332,7 @@ impl<'a> Plan<'a> {
         if self.scenario.body.measure.needs_recordings() { &self.recordings } else { &[] }
     }
 
-    /// Does all runs in real time that are not known, one after another; or returns why that is not possible here.
+    /// Makes the runs in real time that the store lacks, one by one. The inner error says why that is impossible here.
     fn run_really(
         &self,
         cells: &[Cell<'_>],
@@ -356,7 +356,7 @@ impl<'a> Plan<'a> {
                         }
                         samples
                     }
-                    // A kernel without one of its congestion controls may have the others.
+                    // If the kernel lacks one congestion control, the runs of the others go on.
                     Err(reason) if cell.conditions.system().needs_control() => {
                         absent = Some(reason);
                         Samples::absent()

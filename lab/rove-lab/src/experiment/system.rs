@@ -22,15 +22,15 @@ pub(crate) enum Clock {
     Real,
 }
 
-/// A remote shell, or a congestion controller. Others' programs and kernels run in real time only; the rest is our
-/// code.
+/// A remote shell, or a congestion controller. Programs of other projects and kernels run in real time only. All other
+/// systems are rove's own code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum System {
     /// rove at both ends, as it ships.
     Rove,
     /// rove at both ends, without predictions.
     RoveUnpredicted,
-    /// The wire, the pace and the predictions of Mosh 1.4.0.
+    /// rove's code with the wire format, the timing and the predictions of Mosh 1.4.0.
     MoshRules,
     /// The rules of Mosh 1.4.0 without predictions.
     MoshRulesUnpredicted,
@@ -60,11 +60,11 @@ pub(crate) enum System {
     Mosh,
     /// The programs of Mosh 1.4.0 without predictions.
     MoshUnpredicted,
-    /// A RemyCC of the laboratory's, for two senders.
+    /// A RemyCC that the laboratory trained for two senders.
     RemyTwoSenders,
-    /// A RemyCC of the laboratory's, for 1 to 16 senders.
+    /// A RemyCC that the laboratory trained for 1 to 16 senders.
     RemySixteenSenders,
-    /// A RemyCC of the laboratory's, for a copy beside the keys of a session.
+    /// A RemyCC that the laboratory trained for a copy beside the keys of a session.
     RemyBulk,
     /// The published RemyCC for delta 0.1.
     RemyDeltaTenth,

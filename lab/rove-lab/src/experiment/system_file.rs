@@ -1,4 +1,4 @@
-//! A congestion controller that a file beside the scenario holds: a table that Remy has found, or a program with its arguments.
+//! A congestion controller in a file beside the scenario: a table that Remy has found, or a program with arguments.
 
 use core::fmt;
 use std::fs;
@@ -9,7 +9,7 @@ use rove_flows::flow::program::{Limits, Program};
 use rove_remy::parse_table;
 use rustix::fs::{Access, access};
 
-/// The name of a file. Systems are copied everywhere, so both texts live as long as this process.
+/// The name of a file. Both texts are leaked, so that systems can be `Copy`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SystemFile {
     /// The file's name in the scenario, followed by arguments if the file is a program.

@@ -104,7 +104,7 @@ impl Series {
         if parts.is_empty() { "recordings".to_owned() } else { parts.join(", ") }
     }
 
-    /// Returns the label of the series' curve. In a cloud of points, all links of a system share a curve with its name.
+    /// Returns the label of the series' curve. In a scatter plot, all links of a system share a curve with its name.
     pub(crate) fn curve_label(&self, body: &Body) -> String {
         let is_cloud = body.plot == Plot::UseByTime && self.value.is_none();
         match self.system {

@@ -19,7 +19,7 @@ pub(crate) const VALUE: &str = "{value}";
 pub(crate) struct Traffic {
     /// How many senders there are.
     pub(crate) senders: usize,
-    /// The mean size of a flow in bytes; left out for the heavy tail of the paper.
+    /// The mean size of a flow in bytes; left out for the heavy-tailed sizes of the Remy paper.
     pub(crate) mean_flow_bytes: Option<u64>,
     /// The size of the largest flows in bytes; left out for any size.
     pub(crate) largest_flow_bytes: Option<u64>,
@@ -37,7 +37,7 @@ pub(crate) struct Traffic {
     /// Senders of other systems on the same path, beside which each system is measured.
     #[serde(default)]
     pub(crate) others: Vec<Others>,
-    /// The mean pause between two flows, with `{value}` where the value that is varied goes.
+    /// The mean pause between two flows. The varied value replaces `{value}` in it.
     pub(crate) mean_pause: String,
     /// How long a run takes.
     pub(crate) length: String,

@@ -22,7 +22,7 @@ use crate::experiment::series::Series;
 use crate::experiment::sweep::Figure;
 use crate::experiment::system::System;
 
-/// The least utilisation of a controller whose delay counts, in percent. Chosen: a sender that hardly sends has no delay.
+/// The least utilisation in percent of a controller whose delay counts. Chosen: a sender that hardly sends makes none.
 const USE_LEAST: f64 = 100.0 / 3.0;
 
 /// The multiple of the least delay up to which Sprout's counts as near it. Source: our notes on the paper: within 20 %.
@@ -56,7 +56,7 @@ pub(crate) struct Ours {
     interval: Option<[f64; 2]>,
     /// The number of each recording by itself, if there are several.
     by_recording: BTreeMap<String, Option<f64>>,
-    /// Whether runs that it comes from cannot be done here. Runs in which nothing came are measured: they reach no band.
+    /// Whether some of its runs cannot be made here. Runs in which nothing came count as measured: they reach no band.
     #[serde(skip)]
     is_absent: bool,
     /// Whether runs in real time that it comes from are invalid.
@@ -141,7 +141,7 @@ fn of_all_links(figure: &Figure, averages: &[Average], system: Option<System>, n
     Ours { number: mean(&values), interval: interval(&values), ..Ours::from(sources, "mean") }
 }
 
-/// Returns how many RemyCCs are on the frontier of a link.
+/// Returns how many RemyCCs are on the frontier of a link, or of the only link.
 fn on_frontier(figure: &Figure, link: Option<&str>) -> Ours {
     let series = frontier::drawn(figure, link);
     let (number, interval) = frontier::count(&series);
@@ -173,7 +173,7 @@ fn judged(group: &Published, verdict: Verdict, ours: Ours, figure: &Figure) -> V
     Verdict { ours, outcome, reason, ..verdict }
 }
 
-/// Returns whether a published result is about this series. `least-at`, about all values, belongs to the first.
+/// Returns whether a published result is about this series. `least-at` is about all values, and is put to the first.
 pub(crate) fn is_of(
     result: &PublishedResult,
     figure: &Figure,
@@ -197,7 +197,7 @@ fn is_of_survivors(series: &Series, name: &str) -> bool {
 }
 
 impl Ours {
-    /// Returns the faults of a number, which it has from its series.
+    /// Returns a result that has no number yet, but the faults of the series that its number comes from.
     fn from<'a>(sources: impl Iterator<Item = &'a Series>, name: &str) -> Self {
         sources.fold(Self::default(), |all, series| Self {
             is_absent: all.is_absent || series.is_absent || series.times.count() == 0,
@@ -294,7 +294,7 @@ impl Outcome {
 }
 
 impl Verdict {
-    /// Returns the comparison of nothing yet with a number of a paper.
+    /// Returns a verdict without a result yet, for the group's paper and place.
     fn blank(group: &Published, figure: &Figure) -> Self {
         Self {
             paper: group.paper.clone(),
@@ -396,7 +396,7 @@ pub(crate) fn to_text(verdicts: &[Verdict]) -> String {
     out
 }
 
-/// Returns for each link whether Sprout's delay is near the least of controllers that use a third of the link or more.
+/// Returns a verdict for each link: Sprout's delay must be near the least of controllers that use a third of the link.
 fn least_delays(figure: &Figure, all: &[Average]) -> Vec<Verdict> {
     if all.iter().all(|average| average.system != averages::SPROUT) {
         return Vec::new();

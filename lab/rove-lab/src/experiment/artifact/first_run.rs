@@ -16,11 +16,11 @@ use crate::experiment::{RUNS, csv, scenarios};
 /// The name of the file of expected numbers in an artifact.
 pub(super) const FILE: &str = "expected.csv";
 
-/// The numbers that are expected: `figures.csv` of five figures, which a test compares with ours.
+/// The expected numbers: `figures.csv` of five figures. A test makes these figures again and compares them.
 pub(super) const EXPECTED: &str = include_str!("../../../experiments/expected.csv");
 
-/// How far a number may lie from the expected one, as a share of it and in its unit. Chosen: the logarithms of another
-/// processor change the last digit of a time, after which other packets may be lost.
+/// Largest difference from an expected number, as a share of it or in its unit, whichever is more. Chosen: the
+/// logarithms of another processor change the last digit of a time, after which other packets may be lost.
 const WITHIN: f64 = 0.05;
 const WITHIN_LEAST: f64 = 0.01;
 
