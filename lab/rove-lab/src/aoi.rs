@@ -1,7 +1,7 @@
-//! A published study: from which older state a diff should start, judged by the age of information at the receiver.
+//! A published study of how the older state, from which a diff starts, affects the age of information at a receiver.
 //!
-//! [`study`] runs a published experiment in virtual time: a [`sender`] with its [`estimator`] of round trips, and a
-//! [`receiver`], exchange [`datagram`]s. `experiment` measures the same age with the transport that ships.
+//! [`study`] runs the experiment in virtual time: a [`sender`] with its [`estimator`] of round trips, and a
+//! [`receiver`], exchange [`datagram`]s. `experiment` measures the same age with rove's own transport.
 
 pub(crate) use self::study::Study;
 

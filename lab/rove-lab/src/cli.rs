@@ -46,9 +46,9 @@ mod trace;
 
 /// Exit code if something could not be read or written.
 const FAILURE: u8 = 1;
-/// Exit code for a command line that the program does not accept. Source: clap's own.
+/// Exit code for a command line that the program does not accept. Source: clap's exit code for it.
 const USAGE: u8 = 2;
-/// Exit code of `rove-lab figures` after its user has interrupted runs in real time. Source: a shell's own for SIGINT.
+/// Exit code of `rove-lab figures` after its user interrupts runs in real time. Source: a shell's code after SIGINT.
 const INTERRUPTED: u8 = 130;
 
 /// The help and manual pages of the laboratory and its commands.
@@ -125,7 +125,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     })
 }
 
-/// Answers a command line that names no command.
+/// Answers a command line that names no command. Returns the exit code.
 fn run_without_command(args: Vec<OsString>) -> u8 {
     match args.first().map(|word| word.to_string_lossy()) {
         Some(word) if word == COMMAND => print(&answer(&BOOK, &Names::NONE, &args)),
@@ -148,7 +148,7 @@ fn run_without_command(args: Vec<OsString>) -> u8 {
 
 /// The reason why a command failed.
 enum Complaint {
-    /// The command line cannot be followed.
+    /// The command line is wrong, as this sentence says.
     Usage(String),
     /// Something could not be read, run or written.
     Failure(anyhow::Error),
@@ -160,7 +160,7 @@ impl From<anyhow::Error> for Complaint {
     }
 }
 
-/// Reads the arguments after a command's word, and runs the command.
+/// Reads the arguments after a command's word, and runs the command. Returns the exit code.
 fn call<T: FromArgMatches>(
     manual: &Manual,
     args: Vec<OsString>,
@@ -169,7 +169,7 @@ fn call<T: FromArgMatches>(
     call_action(manual, &[], args, run)
 }
 
-/// Works as [`call`] does, but refuses options that the action does not use. `uses` lists each option's actions.
+/// Works as [`call`] does, but refuses options that the called action does not use. `uses` lists each option's actions.
 fn call_action<T: FromArgMatches>(
     manual: &Manual,
     uses: &[(&str, &str)],
@@ -218,7 +218,7 @@ fn done(result: anyhow::Result<()>) -> Result<u8, Complaint> {
     result.map_or_else(|error| Err(error.into()), |()| Ok(0))
 }
 
-/// Writes clap's error to standard error. Help and version, which clap returns as errors, go to standard output.
+/// Writes clap's error to standard error, and its help and version to standard output. Returns the exit code.
 fn refuse(manual: &Manual, error: &clap::Error) -> u8 {
     let Some(refusal) = refusal(manual, error) else {
         let _ = error.print();
@@ -245,7 +245,7 @@ fn run_man(args: Vec<OsString>) -> u8 {
 
 /// Writes a text that the user asked for, such as a manual page, to standard output. Returns exit code 0.
 fn print(text: &str) -> u8 {
-    // A reader that has gone away is no failure.
+    // A reader that has closed the pipe is no failure.
     let _ = io::stdout().lock().write_all(text.as_bytes());
     0
 }

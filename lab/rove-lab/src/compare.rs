@@ -1,5 +1,5 @@
-//! `rove-lab compare`: recorded keys typed at real clients of ssh, stock Mosh and rove, over the same emulated link in
-//! real time, side by side in one run.
+//! `rove-lab compare`: recorded keys typed at real clients of ssh, stock Mosh and rove. All clients have the same
+//! emulated link in real time. Their results are side by side.
 //!
 //! [`peer`] names the systems, [`observed_client`] is the user's side of a session, [`replayed_program`] runs at its
 //! far end. [`mod@run`] plays a recording once, maybe beside [`bulk`] downloads. [`burst`] measures a flood of output,
@@ -44,10 +44,10 @@ mod table;
 /// Shortest `--timeout`. Chosen: a retransmission of TCP over a long path is no hang.
 const TIMEOUT_MIN: Duration = Duration::from_secs(5);
 
-/// Most bytes of a flood of output. Chosen: minutes of work for the slowest, and a file that a temporary folder takes.
+/// Most bytes of a flood of output. Chosen: the slowest system takes minutes, and a temporary directory has the room.
 const FLOOD_MAX: u64 = 1_000_000_000;
 
-/// The file name that stands for standard output.
+/// The file name that means standard output.
 const STDOUT: &str = "-";
 
 /// The work that each compared system does.
@@ -57,7 +57,7 @@ enum Work {
     Recordings,
     /// A flood of this many bytes of output.
     Flood(usize),
-    /// Ctrl-C under a flood without an end, this many times.
+    /// Ctrl-C under an endless flood, this many times.
     Interrupt(u64),
 }
 
@@ -121,7 +121,7 @@ struct OutputOptions {
     film: Option<PathBuf>,
 }
 
-/// A recording, prepared as a whole, and without the alternate screen for Mosh's server, whose emulator has none.
+/// A recording in two forms. `one_screen` leaves out the alternate screen, which the emulator of Mosh's server lacks.
 struct Recording {
     whole: Script,
     one_screen: Script,
@@ -144,9 +144,9 @@ type OfRecording = (Figures, Played);
 trait Outcome: Sized {
     /// The columns of the table.
     const LAYOUT: &str;
-    /// The figures of runs together, which the table and the JSON show.
+    /// The figures over several runs of a system, for the table and the JSON.
     type Row: Serialize;
-    /// The figures of a run by itself.
+    /// The figures of a single run, for the JSON.
     type Run: Serialize;
 
     /// Returns the row of a system's successful runs, given how many others failed. `None` if these runs make no row.

@@ -31,7 +31,7 @@ use rove_net::{DIRECTIONS, Device, Far, acquire_rights};
 
 mod view;
 
-/// The environment variable with the far side's address. In nested emulators it keeps the outermost far side's.
+/// The environment variable with the far side's address. In nested emulators it has that of the outermost far side.
 const PEER: &str = "ROVE_PEER";
 
 /// The terminal whose keys send signals to this process. Source: tty(4).

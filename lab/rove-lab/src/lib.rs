@@ -6,9 +6,9 @@
 //! Links and programs in real time (Linux):
 //!
 //! - `emulate` puts a command behind a link of `rove-net`. Its `view` shows how the link does.
-//! - `validate` holds that link against what it should do.
-//! - `compare` types recorded keys at real clients of `rove-rig`, each an `observed_client`, while a `replayed_program` plays the host. `bulk` is downloads beside them,
-//!   `burst` floods of output, `kernel` a flow of the kernel's TCP, and `controlled` one of a controller of ours.
+//! - `validate` compares that link with what it should do.
+//! - `compare` types recorded keys at real clients, each an `observed_client`; a `replayed_program` plays the host.
+//!   `bulk` has downloads beside them, `burst` floods of output, `kernel` and `controlled` single flows.
 //!
 //! Experiments:
 //!

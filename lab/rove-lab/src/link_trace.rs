@@ -26,7 +26,7 @@ pub(crate) struct Statistics {
     pub(crate) opportunities: usize,
     /// The length of the trace, after which it repeats.
     pub(crate) seconds: f64,
-    /// The rate of the whole trace.
+    /// The mean rate of the whole trace.
     pub(crate) mean_kbit_s: f64,
     /// The rates that 5 %, 50 % and 95 % of the whole seconds do not exceed.
     pub(crate) second_kbit_s: [Option<f64>; 3],

@@ -1,6 +1,6 @@
 //! The program `rove-lab`.
 
-/// musl's own allocator makes a flood of output a third dearer than glibc's does (docs/bench.md).
+/// With musl's own allocator, a flood of output takes a third more time than with glibc's (docs/bench.md).
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;

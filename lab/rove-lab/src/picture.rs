@@ -14,7 +14,7 @@ const HEIGHT: f64 = 400.0;
 const ACROSS: [f64; 2] = [72.0, 700.0];
 const DOWN: [f64; 2] = [14.0, 346.0];
 
-/// The size of all text. On a narrow page a picture keeps 640 of its 720 pixels, so that this is more than 12 there.
+/// The size of all text in pixels. A narrow page shrinks a picture's width from 720 to 640 pixels, so 12.4 remain.
 const TEXT: f64 = 14.0;
 
 /// Greatest width of a character, and height of a line of the legend, in pixels.
@@ -94,7 +94,7 @@ pub(crate) struct Point {
     pub(crate) intervals: [Option<[f64; 2]>; 2],
 }
 
-/// A curve, or a cloud of points.
+/// A curve, or the points of a scatter plot.
 #[derive(Clone, Debug)]
 pub(crate) struct Curve {
     pub(crate) label: String,

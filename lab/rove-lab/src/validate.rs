@@ -24,9 +24,9 @@ mod flow;
 mod kernel;
 mod tcp;
 
-/// Headers around a datagram on the link: IPv4 and UDP.
+/// Bytes of the headers around a datagram on the link: IPv4 and UDP.
 const HEADERS: usize = 28;
-/// The payload of a full packet.
+/// Bytes of a full packet's payload.
 const FULL: usize = 1_500 - HEADERS;
 
 /// A check of the emulator.

@@ -13,7 +13,7 @@ const LINK: &str = "[[link]]\nname = \"steps\"\nschedule = \"steps.json\"\n";
 const STEPS: &str = include_str!("scenarios/steps.json");
 
 impl Folder {
-    /// Returns the exit code of a call, with its standard output and error. The variables are set, as many users have them.
+    /// Returns a call's exit code, output and error. The variables of recordings and tables are set, as often.
     fn artifact(&self, args: &[&str]) -> (Option<i32>, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rove-lab"));
         command
@@ -119,8 +119,8 @@ fn an_artifact_has_the_opportunities_beside_a_scenario_and_makes_its_figure_agai
     assert_eq!(first, second);
 }
 
-/// If this fails, the laboratory's numbers have changed on purpose or by mistake. `figures.csv` of these figures, made without the
-/// variables, is the new expected file.
+/// If this fails, the laboratory's numbers have changed, on purpose or by mistake. The new expected file is the
+/// `figures.csv` of these figures, made without the variables.
 #[test]
 fn the_first_run_has_the_expected_numbers_and_names_every_other() {
     let folder = Folder::new("first-run");

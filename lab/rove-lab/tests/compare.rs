@@ -95,7 +95,7 @@ fn every_key_is_answered_by_ssh_and_mosh_and_ssh_takes_a_round_trip() {
 }
 
 /// Runs a program as a user who has nothing but a name and a shell. The program lies on a mount of its own, as in a
-/// `/tmp` that is a tmpfs: when it leaves its mount namespace, which nobody else is in, the kernel detaches that mount.
+/// `/tmp` that is a tmpfs. The kernel detaches that mount when the program leaves its mount namespace as the last one.
 const AS_A_USER: &str = "\
 folder=$1; shift
 cp /etc/passwd \"$folder/passwd\"

@@ -298,7 +298,7 @@ fn emulators_that_are_started_together_have_addresses_of_their_own() {
     assert_eq!(addresses.len(), testbeds.len(), "{addresses:?}");
 }
 
-/// The command has a session of its own, so that it hears of a key only what the emulator hands on.
+/// The command has a session of its own, so the only signals of keys that reach it are those that the emulator sends.
 #[test]
 fn a_key_of_the_terminal_is_not_handed_on_whatever_standard_input_is() {
     if !is_root() {
@@ -404,7 +404,7 @@ const LEAVERS: &str = r#"
 /// The number of processes in [`LEAVERS`].
 const LEAVERS_COUNT: usize = 7;
 
-/// Starts an emulator with [`LEAVERS`] at both ends, and returns their numbers. There are none if it did not start.
+/// Starts an emulator with [`LEAVERS`] at both ends, and returns their process numbers. Empty if it did not start.
 fn with_leavers(mut command: Command, end: &str) -> (Child, Vec<String>) {
     command.args(["emulate", "--veth", "--far", &format!("{LEAVERS} wait")]);
     command.args(["--", "sh", "-c", &format!("{LEAVERS} {end}")]);
@@ -468,8 +468,8 @@ fn processes_that_have_left_for_another_network_end_with_the_emulator() {
     }
 }
 
-/// Starts an emulator whose commands write the namespaces they are in, one in a line, kills it, and waits until nothing
-/// holds those. Returns false if it did not start.
+/// Starts an emulator whose commands write their namespaces, one in each line. Kills it, and waits until nothing holds
+/// these namespaces. Returns false if it did not start.
 fn leaves_nothing_when_killed(mut command: Command, lines: usize, check: impl FnOnce()) -> bool {
     let mut child = command.stdout(Stdio::piped()).spawn().expect("the program starts");
     let stdout = child.stdout.take().expect("it has a pipe");

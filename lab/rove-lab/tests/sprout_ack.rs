@@ -129,7 +129,7 @@ fn a_steady_link_settles_at_the_forecast_with_a_short_queue() {
         assert!(share(&came, 10_000, 30_000) > 0.6, "{scale:?} {}", share(&came, 10_000, 30_000));
         assert!(longest_queue(&came, 10_000, 30_000) < 100, "{scale:?}");
     }
-    // On Sprout's grid the 5 % quantile of ten packets in each of five ticks is 34: 68 ms of the link, 40 ms of which are its delay.
+    // On Sprout's grid, the 5 % quantile of five ticks of ten packets is 34: 68 ms, of which 40 ms are the link's.
     let came = arrivals(Scale::Linear, options(link(RATE), 30));
     let waits = waits(&came, 10_000, 30_000);
     let median = waits[waits.len() / 2];
@@ -206,8 +206,8 @@ fn a_bad_way_back_never_stops_it() {
         };
         let options = FlowOptions { downlink: back.into(), ..options(link(RATE), 60) };
         let came = arrivals(scale, options);
-        // A flow of the laboratory takes each packet whose acknowledgment is lost, or three places late, for lost: two packets, the least
-        // window, and heartbeats are all that goes, some 34 packets a second of the link's 500.
+        // A flow of the laboratory takes each packet whose acknowledgment is lost, or three places late, for lost. So
+        // only two packets, the least window, and heartbeats go, some 34 packets a second of the link's 500.
         for second in 1..60 {
             let used = share(&came, 1_000 * second, 1_000 * second + 1_000);
             assert!(used > 0.05, "{scale:?}: {used} in second {second}");
@@ -231,7 +231,7 @@ fn a_link_of_a_gigabit_is_used_on_the_wide_grid_and_as_one_of_12_megabits_on_spr
     assert!((8.0..20.0).contains(&sprout), "{sprout} Mbit/s of Sprout itself");
 }
 
-/// A link that carries nothing for two minutes, and loses nothing: packets stand in its queue, and all of them come at once afterwards.
+/// A link that carries nothing for two minutes, and loses nothing: packets wait in its queue, then come all at once.
 #[test]
 fn a_link_of_rate_zero_is_not_flooded_and_used_again() {
     let opportunities = (0..10_000).chain(130_000..190_000).step_by(2).collect();

@@ -1,4 +1,4 @@
-//! Datagrams of the study, without the states' contents: the study's path has no rate, so sizes do not matter.
+//! Datagrams of the study. They leave out the contents of states: the study's path has no rate, so sizes do not matter.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

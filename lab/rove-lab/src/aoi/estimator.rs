@@ -1,17 +1,17 @@
-//! The study's retransmission timeout. It is TCP's (RFC 6298), but has another least deviation and no upper bound.
+//! The study's retransmission timeout: TCP's (RFC 6298), but with another least value and without an upper bound.
 
 use rove_units::Duration;
 
-/// Weight of a new sample in the mean, as a divisor. Source: the study; RFC 6298, section 2.
+/// Divisor of a new sample's weight in the mean: the weight is 1/8. Source: the study; RFC 6298, section 2.
 const MEAN_DIVISOR: u32 = 8;
 
-/// Weight of a new sample in the deviation, as a divisor. Source: as of [`MEAN_DIVISOR`].
+/// Divisor of a new sample's weight in the deviation: the weight is 1/4. Source: as of [`MEAN_DIVISOR`].
 const DEVIATION_DIVISOR: u32 = 4;
 
-/// Deviations that the timeout adds to the mean. Source: as of [`MEAN_DIVISOR`].
+/// How many deviations the timeout adds to the mean. Source: as of [`MEAN_DIVISOR`].
 const DEVIATIONS: u32 = 4;
 
-/// Least time beyond the mean. Source: the study (G = 0.1 s).
+/// Least time that the timeout adds to the mean. Source: the study (G = 0.1 s).
 const GRANULARITY: Duration = Duration::from_millis(100);
 
 /// Least timeout. Source: the study.
@@ -39,7 +39,7 @@ impl Estimator {
         });
     }
 
-    /// Returns how long after its sending a state is assumed to arrive.
+    /// Returns the time after sending within which a state is assumed to arrive.
     pub(super) fn timeout(&self) -> Duration {
         self.estimate.map_or(TIMEOUT_FIRST, |(mean, deviation)| {
             TIMEOUT_MIN.max(mean + GRANULARITY.max(deviation * DEVIATIONS))

@@ -1,4 +1,4 @@
-//! The study's receiver: accepts a state if it holds the state's reference, and acknowledges its newest state.
+//! The study's receiver. It accepts a state only if it holds the state's reference, and acknowledges its newest state.
 
 use core::net::SocketAddr;
 use std::collections::{BTreeSet, VecDeque};

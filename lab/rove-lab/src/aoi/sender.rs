@@ -1,4 +1,4 @@
-//! The study's sender: a state every period, each sent once, as the difference from the known or the assumed state.
+//! The study's sender. Each period it sends a new state, once, as the difference from the known or the assumed state.
 
 use core::net::SocketAddr;
 use std::collections::VecDeque;
@@ -21,7 +21,7 @@ pub(super) enum Timeout {
 #[derive(Clone, Debug)]
 pub(super) struct Sender {
     timeout: Timeout,
-    /// The share of states that are sent as a difference from the known state, whatever state is assumed.
+    /// The share of states that are sent as a difference from the known state even if a newer state is assumed.
     known_share: f64,
     rng: Stream,
     period: Duration,

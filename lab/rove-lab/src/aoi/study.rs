@@ -12,8 +12,8 @@ use crate::aoi::sender::{Sender, Timeout};
 /// Time between two states. Source: the study.
 const PERIOD: Duration = Duration::from_millis(50);
 
-/// Longest time that a program needs to handle a datagram. Chosen: without it, acknowledgments over some paths (a delay
-/// of whole periods) come exactly when a state is sent. Then only the order of events decides whether they count.
+/// Longest time that a program needs to handle a datagram. Chosen: without it, acknowledgments over a path of whole
+/// periods arrive exactly when a state is sent. The order of the two events would then decide the result.
 const HANDLING: Duration = Duration::from_millis(1);
 
 /// A run of the study.
@@ -23,7 +23,7 @@ pub(crate) struct Study {
     links: [LinkConfig; 2],
     /// How long states are produced.
     length: Duration,
-    /// Probability that a diff starts from the known state whatever is assumed: the study's lambda.
+    /// Probability that a diff starts from the known state even if a newer state is assumed: the study's lambda.
     known_share: f64,
     /// The time after sending within which a state is assumed to arrive. `None`: the sender estimates it.
     pub(crate) timeout: Option<Duration>,
@@ -41,7 +41,7 @@ impl Study {
         Self { links: [states, acknowledgments], length, known_share, timeout: None }
     }
 
-    /// Makes the run, and returns the ages from `from` on. `None` if fewer than two states were taken.
+    /// Makes the run. Returns the ages from the time `from` on, or `None` if fewer than two states were accepted.
     pub(crate) fn run(&self, seed: Seed, from: Instant) -> Option<Age> {
         let end = Instant::ZERO + self.length;
         let timeout = self.timeout.map_or(Timeout::Estimated(Estimator::default()), Timeout::Fixed);
@@ -151,7 +151,7 @@ mod tests {
         let got = parallel::map(
             &SLOTTED,
             |(delay, timeout, loss, share, _)| {
-                // In the model of the notes only the path takes time.
+                // In the model of the notes, only the path takes time: handling takes none.
                 let link = LinkConfig::from(netem(*delay, *loss));
                 let study = Study {
                     timeout: Some(Duration::from_millis(*timeout)),
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn no_reference_is_better_than_the_acknowledged_one_state_by_state() {
-        // All runs lose the same datagrams. A state that can be decoded at all can be decoded from the known one.
+        // All runs lose the same datagrams. A receiver that can decode a state at all can decode it from the known one.
         for (seed, loss) in (1..6).flat_map(|seed| [0.1, 0.4, 0.75].map(|loss| (seed, loss))) {
             let ages = [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| {
                 let study = Study::over(netem(200, loss), Duration::from_secs(60), share);

@@ -2,7 +2,7 @@
 
 use rove_cli_docs::Program;
 
-/// The laboratory.
+/// The laboratory's name, purpose and version.
 pub(super) static LABORATORY: Program = Program {
     name: "rove-lab",
     about: "rove-lab is the laboratory of rove, a remote shell that survives the network. Each of its commands \
@@ -11,7 +11,7 @@ pub(super) static LABORATORY: Program = Program {
     see_also: &["rove"],
 };
 
-/// Returns the exit codes of a command, given what may have failed.
+/// Returns a command's exit codes with their meanings. `failed` is the meaning of exit code 1.
 pub(super) const fn exits(failed: &str) -> [(&str, &str); 3] {
     [("0", "It was done."), ("1", failed), ("2", "The command line is wrong.")]
 }

@@ -15,7 +15,7 @@ use crate::cli::program::{LABORATORY, exits};
 /// The environment variable with the key.
 const KEY: &str = "ROVE_SPROUT_KEY";
 
-/// The port of a server unless another one is named. Chosen: after those of Mosh, which end at 61000.
+/// The port of a server if the user names none. Chosen: above Mosh's ports, which end at 61000.
 const PORT: u16 = 61_013;
 
 /// The manual of `rove-lab sprout`.
@@ -119,7 +119,7 @@ impl SproutArgs {
     /// Runs the task. Text for the user of a server or a tunnel, such as the address, goes to `notes`.
     pub(crate) fn run(self, task: Task, output: impl Write, mut notes: impl Write) -> Result<()> {
         let key = self.key()?;
-        // Two runs get different numbers: two draws of 62 bits differ by more than a run has datagrams.
+        // Two runs use different datagram numbers: two draws of 62 bits differ by more than the datagrams of a run.
         let first = getrandom::u64().context("cannot draw a number")? >> 2;
         let is_entrance = self.enter.is_some();
         let ready = |listens: SocketAddr| {

@@ -19,7 +19,7 @@ use serde::Serialize;
 use crate::cli::program::{LABORATORY, exits};
 use crate::link_trace::{self, Statistics};
 
-/// The port of the end that waits for a call. Chosen: the one after that of `rove-lab sprout`.
+/// The port of the end that listens. Chosen: the one after that of `rove-lab sprout`.
 const PORT: u16 = 61_014;
 
 /// The manual of `rove-lab trace`.
@@ -109,7 +109,7 @@ impl TraceArgs {
         Some(sentence.to_owned())
     }
 
-    /// Prints, changes, draws, records or saturates, as options ask. An end that listens writes its address to `notes`.
+    /// Prints, changes, draws, records or saturates, as the options ask. A listening end writes its address to `notes`.
     pub(crate) fn run(&self, mut output: impl Write, mut notes: impl Write) -> Result<()> {
         let place = self.call.map_or(Place::Listen(self.listen), Place::Call);
         let mut ready = |own: SocketAddr| {
@@ -150,7 +150,7 @@ impl TraceArgs {
         shown::written(output.write_all(text.as_bytes()))
     }
 
-    /// Reads a trace, and cuts and scales it as the options say.
+    /// Reads a trace, and cuts and scales it as the options say. Returns the file's name and the trace.
     fn read(&self, file: &Path) -> Result<(String, Trace)> {
         let shown = file.display().to_string();
         let text = fs::read_to_string(file).with_context(|| format!("cannot read {shown}"))?;

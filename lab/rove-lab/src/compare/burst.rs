@@ -55,7 +55,7 @@ pub(crate) fn interrupts(
     interrupt: &Interrupt,
 ) -> Result<Burst> {
     let prompt = format!("PS1={PROMPT} ");
-    // A shell that sshd starts has our prompt only if a variable sets it. The variable stands right before the program.
+    // sshd passes no environment on, so `env` sets the variable of our prompt. It must stand right before the shell.
     let (env, shell) = SHELL.split_at(2);
     let words = [env, &[prompt.as_str()], shell].concat();
     let ready = |client: &mut ObservedClient| yes::wait_for_prompt(client);

@@ -16,15 +16,15 @@ use rove_rig::process;
 pub(crate) struct Cost {
     /// Processor time, user and system together, in seconds.
     pub(crate) processor_seconds: f64,
-    /// The peaks of the resident memory of the side's processes, added up, in megabytes of 10^6 bytes. Pages that
-    /// processes share count for each process.
+    /// The sum over the side's processes of each one's peak of resident memory, in megabytes of 10^6 bytes. Pages that
+    /// processes share are counted once for each of these processes.
     pub(crate) peak_megabytes: f64,
 }
 
 /// Traffic of both ways, up and down, and costs of both sides, client and server.
 pub(super) type Spent = ([Offered; 2], [Cost; 2]);
 
-/// The means of [`Spent`] over several runs, but the largest peak of memory.
+/// The means of [`Spent`] over several runs. In place of a mean, the peak of memory is the largest one.
 #[derive(Serialize)]
 pub(super) struct MeanSpent {
     uplink: Traffic,

@@ -58,7 +58,7 @@ fn read(file: &Path) -> Result<String> {
     fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))
 }
 
-/// The packets of a direction, from the link's own log.
+/// The packets of a direction, read from the log that the link writes.
 #[derive(Debug, Default, PartialEq)]
 struct Events {
     sent: u64,
@@ -88,7 +88,7 @@ impl Events {
     }
 }
 
-/// Reads a packet's number, size and delay.
+/// Returns a delivered packet, given the words after the time. `None` if its size or its delay is missing.
 fn delivered<'a>(arrived: Instant, words: impl Iterator<Item = &'a str>) -> Option<Arrival> {
     let mut numbers = words.skip(1).map(str::parse::<u64>);
     let size = numbers.next()?.ok()?;

@@ -26,7 +26,7 @@ use rove_rig::session::{Client, Server, in_known_environment};
 use rove_rig::sshd::Sshd;
 use rove_rig::window::{Observed, Window, last_words};
 
-/// Longest wait before a check whether the user has interrupted. Chosen: nobody notices it.
+/// Longest wait before a check whether the user has interrupted. Chosen: a person notices no such delay.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Whether the user has asked to stop.
@@ -39,7 +39,7 @@ pub(crate) struct Interrupt(Arc<AtomicBool>);
 pub(crate) struct Interrupted;
 
 impl Interrupt {
-    /// Listens to Ctrl-C, SIGTERM and SIGHUP, which have no other effect from now on.
+    /// Listens to Ctrl-C, SIGTERM and SIGHUP, which have no other effect after this call.
     ///
     /// # Errors
     ///

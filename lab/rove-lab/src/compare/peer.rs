@@ -30,7 +30,7 @@ pub(crate) enum Peer {
     MoshRove,
 }
 
-/// The variable that says where rove is.
+/// The environment variable with the path of rove.
 const ROVE: &str = "ROVE";
 
 impl Peer {

@@ -31,7 +31,7 @@ pub(crate) const WORD: &str = "play";
 /// The byte that gives the go-ahead.
 const GO: u8 = b'g';
 
-/// Length of a message about progress: three counts.
+/// Bytes of a message about progress: three counts of eight bytes each.
 const MESSAGE_BYTES: usize = 24;
 
 /// The sequence that clears the screen and puts the cursor to its first place.
@@ -89,7 +89,7 @@ impl Control {
         Ok(Self { stream, pending: Vec::new(), progress: Progress::default() })
     }
 
-    /// Returns the socket to wait for.
+    /// Returns the socket, which can be read when the program has reported progress.
     pub(super) const fn socket(&self) -> &UnixStream {
         &self.stream
     }

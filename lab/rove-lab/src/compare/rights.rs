@@ -9,7 +9,7 @@ use rove_net::namespace::cover_file;
 use rove_net::{Far, acquire_rights};
 use rove_rig::scratch::Scratch;
 
-/// The list of groups.
+/// The system's list of groups.
 const GROUPS: &str = "/etc/group";
 /// The group that terminals belong to.
 const TERMINAL_GROUP: &str = "tty";

@@ -39,7 +39,7 @@ const ACKNOWLEDGED: Duration = Duration::from_millis(150);
 /// longest frame interval, and some time to draw.
 const FRAME: Duration = Duration::from_millis(300);
 
-/// How long downloads run before the recording begins. Chosen: slow start is over, and the queue is full.
+/// How long downloads run before the recording begins. Chosen: by then slow start is over, and the queue is full.
 const WARM_UP: Duration = Duration::from_secs(5);
 
 /// The beginnings of the notices that clients show in the first row.
@@ -114,7 +114,7 @@ pub(crate) fn play(
     Ok(played)
 }
 
-/// Waits for the far side's program.
+/// Waits until the far side's program has connected. Returns the near end of its socket.
 fn accept(
     client: &mut ObservedClient,
     listener: &UnixListener,
@@ -174,7 +174,7 @@ impl Stage<'_> {
         self.expect_answer(SETTLING.len() + 1, "a clear screen", |screen| shows(screen, b""))
     }
 
-    /// Waits until the far side has `received` bytes, the client can know that, and the screen is as `wanted`.
+    /// Waits until the far side has `received` bytes, the client must have learned that, and the screen is as `wanted`.
     fn expect_answer(
         &mut self,
         received: usize,
@@ -352,7 +352,7 @@ impl Performance<'_> {
         is_there.then(|| self.progress_at + stage.way_back() + FRAME)
     }
 
-    /// Returns whether all keys were typed and no answer is expected any more.
+    /// Returns whether all keys were typed, and no answer is expected.
     fn is_over(&self, stage: &Stage<'_>) -> bool {
         let judge = &self.judge;
         if judge.sent() < self.pacer.keys().len() || self.is_behind(stage) {

@@ -15,7 +15,7 @@ pub(super) const EVERY: Duration = Duration::from_millis(500);
 /// The texts before and after each line, and the text that removes the last line.
 type Frame = [&'static str; 3];
 
-/// A line of a terminal is written over each time. In a file, every line stays.
+/// Frames of the three places. Each line overwrites the last in a terminal and in its title. A file keeps all lines.
 const LINE: Frame = ["\r", "\x1b[K", "\r\x1b[K"];
 const TITLE: Frame = ["\x1b]2;", "\x07", "\x1b]2;\x07"];
 const FILE: Frame = ["", "\n", ""];

@@ -52,12 +52,12 @@ pub(super) fn duration(flow: &[Passage]) -> Duration {
 }
 
 impl Script {
-    /// Returns a script of `count` datagrams one by one.
+    /// Returns a script of `count` single datagrams, one after each `interval`.
     pub(super) const fn paced(count: usize, interval: Duration, size: usize) -> Self {
         Self { bursts: count, interval, burst: 1, size }
     }
 
-    /// Returns a script of `bursts` times `burst` datagrams.
+    /// Returns a script of `bursts` bursts, one after each `interval`, of `burst` datagrams each.
     pub(super) const fn bursts(
         bursts: usize,
         interval: Duration,

@@ -1,4 +1,4 @@
-//! The kernel's TCP in bulk over a link of 12 Mbit/s and 40 ms: what every emulator of this kind has to show.
+//! The kernel's TCP in bulk over a link of 12 Mbit/s and 40 ms: figures that every emulator of such a link must show.
 
 use anyhow::Result;
 use rove_link::{CoDelConfig, Discipline, LinkConfig};
@@ -20,7 +20,7 @@ const LENGTH: Duration = Duration::from_secs(8);
 /// How long data is sent if the 95th percentile counts. Chosen: slow start, in which CoDel drops nothing for a while,
 /// is then less than 5 % of this time.
 const LONG: Duration = Duration::from_secs(24);
-/// The time of slow start, which figures leave out.
+/// The time of slow start, which the utilisation leaves out.
 const SKIPPED: Duration = Duration::from_secs(2);
 /// Bytes of a full packet, and how many of them are payload (TCP with timestamps).
 const PACKET: u32 = 1_500;

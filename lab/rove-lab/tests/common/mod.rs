@@ -5,8 +5,8 @@ use std::process::Command;
 
 /// Returns a copy of the program in a folder that other users may read.
 ///
-/// Another process writes it: a descriptor open for writing in this one would pass to whatever another test forks just
-/// then, and until that has become its program, the kernel refuses to start the copy ("text file busy").
+/// Another process writes it: a child that another test forks just then would inherit our descriptor, open for writing.
+/// Until that child executes its program, the kernel would refuse to start the copy ("text file busy").
 pub(crate) fn copy_of_program(folder: &Path) -> PathBuf {
     let copy = folder.join("rove-lab");
     let mut install = Command::new("install");
