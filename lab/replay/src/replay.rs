@@ -1,5 +1,5 @@
-//! `rove-lab replay`: types recorded keys again, at the client and the server that ship, over an emulated path in
-//! virtual time. It measures how soon and how correctly the keys are answered.
+//! `rove-lab replay`: types recorded keys again, at rove's own client and server, over an emulated path in virtual
+//! time. It measures how soon and how correctly the keys are answered.
 //!
 //! `options` are the command line. `script` makes a recording ready. `client_end` and `server_end` are the two sides,
 //! and `run` puts them at the ends of a path. `judge` judges the screens that the user sees. `figures` and `table` say
@@ -51,7 +51,7 @@ mod tests;
 pub use options::ReplayOptions;
 pub use pace::Pace;
 
-/// The number of runs from which a person sees the progress. Chosen: some seconds of work.
+/// Fewest runs for which progress is shown. Chosen: some seconds of work.
 const LONG_WORK: usize = 20;
 
 /// A run to be done: a recording and its options.

@@ -1,4 +1,4 @@
-//! The controllers that rove brings, by their names in scenario files.
+//! The built-in controllers, by their names in scenario files.
 
 use clap::ValueEnum;
 use rove_congestion::aimd::Aimd;
@@ -149,7 +149,7 @@ impl Contender {
             _ => {
                 let packets = setting.unwrap_or(WINDOW).clamp(1.0, 1e6);
                 let window = Bytes::new(whole(packets.floor()) * FULL.get());
-                // A fixed window is no controller, with which a flow would probe beyond the window after a silence.
+                // A fixed window is no controller: a controlled flow sends probes beyond its window after a silence.
                 flow::run(Bulk::new(window), options).0
             }
         }

@@ -62,7 +62,7 @@ pub struct Sender<S> {
     is_started: bool,
     sent: u64,
     lost: u64,
-    /// The datagrams in flight, from the oldest on. `None` stands for an acknowledged datagram.
+    /// The datagrams in flight, from the oldest on. An acknowledged datagram is `None`.
     in_flight: VecDeque<Option<Flying>>,
     in_flight_bytes: Bytes,
     /// When a datagram was last acknowledged, or sent while none was in flight.
@@ -240,7 +240,7 @@ impl<S: Source> Sender<S> {
         self.probe.update(rtt);
         let delay = received.saturating_since(newest.sent);
         let is_app_limited = self.source.is_app_limited();
-        // As with TCP, this acknowledgment replaces earlier ones that were lost. Its own times count for all.
+        // As with TCP, this acknowledgment replaces earlier ones that were lost. All get its delay and its round trip.
         for back in (1..=u64::from(u64::BITS - TIME_BITS)).rev() {
             let number = number.checked_sub(back).filter(|_| earlier >> (back - 1) & 1 == 1);
             if let Some(flying) = number.and_then(|number| self.remove(number)) {

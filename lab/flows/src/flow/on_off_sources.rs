@@ -44,8 +44,8 @@ pub struct FlowSize {
 pub enum Distribution {
     /// Distributed exponentially around a mean.
     Exponential(Bytes),
-    /// A least size and a part with a heavy tail. Source: the Remy paper's fit of flows seen at a research institute, Pareto(x + 40) with
-    /// a least of 147 bytes and an exponent of 0.5, and 16 kB more.
+    /// A least size and a part with a heavy tail. Source: the Remy paper's fit of flows seen at a research institute.
+    /// It is Pareto(x + 40) with a least of 147 bytes and an exponent of 0.5, and 16 kB more.
     HeavyTailed,
 }
 

@@ -27,10 +27,10 @@ const ANSWER_BYTES_MAX: usize = 512;
 /// Largest window in packets, and the longest time between two packets in ms. Chosen: beyond any link here.
 const ANSWER_MAX: [f64; 2] = [1e6, 60_000.0];
 
-/// How often a program that closed its output is checked for its end, once each hundredth of a second.
+/// How often this process checks whether a program that closed its output has ended: each hundredth of a second.
 const LOOKS: u32 = 100;
 
-/// The processes of all programs. No value is dropped when a signal ends this process.
+/// The processes of all programs, for [`end_all`]: a signal that ends this process drops no value.
 static RUNNING: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
 
 /// How much real time a program may take.
@@ -140,7 +140,7 @@ struct Driven {
     spacing: Duration,
 }
 
-/// Ends the processes of all programs, before this process ends. No further one starts.
+/// Ends the processes of all programs, because this process is about to end. No program starts after this call.
 pub fn end_all() {
     let running = running();
     for pid in running.iter() {

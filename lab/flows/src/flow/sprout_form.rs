@@ -38,7 +38,7 @@ pub struct SproutForm {
     pub saturation: Saturation,
     /// The rule for forecasts that have grown old.
     pub drain: Drain,
-    /// The bytes of a packet that count.
+    /// The bytes of a packet that count, in a tick of the receiver and in the sender's estimate of the queue.
     pub counting: Counting,
 }
 

@@ -48,10 +48,10 @@ struct Step {
     /// The standard deviation of the delay, up to 60,000. Delays are distributed normally, and packets may overtake.
     #[serde(default, deserialize_with = "jitter")]
     jitter_ms: f64,
-    /// The percentage of packets lost, each on its own.
+    /// The percentage of packets lost, independently of each other.
     #[serde(default, deserialize_with = "loss")]
     loss_pct: f64,
-    /// The rate of a token bucket, up to 100,000,000, with Ethernet's 14 bytes counted. 0 stands for no bucket. The
+    /// The rate of a token bucket, up to 100,000,000, with Ethernet's 14 bytes counted. 0 means no bucket. The
     /// bucket holds 10 ms (at least 1600 bytes), its queue 400 ms, and the line 1000 packets.
     #[serde(default, deserialize_with = "rate")]
     rate_kbit: f64,

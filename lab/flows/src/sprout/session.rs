@@ -23,7 +23,7 @@ const ECHO_MAX: Duration = Duration::from_secs(1);
 /// Sequence numbers that each run may use. Chosen: more than the full datagrams that one key may seal.
 const RUN: u64 = 1 << 40;
 
-/// Most datagrams whose transit times are kept. Chosen: a quarter of an hour at 12 Mbit/s.
+/// Most datagrams whose transit times are kept; later ones are left out. Chosen: a quarter of an hour at 12 Mbit/s.
 const TRANSITS_MAX: usize = 1_000_000;
 
 /// The data that a session carries.

@@ -32,7 +32,7 @@ impl Tunnel {
         self.delivered.pop_front()
     }
 
-    /// Returns how many packets were dropped for want of room.
+    /// Returns how many packets were dropped because a queue was full.
     pub const fn dropped(&self) -> u64 {
         self.queues.dropped()
     }

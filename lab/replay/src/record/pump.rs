@@ -37,7 +37,7 @@ enum Read {
     Something,
     /// The program has written nothing now.
     Nothing,
-    /// No process has the terminal open any more.
+    /// No process has the terminal open.
     Closed,
 }
 
@@ -391,7 +391,7 @@ fn wait_for_end(events: &mut EventLoop, child: &mut Child) -> ExitStatus {
         }
         let is_late = events.now() >= deadline;
         if is_late || events.wait(&mut [], Some(deadline)).is_err() {
-            // The program still runs. The SIGHUP that it was sent stands for its exit status.
+            // The program still runs. Its status is taken to be that of the SIGHUP that it was sent.
             return ExitStatus::Signal(HANG_UP);
         }
         events.take_signals();

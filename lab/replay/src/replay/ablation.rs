@@ -27,7 +27,7 @@ pub(super) struct Case {
     fates: Vec<Fate>,
 }
 
-/// The runs of all recordings over one path without a mechanism. `None` stands for all mechanisms, and comes first.
+/// The runs of all recordings over one path without a mechanism. The first row has all mechanisms: `without` is `None`.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) link: String,
@@ -69,7 +69,7 @@ struct Effect {
     traces: Vec<Difference>,
 }
 
-/// The name that stands for all recordings together.
+/// The name, in tables, of all recordings together.
 pub(super) const ALL: &str = "all together";
 
 /// The columns of the differences, and those of the figures with all mechanisms.

@@ -165,8 +165,8 @@ impl Figures {
         figures
     }
 
-    /// Returns how long mistakes stayed, and five counts: keys with wrong text left of the cursor, with anything wrong,
-    /// with wrong colours alone, and with a wrong prediction that a datagram revealed; and late mistakes.
+    /// Returns how long mistakes stayed, and five counts. Four are of keys: with wrong text left of the cursor,
+    /// anything wrong, wrong colours alone, or a wrong prediction that a datagram revealed. The last: late mistakes.
     pub const fn mistakes(&self) -> (&Times, [usize; 5]) {
         let of_keys = [self.wrong, self.wrong_any, self.wrong_paint, self.revealed_any];
         let [wrong, any, paint, revealed] = of_keys;

@@ -191,8 +191,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Records that the client has received the recorded screen `number`, if it is newer than the last. For a client of
-    /// others, such as stock's, the caller infers the number from the client's drawings.
+    /// Records that the client has received the recorded screen `number`, if it is newer than the last. For another
+    /// project's client, such as stock Mosh's, the caller infers the number from the client's drawings.
     pub fn handle_host_number(&mut self, now: Instant, number: usize) {
         if number > self.host.1 {
             self.host = (self.script.truth[number].clone(), number);
@@ -286,12 +286,12 @@ impl<'a> Judge<'a> {
         &self.flickers
     }
 
-    /// Returns the recorded screens that are right now: from the last one seen to the newest possible one.
+    /// Returns the recorded screens that count as right at this time: from the last one seen to the newest possible.
     pub(crate) fn possible(&self) -> &'a [Picture] {
         &self.script.truth[self.matched..=self.script.reached(self.sent)]
     }
 
-    /// Returns the recorded screens whose colours are right: from the client's host screen or [`Self::possible`] on.
+    /// Returns the recorded screens whose colours are right: [`Self::possible`], and those from the host screen on.
     fn painted(&self) -> &'a [Picture] {
         &self.script.truth[self.matched.min(self.host.1)..=self.script.reached(self.sent)]
     }
@@ -429,7 +429,7 @@ impl<'a> Judge<'a> {
         before.iter().zip(after).zip(shown).all(|((old, new), shown)| old == new || shown == new)
     }
 
-    /// Compares the user's screen with the recorded screens that are right now.
+    /// Compares the user's screen with the recorded screens that count as right at this time.
     fn examine(&self) -> Verdict {
         let mut verdict = Verdict::default();
         let rows = u16::try_from(self.shown.texts.len()).expect("a screen has at most 2048 rows");

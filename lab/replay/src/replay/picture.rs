@@ -9,7 +9,7 @@ use rove_terminal::{Attributes, Cell, Color, Pen, Position, Row, Screen, Underli
 const BLANK: Glyph = Glyph(' ' as u32);
 /// The right half of a wide character.
 const HALF: Glyph = Glyph(0);
-/// From this number on, a glyph stands for a text with combining characters.
+/// From this number on, a glyph is the number of a text with combining characters.
 const COMBINED: u32 = 1 << 31;
 
 /// The text of one cell as a number. An empty cell and a space have the same number.

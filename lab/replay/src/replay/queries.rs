@@ -47,7 +47,7 @@ enum Sequence<'a> {
 }
 
 /// Removes all queries from the host's output. From the input of the user's terminal it removes as many answers of the
-/// same kind. Records that are empty then are left out.
+/// same kind. Records that become empty are left out.
 pub(super) fn strip(records: Vec<Record>) -> Vec<Record> {
     let host = Direction::of(&records, |event| match event {
         Event::Host(bytes) => Some(bytes),

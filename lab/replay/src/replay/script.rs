@@ -51,7 +51,7 @@ pub struct Key {
     pub(crate) is_secret: bool,
 }
 
-/// A change of how the host's terminal takes keys.
+/// A change of the modes of the host's terminal, such as its echo, or of whether the shell waits at its prompt.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ModeChange {
     /// The number of the host's output records before the change.
@@ -290,7 +290,7 @@ impl Script {
                     recorded.steps.push(record.at);
                 }
                 Event::Size(size) if size != self.size => return Err(ScriptError::Resized),
-                // Such a record has no key and no output. The gap before it counts for the next record.
+                // A record of the same size has neither key nor output. Its gap is a part of the next record's gap.
                 Event::Size(_) => continue,
                 Event::Tty(modes) => {
                     let (behind, needs) = (self.steps.len(), self.typed.len());

@@ -23,7 +23,7 @@ impl Desk {
         }
     }
 
-    /// The program writes.
+    /// Lets the program write `bytes`.
     fn write(&mut self, bytes: &str) {
         self.terminal.write(bytes.as_bytes());
         self.written_at = self.now;

@@ -180,8 +180,8 @@ fn as_many_keys_are_instant_and_wrong_as_is_known() {
     assert!(others.is_empty(), "trace, ends, found, known: {others:?}");
 }
 
-/// Paths over which agents' screens are played, with the numbers of cells and cursor blinks that the client alone makes
-/// flicker over [`AGENT_SEEDS`] seeds of each recording.
+/// Paths over which agents' screens are played. Their numbers count the cells and the cursor blinks that the client
+/// alone makes flicker. They are sums over [`AGENT_SEEDS`] seeds of each recording.
 const AGENT_LINKS: [(&str, usize, usize); 2] =
     [("rtt=100ms,loss=5%", 0, 0), ("rtt=300ms,loss=5%", 0, 0)];
 const AGENT_SEEDS: u64 = 40;
