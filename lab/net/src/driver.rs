@@ -95,7 +95,7 @@ pub(super) struct Driver {
     pub(super) shared: Shared,
     pub(super) meters: Arc<Meters>,
     pub(super) mailbox: Mailbox,
-    /// The socket that brings orders. The driver ends when the socket's other end is closed.
+    /// The socket from which orders are read. The driver ends when the socket's other end is closed.
     pub(super) orders: UnixStream,
     pub(super) log: Option<Log>,
 }

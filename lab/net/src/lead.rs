@@ -5,9 +5,9 @@ use rove_units::Duration;
 /// Longest time before a departure at which the link's thread wakes up. Chosen: what idle processors of a virtual
 /// machine need to wake (0.03 to 0.05 ms), and no more of a processor than waking itself costs.
 const LEAD_MAX: Duration = Duration::from_micros(50);
-/// How far the lead grows if the thread woke up later than it, and shrinks otherwise. So three of four wake-ups are
-/// later. Chosen: the median departure is then 4 us late, and the thread hardly spins. If three of four came earlier,
-/// it would be 3 us late, for a percent more of a processor at 4000 packets per second.
+/// How far the lead grows after a wake-up that was later than the lead, and shrinks after any other. So three of four
+/// wake-ups are later. Chosen: the median departure is then 4 us late, and the thread hardly spins. If three of four
+/// came earlier, it would be 3 us late, for a percent more of a processor at 4000 packets per second.
 const LATER: Duration = Duration::from_nanos(100);
 const EARLIER: Duration = Duration::from_nanos(300);
 

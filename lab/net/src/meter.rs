@@ -45,7 +45,7 @@ impl Offered {
 }
 
 impl Meters {
-    /// Excludes packets from or to this TCP port from now on.
+    /// Excludes packets from or to this TCP port after this call.
     pub(super) fn leave_out(&self, port: u16) {
         self.background.store(port, Ordering::Relaxed);
     }

@@ -91,7 +91,7 @@ impl Tap {
         Ok(())
     }
 
-    /// Returns how many packets were lost before they were read since the last call. The count leaves out the
+    /// Returns how many packets were lost, since the last call, before they could be read. The count leaves out the
     /// interface's own drops.
     ///
     /// # Errors

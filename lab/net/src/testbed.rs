@@ -58,7 +58,7 @@ pub struct TestbedOptions {
 }
 
 impl TestbedOptions {
-    /// Returns a testbed with these links and two namespaces of its own.
+    /// Returns the options of a testbed with these links and two new namespaces.
     pub fn new(uplink: impl Into<Steps>, downlink: impl Into<Steps>, seed: Seed) -> Self {
         Self {
             uplink: uplink.into(),
@@ -131,7 +131,7 @@ impl Testbed {
         Ok(Self { sides, addresses, clock, shared, meters, mailbox, driver, orders, _reaper })
     }
 
-    /// Replaces the links for packets that enter from now on. Packets in a delay line keep their departures. Packet
+    /// Replaces the links for packets that enter after this call. Packets in a delay line keep their departures. Packet
     /// numbers, which decide the random draws, go on.
     ///
     /// # Errors
@@ -146,7 +146,7 @@ impl Testbed {
             .context("the link has failed: an interface of it was taken away")
     }
 
-    /// Excludes packets from or to this TCP port from [`Testbed::offered`] and [`Testbed::delivered_at`] from now on.
+    /// Excludes later packets from or to this TCP port from [`Testbed::offered`] and [`Testbed::delivered_at`].
     pub fn leave_out(&self, tcp_port: u16) {
         self.meters.leave_out(tcp_port);
     }

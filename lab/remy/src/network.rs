@@ -1,8 +1,8 @@
 //! The evaluator's network: senders that are on or off, a queue, a link, random loss, and a constant delay.
 //!
-//! Model and order of events are the published evaluator's: at each moment senders switch, then act in random order and
-//! send at most a packet each, then packets move. A session's keys, which it lacks, come first. Acknowledgments take no
-//! time. A search needs 10^10 packets, so the loop is faster than `rove-link`'s. A test compares both.
+//! Model and order of events are the published evaluator's. At each moment senders switch. Then they act in random
+//! order and send at most a packet each. Then packets move. A session's keys are rove's addition, and are sent first.
+//! Acknowledgments take no time. A search needs 10^10 packets, so this loop is faster than `rove-link`'s.
 
 use std::collections::VecDeque;
 

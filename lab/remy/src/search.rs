@@ -1,9 +1,9 @@
 //! Search: grows a table from a single rule, so that its score on the networks of a prior rises.
 //!
 //! In each generation, the search improves the rules in use, the most used first. After some generations, it splits the
-//! most used rule. Before a split, a longer run compares the table with the table after the last split, and the better
-//! one stays, so that the score never falls. If it is the older one, the published search begins again without a split.
-//! This search splits it, too, because a search may find better actions only with more rules.
+//! most used rule. Before a split, a longer run compares the table with the table after the last split. The better one
+//! stays, so that the score never falls. If it is the older one, the published search begins again without a split. Our
+//! search splits it, too, because a search may find better actions only with more rules.
 //!
 //! The networks are few, and the best action for them may be bad for others. Two settings of a prior reduce this risk.
 //! With `redraws`, each step draws its own networks. With `check_each`, an improvement stays only if the table is

@@ -80,8 +80,8 @@ impl Terminal {
         Ok(Some(&self.buffer[..count]))
     }
 
-    /// Reads until the output ends with `marker`. This costs little per byte, so that it can stand for a terminal
-    /// without an emulator.
+    /// Reads until the output ends with `marker`. This costs as little per byte as the fastest terminal would, because
+    /// nothing emulates a screen.
     ///
     /// # Errors
     ///

@@ -59,7 +59,7 @@ fn field<'a>(row: &'a Value, path: &str) -> &'a Value {
     path.split('.').fold(row, |row, name| &row[name])
 }
 
-/// Returns the text of a field. JSON's null becomes `never`, because it stands for a time that never came.
+/// Returns the text of a field. JSON's null becomes `never`, because it means a time that never came.
 fn text(value: &Value, format: &str) -> String {
     let digits = format.trim_start_matches('+').trim_end_matches(['%', 'k']).parse::<usize>();
     let unit = if format.ends_with('%') { "%" } else { "" };

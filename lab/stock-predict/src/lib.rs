@@ -45,7 +45,7 @@ pub fn engine(prediction: Prediction, size: Size) -> Box<dyn Engine> {
 #[derive(Clone, Debug)]
 struct Stock {
     policy: Policy,
-    /// Whether a typed character replaces the character under the cursor. If not, it moves the rest of the row.
+    /// Whether a typed character replaces the character under the cursor. If not, it shifts the row's end to the right.
     overwrites: bool,
     /// The epoch of new predictions.
     epoch: Epoch,

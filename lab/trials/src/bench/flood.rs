@@ -62,7 +62,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     ])
 }
 
-/// Measures stock servers' clients with and without a record for `rove resume`. The record then holds every state.
+/// Measures rove's client with stock Mosh's server, with and without a record for `rove resume`. It holds every state.
 pub(super) fn measure_record(bench: &Bench) -> Result<Vec<Line>> {
     let mut turns = [Vec::new(), Vec::new()];
     for round in 1..=bench.rounds {

@@ -15,7 +15,7 @@ pub(super) struct Line {
     rove: Figures,
     /// The system that is compared with rove.
     pub(super) beside: Option<Beside>,
-    /// The median of the rounds' ratios of rove's figure to the other. `None` if both figures are zero in each round.
+    /// The median of the rounds' ratios of rove's figure to the compared one. `None` if both are zero in each round.
     ratio: Option<f64>,
     /// The target that rove should reach.
     pub(super) target: Option<Goal>,

@@ -24,7 +24,7 @@ pub(super) struct Scene {
     pub(super) steps: &'static [Step],
 }
 
-/// The file that the script opens in vim: its name in the home folder, and its text, which is a source of ours.
+/// The file that the script opens in vim: its name in the home folder, and its text, which is a source file of rove.
 pub(super) const FILE: (&str, &str) = ("link.rs", include_str!("../../../link/src/link.rs"));
 
 /// Time between two keys of a practised typist: seven keys a second.

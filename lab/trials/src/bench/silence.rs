@@ -46,7 +46,7 @@ struct Typist {
     heard_at: Option<Instant>,
 }
 
-/// The network that changes.
+/// The network in which the change happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Occasion {
     /// A network somewhere on the path. The client's computer learns nothing of the change.

@@ -12,7 +12,7 @@ use rove_units::{Duration, Seed};
 use super::dice::Dice;
 use super::program;
 
-/// Most actions in a session, without those that end others.
+/// Most actions in a session, besides those that end a lasting action.
 const ACTIONS_MAX: u64 = 60;
 
 /// Number of kinds of actions besides typing.
