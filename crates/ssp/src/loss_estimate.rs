@@ -43,13 +43,17 @@ pub(crate) struct LossEstimate {
     /// Entry `n` is the probability that the path last changed just before its newest `n` datagrams. The last entry
     /// covers all earlier changes.
     changed_before: [f64; TOLD_APART + 1],
+    /// The mean of the lost shares after all possible changes, weighted by the probabilities of the changes.
+    mean: f64,
 }
 
 impl Default for LossEstimate {
     fn default() -> Self {
         let mut changed_before = [0.0; TOLD_APART + 1];
         changed_before[TOLD_APART] = 1.0;
-        Self { lost: 0, remembered: 0, changed_before }
+        let mut estimate = Self { lost: 0, remembered: 0, changed_before, mean: 0.0 };
+        estimate.mean = estimate.rate_after(TOLD_APART);
+        estimate
     }
 }
 
@@ -76,6 +80,8 @@ impl LossEstimate {
         self.changed_before = changed_before.map(|probability| probability / sum);
         self.lost = self.lost << 1 | u64::from(is_lost);
         self.remembered = if is_lost { REMEMBERED } else { self.remembered.saturating_sub(1) };
+        let places = self.changed_before.iter().enumerate();
+        self.mean = places.map(|(count, probability)| probability * self.rate_after(count)).sum();
     }
 
     /// Records that the newest `count` of the datagrams that counted as lost have arrived after all.
@@ -98,13 +104,7 @@ impl LossEstimate {
 
     /// Returns the estimated share of datagrams that are lost, from 0 to 1; 0 only if no loss is remembered.
     pub(crate) fn rate(&self) -> f64 {
-        if self.remembered == 0 {
-            return 0.0;
-        }
-        let places = self.changed_before.iter().enumerate();
-        let rate: f64 =
-            places.map(|(count, probability)| probability * self.rate_after(count)).sum();
-        rate.max(RARE)
+        if self.remembered == 0 { 0.0 } else { self.mean.max(RARE) }
     }
 
     /// Returns the share of datagrams that are lost if the path last changed before the newest `count` of them.
