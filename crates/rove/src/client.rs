@@ -1,5 +1,5 @@
-//! The interactive client takes over the user's terminal, moves bytes between the terminal and the network, and
-//! restores the terminal at the end. `forward` is the client for calls that use no terminal, such as `rove -W`.
+//! The interactive client moves bytes between the user's terminal and the network, and restores the terminal at the
+//! end. With `-N` it can run without a terminal. `forward` is the client of `rove -W`, `exec` and `put`.
 
 use std::net::SocketAddr;
 
@@ -53,8 +53,8 @@ use rove_udp::DualStackSockets;
 use streams::{ClientStreams, Purpose};
 use wire::Wire;
 
-/// Exit code of a session that ended because connections cannot be forwarded. Also the exit code of a session without
-/// program and terminal, except after SIGTERM (0). Source: OpenSSH 9.2 as observed.
+/// Exit code of a session that ended because connections cannot be forwarded. Also the exit code of every session that
+/// shows nothing ([`is_unseen`]), except after SIGTERM (0). Source: OpenSSH 9.2 as observed.
 const NOT_FORWARDED: u8 = 255;
 
 #[derive(Clone)]
@@ -95,8 +95,8 @@ pub(crate) fn go_on(options: ClientOptions, saved: Saved) -> anyhow::Result<u8> 
     run_from(options, Way::Stock(saved))
 }
 
-/// Does the job that `joined` describes (`rove -W`, `exec` or `put`), and returns the exit code. If the host does not
-/// begin the job, this process becomes an ssh that does it; a `put` call fails instead.
+/// Does the job of `joined` (`rove -W`, `exec` or `put`). Returns its exit code or the errors of [`run`]. If the host
+/// does not begin the job, this process becomes an ssh that does it. A `put` call fails instead.
 fn carry(options: ClientOptions, joined: Joined) -> anyhow::Result<u8> {
     let joined = stdio_forward::handed_command::restore(joined);
     let channel = Channel::take();
@@ -170,8 +170,8 @@ fn run_from(options: ClientOptions, way: Way) -> anyhow::Result<u8> {
     })
 }
 
-/// Runs a session on this process's terminal, or without one ([`is_unseen`]), and restores it. Returns the errors of
-/// [`run`].
+/// Runs a session on this process's terminal, or without one ([`is_unseen`]), and restores the terminal. Returns how
+/// the client ended, or the errors of [`run`].
 fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     logging::to_file(options.verbose)?;
     hardening::conceal_memory().context("cannot conceal the key")?;
@@ -242,13 +242,13 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     pump.with(forwards.lending(agent, gate).with(callbacks, controller)).run()
 }
 
-/// Returns whether the client shows nothing: it is for the background (`-f`), or has neither program nor terminal.
+/// Returns whether the client shows nothing. It goes to the background (`-f`), or has neither program nor terminal.
 fn is_unseen(call: &SessionCall) -> bool {
     call.background || call.no_program && !bootstrap::has_terminal()
 }
 
-/// Puts the user's terminal into raw mode and returns it. With `is_unseen`, returns a [`Tty`] without a terminal.
-/// `closing` restores the terminal after a crash.
+/// Puts the user's terminal into raw mode and returns it. With `is_unseen`, returns a [`Tty`] without a terminal. After
+/// a crash, the bytes `closing` are written to the terminal to restore it.
 fn terminal(is_unseen: bool, closing: Vec<u8>) -> anyhow::Result<Tty> {
     match is_unseen {
         true => Tty::nobodys().context("cannot do without a terminal"),
@@ -267,7 +267,8 @@ fn offered(way: &Way) -> Capabilities {
     }
 }
 
-/// Returns whether the client can forward the agent in the way that the user chose. Prints a warning if it cannot.
+/// Returns whether the agent can be forwarded. This needs a terminal that shows each use, and with
+/// [`AgentUse::Confirm`] an escape key to allow it. Otherwise prints a warning.
 fn may_be_lent(
     call: &AgentCall,
     is_unseen: bool,
@@ -303,7 +304,7 @@ fn described(term: &str, options: RenderOptions) -> TerminalCapabilities {
     })
 }
 
-/// Starts a session or resumes a saved one. Begins the record for `rove resume`, if the client keeps one.
+/// Starts a session, or resumes one from its record. Begins the record for a later `rove resume`, if `record` is given.
 fn start(
     config: ClientConfig,
     record: Option<&mut RecordKeeper>,
@@ -324,7 +325,7 @@ fn start(
         Some(record) => record.start(&mut session, store)?,
         None => {
             session.recording().stop();
-            // The session sends the keystrokes of the former client's record again, so that record is no longer needed.
+            // The session sends the keystrokes of the former client's record again, so that record has served.
             store.into_iter().for_each(Store::remove);
         }
     }

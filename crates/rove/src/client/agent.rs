@@ -1,8 +1,7 @@
 //! Lends the user's ssh agent to the session's host (agent forwarding). The client starts an ssh that logs in at the
 //! host through a stream of the session. This ssh forwards the agent as `ssh -A` does, and tells the agent from which
-//! host requests come.
-//! The ssh forwards a socket of the client, where a [`Filter`] checks requests to the real agent and reports
-//! signatures. If ssh cannot log in a second time, a [`Relay`] replaces it.
+//! host requests come. For ssh, the agent is a socket of the client. There a [`Filter`] checks each request before the
+//! real agent gets it, and reports signatures. If ssh cannot log in without a question, a [`Relay`] replaces it.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -39,7 +38,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(120);
 /// for the signature often has two minutes for its login.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Random characters in the name of a relay's socket. Chosen: enough to differ from the name of a former client's
+/// Number of random characters in the name of a relay's socket. Chosen: enough to differ from that of a former client's
 /// socket, which the host keeps for a minute.
 const NAME_CHARS: usize = 8;
 
@@ -55,15 +54,14 @@ const TOO_OLD: &str =
 pub(crate) struct AgentLoan {
     call: AgentCall,
     state: State,
-    /// The path in the session's `SSH_AUTH_SOCK`, as reported by the host.
+    /// The path in the session's `SSH_AUTH_SOCK`, as reported by the host. Empty before the report.
     path: String,
     /// The connections to the agent, by their serial numbers.
     joints: BTreeMap<u64, Joint>,
     accepted: u64,
     /// The use of a key that the user is asked about.
     question: Option<Question>,
-    /// The pause after the next end of an ssh. It doubles after each end, up to [`PAUSE_MAX`], until an ssh forwards
-    /// the agent again.
+    /// The pause after the next end of an ssh. Each end doubles it, up to [`PAUSE_MAX`]; a success resets it.
     pause: Duration,
     /// Whether an ssh has ever forwarded the agent.
     has_worked: bool,
@@ -133,7 +131,7 @@ impl AgentLoan {
         (!is_over).then(|| format!("-A: {reason}"))
     }
 
-    /// Returns the question that the user is asked, if there is one.
+    /// Returns the question whether the host may use a key. `None` if no use waits for the user.
     pub(crate) fn question(&self) -> Option<&str> {
         self.question.as_ref().map(|it| &*it.text)
     }
@@ -154,7 +152,7 @@ impl AgentLoan {
     }
 
     /// Handles the host's answer about the relay's listener. `refusal` is the host's reason not to listen, or `None` if
-    /// the host listens. Returns a sentence for the user.
+    /// the host listens. Returns a sentence for the user; `None` if the host listens again.
     pub(crate) fn handle_listener(
         &mut self,
         mux: &mut Mux,
@@ -171,7 +169,7 @@ impl AgentLoan {
         }
     }
 
-    /// Returns the time by which [`AgentLoan::turn`] must be called, if there is such a time.
+    /// Returns when to call [`AgentLoan::turn`]. `None` unless ssh is to be restarted or a question is open.
     pub(crate) const fn poll_timeout(&self) -> Option<Instant> {
         match (&self.state, &self.question) {
             (State::Due(at), _) => Some(*at),
@@ -250,7 +248,8 @@ impl AgentLoan {
         }
     }
 
-    /// Forwards the agent by a relay after ssh has ended for `reason`. Returns a sentence for the user if that fails.
+    /// Forwards the agent by a relay after ssh has ended for `reason`. Returns the error if the client cannot make the
+    /// relay's socket, else `None`.
     fn relay(&mut self, mux: &mut Mux, stream: StreamId, reason: String) -> Option<String> {
         // The new socket has the same path as the login's socket, so the login must be dropped first.
         self.state = State::Over;

@@ -27,8 +27,7 @@ impl Asking {
         self.since + REQUEST_PATIENCE
     }
 
-    /// Reads the available bytes, sends SOCKS replies, and returns the next step. `None` if the connection ended or
-    /// failed.
+    /// Reads available bytes, sends SOCKS replies, and returns the next step. `None` if the connection ended or failed.
     pub(super) fn turn(&mut self) -> Option<Step> {
         let mut buffer = [0; REQUEST_MAX];
         match rustix::io::read(&self.socket, &mut buffer) {
@@ -44,7 +43,8 @@ impl Asking {
     }
 }
 
-/// Returns when the oldest request, the first in `requests`, may give its place to another. `None` if there is room.
+/// Returns when the oldest request (the first in `requests`) may be dropped for a new one. `None` if it may be dropped
+/// at `now`, or if there are fewer than [`CONNECTS_MAX`] requests.
 pub(super) fn room_at(now: Instant, requests: &[Asking]) -> Option<Instant> {
     let oldest = requests.first().filter(|_| requests.len() >= CONNECTS_MAX)?;
     Some(oldest.since + REQUEST_TIME).filter(|at| now < *at)

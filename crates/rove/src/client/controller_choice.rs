@@ -22,7 +22,7 @@ impl ControllerChoice {
     }
 
     /// Uses the controller at this end, and asks the host to use it, too. Call this while the session carries streams.
-    /// Returns a sentence for the user if the host refuses.
+    /// Returns a sentence for the user if the host refuses or does not know the request, else `None`.
     pub(super) fn turn(&mut self, now: Instant, streams: &mut Streams) -> Option<String> {
         let name = self.name.as_ref()?;
         let Some(opening) = &mut self.opening else {

@@ -8,8 +8,8 @@ use rove_session::{ClientOutcome, ExitStatus, MissingLines, Outside};
 /// Exit code of a session that failed. Source: Mosh 1.4.0 as observed, docs/wire.md.
 pub(super) const FAILURE: u8 = 1;
 
-/// Returns the sentence about a session that failed. `None` after an orderly end. `silence` makes the sentence about a
-/// silent server.
+/// Returns the sentence about a session that failed. `None` after an orderly end. `silence` returns the sentence about
+/// a server that never answered.
 pub(super) fn failure(
     outcome: ClientOutcome,
     name: ProgramName,
@@ -89,8 +89,8 @@ pub(super) fn stock_silence(server: SocketAddr) -> String {
     )
 }
 
-/// Returns the exit code. Under the name `rove`, it is the session's exit code, if known. Else, it is the code of the
-/// signal that ended this client. Otherwise, and under the name `mosh`, it is 0 after an orderly end, else [`FAILURE`].
+/// Returns the exit code. Under the name `rove`, it is the session's, if known. Else, it is 128 and the number of the
+/// signal that ended this client. Otherwise, and as `mosh`, it is 0 after an orderly end, else [`FAILURE`].
 pub(super) fn exit_code(outcome: ClientOutcome, name: ProgramName, signal: Option<i32>) -> u8 {
     let by_signal = signal.and_then(|signal| u8::try_from(signal).ok()).map(ExitStatus::Signal);
     match (outcome, name) {

@@ -1,5 +1,4 @@
-//! Copies files of this computer to the host, one by one. In the same order, the server types the paths of the copies
-//! into a session.
+//! Copies files to the host, one by one. In the same order, the server types the paths of the copies into a session.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -21,11 +20,10 @@ const CHUNK: usize = 16 * 1024;
 /// Most chunks written in a turn of the event loop. Chosen: as many bytes as a turn reads from a socket.
 const CHUNKS_PER_TURN: usize = 4;
 
-/// Most files that may wait to be copied; a line that names more is refused. Chosen: more than a user drops at once.
+/// Most files that may wait in a session; a line that would exceed this is refused. Chosen: more than a user drops.
 const FILES_MAX: usize = 256;
 
-/// The code with which the client resets the stream of a file that it cannot read. Chosen: unlike the stream layer's
-/// own codes.
+/// The code that resets the stream of a file that the client cannot read. Chosen: unlike the stream layer's own codes.
 const BROKEN: u64 = 16;
 
 /// The sentence about a host that closes the stream without a reason. A rove that is too old to take files does so.
@@ -97,7 +95,7 @@ pub(crate) enum Sent {
 }
 
 impl FileSender {
-    /// Creates a sender of `files`. The server types their paths into `session`; an empty text means the only session.
+    /// Creates a sender of `files`. The server types the copies' paths into `session`; empty means the only session.
     pub(crate) fn for_session(session: String, files: Vec<PathBuf>) -> Self {
         Self { session: Some(session), waiting: files.into(), ..Self::default() }
     }
@@ -146,7 +144,7 @@ impl FileSender {
         *self = Self { session: self.session.take(), ..Self::default() };
     }
 
-    /// Sends bytes of the current or next file while its stream takes them. Returns the result when the file is done.
+    /// Sends a part of the current or next file. Returns the result when a copy has ended or failed, else `None`.
     pub(crate) fn turn(&mut self, now: Instant, mux: &mut Mux) -> Option<Sent> {
         self.has_more = false;
         if self.current.is_none() {
@@ -200,7 +198,8 @@ impl Current {
         Ok(Self { shown: shown(path), file, opening, len, left: len, chunk: Vec::new() })
     }
 
-    /// Writes at most [`CHUNKS_PER_TURN`] chunks of the file to the stream. Returns whether the stream may take more.
+    /// Writes at most [`CHUNKS_PER_TURN`] chunks of the file to the stream. Returns `false` if the stream takes no
+    /// more, or the file has ended. The error is that of reading the file.
     fn write(&mut self, mux: &mut Mux) -> io::Result<bool> {
         for _ in 0..CHUNKS_PER_TURN {
             if self.chunk.is_empty() && !self.read()? {
@@ -216,7 +215,7 @@ impl Current {
         Ok(true)
     }
 
-    /// Reads the next chunk. Returns `false` if the whole file has been read.
+    /// Reads the next chunk. Returns `false` at the file's end, and an error if the file has become shorter.
     fn read(&mut self) -> io::Result<bool> {
         debug_assert!(self.chunk.is_empty(), "a chunk is written whole");
         let wanted = self.left.min(CHUNK as u64);
@@ -300,8 +299,7 @@ mod tests {
     use super::*;
     use crate::muxes::{deliver, muxes};
 
-    /// Sends a file of a megabyte to a host that reads `read` bytes of the stream and then calls `then`. Returns the
-    /// reason of the failure.
+    /// Sends a file of a megabyte to a host that reads `read` bytes of it and then calls `then`. Returns why it failed.
     fn reason_after(read: usize, then: impl FnOnce(Instant, &mut Mux, StreamId)) -> String {
         let (scratch, (mut client, mut server)) = (Scratch::new(), muxes());
         let file = scratch.write("file", &"x".repeat(1 << 20));

@@ -50,7 +50,7 @@ pub(super) mod program;
 use load::{Carried, Load};
 
 /// Runs a session for the job `load`, and returns the job's result with `channel`. During the job, the client reports
-/// on `channel` when datagrams from the host stop, and when they arrive again.
+/// on `channel` when datagrams from the host stop or return. An error comes from the system or the stream layer.
 pub(super) fn run(
     options: ClientOptions,
     load: Box<dyn Load>,
@@ -232,7 +232,8 @@ impl Forward {
         Whose::Others
     }
 
-    /// Returns the result of this process's own call if the session has ended before the call was done.
+    /// Returns the result of this process's own call, whose session has ended too early. It is `Declined` if the call's
+    /// streams were never opened, else `Failed`.
     fn lost(&self, outcome: Option<ClientOutcome>, options: &ClientOptions) -> Carried {
         let (server, host) = (options.server, options.call.host.as_deref());
         let tried = self.session.candidates().iter().collect();
@@ -246,7 +247,7 @@ impl Forward {
         Carried::Failed(vec![said])
     }
 
-    /// Handles arrived packets and events of the streams, and moves bytes, without blocking.
+    /// Handles arrived packets and events of the streams, and moves bytes, without blocking. Returns the job's error.
     fn turn(&mut self, now: Instant) -> anyhow::Result<()> {
         if self.session.carries_streams() == Some(false) && self.end.is_none() {
             let host = self.session.server();
@@ -324,7 +325,7 @@ impl Forward {
         }
     }
 
-    /// Sends the session's datagrams, and then packets of streams, as [`Wire::send_packets`] does.
+    /// Sends the session's datagrams. Then sends packets of streams, as many as [`Wire::send_packets`] allows.
     fn send(&mut self, now: Instant) {
         let refusal = self.wire.send(now, &mut self.session, |_| ());
         self.refusal = refusal.or(self.refusal.take());

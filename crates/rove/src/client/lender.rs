@@ -43,8 +43,7 @@ pub(super) const UNWANTED: u64 = 18;
 #[derive(Debug)]
 pub(super) struct Lender {
     gate: Gate,
-    /// The socket for requests. `None` before [`Lender::open`], after [`Lender::rest`] or `close`, or if it cannot be
-    /// made.
+    /// The socket for requests. `None` before [`Lender::open`], after `rest` or `close`, or if it cannot be made.
     socket: Option<PrivateSocket>,
     /// Whether [`Lender::open`] must not make a socket, because it has tried or the lender is closed.
     is_open: bool,
@@ -122,12 +121,12 @@ impl Lender {
         !self.asking.is_empty() || !self.loans.is_empty()
     }
 
-    /// Returns whether [`Lender::line`] has changed since the last call of this method.
+    /// Returns whether the number of calls, and so [`Lender::line`], has changed since this method was last called.
     pub(super) fn has_news(&mut self) -> bool {
         std::mem::replace(&mut self.told, self.loans.len()) != self.loans.len()
     }
 
-    /// Returns the status line about the calls, if there are any.
+    /// Returns the line about the calls in the session's status. `None` without calls.
     pub(super) fn line(&self) -> Option<String> {
         match self.loans.len() {
             0 => None,
@@ -236,7 +235,7 @@ impl Lender {
         self.loans.iter().flat_map(|loan| &loan.splices).any(Splice::has_work)
     }
 
-    /// Returns the time by which to call [`Lender::take`] again, if there are requests.
+    /// Returns the time by which to call [`Lender::take`] again. `None` if no request is incomplete.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.asking.iter().map(Asking::until).min()
     }

@@ -18,7 +18,7 @@ use crate::opening::{Answered, Opening};
 /// Time after which the port of a login is closed. Chosen: a user has logged in by then.
 const OPEN_FOR: Duration = Duration::from_secs(600);
 
-/// Time for the user to answer the question. Chosen: the same as for the question about the agent.
+/// Time for the user to answer the question, which is then withdrawn. Chosen: as for the question about the agent.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Longest wait for the host to name its foreground program before the question is asked. Chosen: as long as a user
@@ -28,7 +28,7 @@ const NAME_WAIT: Duration = Duration::from_secs(1);
 /// Most ports that are open for web logins at a time. Chosen: a user logs in at few places in ten minutes.
 const OPEN_MAX: usize = 8;
 
-/// Most characters of a program's name in a question about a login. Chosen: a longer one hides the question's end.
+/// Most characters of a program's name in a question about a login. Chosen: a longer name hides the question's end.
 const PROGRAM_SHOWN_MAX: usize = 20;
 
 /// Why no port is opened for a login, in words for the user.
@@ -123,7 +123,7 @@ impl LoginCallbacks {
         wanted.until = now + PATIENCE;
     }
 
-    /// Returns the question to show to the user, if any.
+    /// Returns the question to show to the user. `None` without a login, or while the program's name is awaited.
     pub(super) fn question(&self) -> Option<&str> {
         self.wanted.as_ref()?.question.as_deref()
     }
@@ -146,7 +146,7 @@ impl LoginCallbacks {
         Ok(Some(Forward { listen: place(port), target }))
     }
 
-    /// Removes a port that was open for [`OPEN_FOR`], and returns the place of the listener to close.
+    /// Removes a port that was open for [`OPEN_FOR`]. Returns the listener to close, or `None` if no port is so old.
     pub(super) fn poll_expired(&mut self, now: Instant) -> Option<Place> {
         let at = self.open.iter().position(|(_, until)| *until <= now)?;
         Some(place(self.open.remove(at).0))
@@ -157,12 +157,12 @@ impl LoginCallbacks {
         self.open.retain(|(port, _)| place(*port) != *at);
     }
 
-    /// Drops the question and all ports.
+    /// Forgets the question and all ports. The caller closes the listeners.
     pub(super) fn clear(&mut self) {
         (self.wanted, self.open) = (None, Vec::new());
     }
 
-    /// Returns the next deadline: for the program's name, for the user's answer, or for closing a port.
+    /// Returns the earliest deadline for a program's name, the user's answer or closing a port. `None` without one.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let wanted = self.wanted.iter().map(|it| it.until);
         wanted.chain(self.open.iter().map(|(_, until)| *until)).min()

@@ -52,7 +52,7 @@ pub(crate) struct End {
     pub(crate) not_forwarded: Option<String>,
 }
 
-/// The event loop of a client with a terminal, or with forwarded connections in the background (`-f`).
+/// The event loop of a client with a terminal, or of one that shows nothing and forwards connections (`-N`).
 pub(super) struct Pump {
     events: EventLoop,
     session: Client,
@@ -71,11 +71,9 @@ pub(super) struct Pump {
     frame: Vec<u8>,
     /// Number of bytes of `frame` that were written.
     written: usize,
-    /// Why drawing on the terminal failed.
     output_error: Option<String>,
     /// The last error in sending or receiving datagrams, over UDP or ssh.
     refusal: Option<Refusal>,
-    /// The first signal that asked this process to end.
     signal: Option<i32>,
     buffer: Vec<u8>,
 }
@@ -117,8 +115,8 @@ impl Pump {
         Self { forwards, ..self }
     }
 
-    /// Runs the loop until the session is over or [`Pump::is_left`] is true, and restores the terminal. Also returns in
-    /// the parent process after [`Pump::split`].
+    /// Runs the loop until the session is over or [`Pump::is_left`] is true. Restores the terminal, and returns how the
+    /// client ended. In the parent process after [`Pump::split`], returns an empty [`End`] at once.
     pub(super) fn run(mut self) -> anyhow::Result<End> {
         let mut now = self.events.now();
         self.wire.name_port(&mut self.session);
@@ -163,8 +161,8 @@ impl Pump {
         Ok(End { outcome, tried, refusal, tunnel, output_error, signal, missing, not_forwarded })
     }
 
-    /// Forks, so that the child goes on in the background. Returns `true` in the parent and `false` in the child. Does
-    /// not fork, and returns `false`, while a thread resolves a host's name.
+    /// Forks, so that the child goes on in the background. Returns `true` in the parent and `false` in the child. While
+    /// a thread resolves a host's name, does not fork and returns `false`, so that the caller tries again.
     fn split(&mut self) -> anyhow::Result<bool> {
         let alone = match threads::check_alone() {
             Err(threads::ThreadsError::Started(_)) => return Ok(false),
@@ -188,7 +186,7 @@ impl Pump {
     }
 
     /// Waits for events, unless work is left, and passes them to the session. Handles signals and keys first, then a
-    /// limited number of datagrams, so that the next keys do not wait long. Returns the time of waking.
+    /// limited number of datagrams, so that the next keys do not wait long. Returns the time after the wait.
     fn wait_and_read(&mut self, now: Instant) -> io::Result<Instant> {
         let (is_drawing, is_behind) = (self.is_drawing(), self.wire.has_arrivals());
         let deadline = self.poll_timeout();
@@ -249,7 +247,7 @@ impl Pump {
         outlives && self.signal == Some(SIGHUP)
     }
 
-    /// Handles the loss of the terminal, after SIGHUP or after a read or write that failed earlier. Returns whether the
+    /// Handles the loss of the terminal, which SIGHUP reports, or earlier a failed read or write. Returns whether the
     /// session outlives the terminal. If so, this client leaves the session as after SIGHUP.
     fn outlives_hangup(&mut self) -> bool {
         let outlives = self.record.as_ref().is_some_and(RecordKeeper::outlives_terminal);
@@ -403,8 +401,7 @@ impl Pump {
                 Ok(0) => return false,
                 Ok(len) => self.written += len,
                 Err(error) => {
-                    // The user would see no effect of keys, so the session ends. It may outlive a terminal that is
-                    // gone.
+                    // The user would see no effect of keys, so the session ends, unless it outlives a lost terminal.
                     tracing::debug!(%error, "cannot draw");
                     self.output_error = Some(reason(&error.to_string()));
                     let is_gone = Errno::from_io_error(&error) == Some(Errno::IO);

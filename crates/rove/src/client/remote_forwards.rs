@@ -28,7 +28,7 @@ mod entry;
 use entry::{Entry, State};
 pub(super) use entry::{News, Purpose};
 
-/// The code that resets a listener's stream. Chosen: unlike the stream layer's own codes.
+/// The code that ends the stream of a listener or failed SOCKS request. Chosen: unlike the stream layer's own codes.
 const UNWANTED: u64 = 17;
 
 /// The status line about the relay of the agent.
@@ -152,8 +152,7 @@ impl RemoteForwards {
         }
     }
 
-    /// Reads the listener's number from a stream of the host. Begins to connect to the target, or waits for a SOCKS
-    /// request.
+    /// Reads a listener's number from a stream of the host. Begins to connect to its target, or queues a SOCKS client.
     pub(super) fn handle_readable(&mut self, now: Instant, mux: &mut Mux, id: StreamId) {
         let entry = match self.reception.handle_readable(now, mux, id) {
             None => return,
@@ -208,12 +207,13 @@ impl RemoteForwards {
         self.entries.values().any(|it| matches!(it.state, State::New))
     }
 
-    /// Returns whether any listener still lacks the host's first answer.
+    /// Returns whether any listener is neither open nor refused, so that the host's answer is awaited.
     pub(super) fn is_asking(&self) -> bool {
         self.entries.values().any(Entry::is_asking)
     }
 
-    /// Returns the time by which to call [`RemoteForwards::turn`] again, if there is a deadline.
+    /// Returns the time by which to call [`RemoteForwards::turn`] again. `None` without refused listeners, incomplete
+    /// requests and unfinished connections.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let entries = self.entries.values().filter_map(Entry::poll_timeout);
         let oldest = self.oldest_request().map(|(_, since)| since);
@@ -243,8 +243,8 @@ impl RemoteForwards {
         news
     }
 
-    /// Lets queued SOCKS clients send their requests. If too many are incomplete, drops the oldest after
-    /// `REQUEST_TIME`.
+    /// Lets queued SOCKS clients send their requests. At [`CONNECTS_MAX`] incomplete requests, a queued client waits
+    /// until the oldest request is `REQUEST_TIME` old, and replaces it.
     fn answer_socks(&mut self, now: Instant, mux: &mut Mux) {
         while let Some(id) = self.queue.front().copied() {
             if self.requests.len() >= CONNECTS_MAX {

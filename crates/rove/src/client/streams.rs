@@ -41,7 +41,6 @@ const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 #[derive(Debug, Default)]
 pub(super) struct ClientStreams {
     listeners: Listeners,
-    /// The listeners on the host.
     remote: RemoteForwards,
     /// The user's rules for all listeners. The lists of listeners in this value are empty.
     rules: Forwards,
@@ -57,7 +56,6 @@ pub(super) struct ClientStreams {
     /// The user's agent, if the host may use it.
     agent: Option<Box<AgentLoan>>,
     callbacks: LoginCallbacks,
-    /// Files that are copied to the host.
     files: FileSender,
     /// The question that the user sees.
     asked: Option<String>,
@@ -142,7 +140,7 @@ impl ClientStreams {
         self.serve(now, session);
     }
 
-    /// Begins to copy the files that a typed line names.
+    /// Begins to copy the files that a typed line names, or tells the user why not.
     pub(super) fn put(&mut self, now: Instant, session: &mut Client, line: &str) {
         let begun = match session.carries_streams() {
             Some(true) => self.files.add(line).map_err(|error| error.to_string()),
@@ -154,12 +152,11 @@ impl ClientStreams {
         self.serve(now, session);
     }
 
-    /// Sets the purpose of the session.
     pub(super) fn only_for(self, purpose: Purpose) -> Self {
         Self { purpose, ..self }
     }
 
-    /// Returns whether these keys end the session, as Ctrl-C does in a session without a program.
+    /// Returns whether these keys end the session: they contain Ctrl-C, and the session is `rove -N` on a terminal.
     pub(super) fn end_by(&self, keys: &[u8]) -> bool {
         self.purpose.ends_by(keys)
     }
@@ -176,7 +173,7 @@ impl ClientStreams {
         self.lender.iter_mut().for_each(|lender| lender.open_again());
     }
 
-    /// Returns why the client ended the session, if it did so because connections cannot be forwarded.
+    /// Returns why forwarding failed, if the client therefore ended the session, else `None`.
     pub(super) fn into_failure(self) -> Option<String> {
         self.failure
     }
@@ -225,7 +222,7 @@ impl ClientStreams {
         self.show_question(now, session);
     }
 
-    /// Reads the requests of other calls. Returns whether a call, the agent, `-R` or a file needs streams.
+    /// Reads the requests of other calls. Returns whether a call, the agent, a new `-R` or a file needs streams.
     fn look_for_use(&mut self, now: Instant, is_dark: bool) -> bool {
         let is_lent = self.lender.as_mut().is_some_and(|lender| {
             lender.open();
@@ -427,7 +424,8 @@ impl ClientStreams {
         }
     }
 
-    /// Sends packets as [`Wire::send_packets`] does. The caller must have sent the session's datagrams.
+    /// Sends packets of streams, and returns the error of [`Wire::send_packets`]. `None` without error or before the
+    /// first use of streams. The caller must have sent the session's datagrams.
     pub(super) fn send(
         &mut self,
         now: Instant,
@@ -450,7 +448,7 @@ impl ClientStreams {
             || self.lender.as_ref().is_some_and(|lender| lender.has_work())
     }
 
-    /// Returns the time by which to call [`ClientStreams::turn`] and [`ClientStreams::send`] again, if any.
+    /// Returns when to call [`ClientStreams::turn`] and [`ClientStreams::send`] again. `None` without a deadline.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let packets = self.layer.as_ref().and_then(|layer| layer.poll_timeout());
         let requests = self.requests.first().map(Asking::until).into_iter();

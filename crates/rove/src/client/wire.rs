@@ -193,7 +193,7 @@ impl Wire {
     }
 
     /// Sends a datagram, and then calls `note` with its length. Tells the session of a failure, unless the datagram is
-    /// a probe. Also returns the error, unless the datagram was too long.
+    /// a probe of another path. Also returns this failure as a [`Refusal`], unless the datagram was too long.
     fn send_one(
         &mut self,
         now: Instant,
@@ -222,7 +222,7 @@ impl Wire {
         None
     }
 
-    /// Sends packets of streams, in one system call where possible. Returns the last error of [`Wire::send_one`].
+    /// Sends packets of streams, in one system call if possible. Returns the last error of [`Wire::send_one`], if any.
     fn send_burst(
         &mut self,
         now: Instant,
@@ -243,7 +243,7 @@ impl Wire {
         sent.fold(None, |refusal, newer| newer.or(refusal))
     }
 
-    /// Returns how many packets of streams may be sent at once without delaying the session's datagrams.
+    /// Returns how many packets of streams may be sent at once without delaying the session's datagrams, perhaps 0.
     fn room(&mut self, now: Instant, queue: &mut PacketQueue, session: &Client) -> usize {
         match self {
             Self::Sockets { spare, .. } if session.uses_side_path() => {
@@ -257,7 +257,7 @@ impl Wire {
         }
     }
 
-    /// Sends a datagram over UDP or ssh. A datagram for ssh is queued, which never fails.
+    /// Sends a datagram over UDP, or queues it for ssh. Only UDP can fail.
     fn transmit(&mut self, transmit: &Transmit) -> Result<(), SendFailure> {
         match self {
             Self::Sockets { spare, .. } if transmit.destination == SIDE_PATH => {
@@ -280,7 +280,8 @@ impl Wire {
         }
     }
 
-    /// After a change of this computer's network, tells the session, and also a tunnel, whose ssh may hang.
+    /// Reads `network`. After a change, tells the session, and also a tunnel, whose ssh may hang. After a failed read,
+    /// sets `network` to `None`.
     pub(super) fn look_at_network(
         &mut self,
         now: Instant,
@@ -319,7 +320,8 @@ impl Wire {
         }
     }
 
-    /// Opens a new local UDP port in each address family, because `server` is silent. Does nothing in a tunnel.
+    /// Opens a new local UDP port in each address family, because `server` is silent, or returns the system's error.
+    /// Does nothing in a tunnel.
     pub(crate) fn open_port(&mut self, server: SocketAddr) -> io::Result<()> {
         match self {
             Self::Sockets { sockets, .. } => {
@@ -336,8 +338,7 @@ impl Wire {
         }
     }
 
-    /// Returns the local UDP port from which datagrams to this address leave. `None` in a tunnel, or if the address
-    /// family has no socket.
+    /// Returns the local UDP port of datagrams to this address. `None` in a tunnel, or if the family has no socket.
     pub(crate) fn local_port(&self, server: SocketAddr) -> Option<u16> {
         match self {
             Self::Sockets { sockets, .. } => sockets.local_port(server),
@@ -346,7 +347,7 @@ impl Wire {
     }
 
     /// Lets the user log in again on the terminal, for an ssh that will carry datagrams. The caller has restored the
-    /// terminal. Returns the signals that arrived meanwhile.
+    /// terminal. Returns the signals that arrived meanwhile. Without an ssh to start, returns an empty list at once.
     pub(crate) fn log_in(
         &mut self,
         events: &mut EventLoop,
@@ -367,8 +368,7 @@ impl Wire {
     }
 }
 
-/// Returns a function that passes a datagram to the session, calls `note`, and returns whether the turn may handle
-/// another datagram.
+/// Returns a function that passes a datagram to the session, calls `note`, and returns whether the turn has room.
 fn handler<'a>(
     now: Instant,
     socket: &'a UdpSocket,
@@ -403,8 +403,8 @@ fn fail(now: Instant, error: &io::Error, session: &mut Client) -> Refusal {
     found
 }
 
-/// Passes datagrams from ssh to the session, while the turn may handle more. If `rove tunnel` on the host reports that
-/// the server's port is closed, tells the session and returns [`Refusal::Port`].
+/// Passes datagrams from ssh to the session, while the turn may handle more. `rove tunnel` on the host may report that
+/// the server's port is closed. If so, tells the session and returns [`Refusal::Port`], else `None`.
 fn hand_over(
     now: Instant,
     arrivals: &mut VecDeque<Arrival>,

@@ -13,7 +13,6 @@ use crate::agent::socket::PrivateSocket;
 #[derive(Debug)]
 pub(super) struct AgentSocket {
     socket: PrivateSocket,
-    /// The path of the socket of the user's agent.
     real: PathBuf,
 }
 
@@ -53,7 +52,7 @@ impl AgentSocket {
         }
     }
 
-    /// Returns the descriptor to wait for. When it is ready, call [`AgentSocket::accept`].
+    /// Returns the descriptor to wait for before [`AgentSocket::accept`]. `None` after a failed `accept`.
     pub(super) fn interest(&self) -> Option<Interest<'_>> {
         self.socket.interest()
     }

@@ -1,5 +1,4 @@
-//! The ssh process that forwards the agent, the socket through which this ssh reaches the host, and the client's agent
-//! socket.
+//! The ssh process that forwards the agent, the socket by which it reaches the host, and the client's agent socket.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -16,8 +15,7 @@ use crate::ssh_process::{SshProcess, split_lines};
 /// Most bytes of ssh's output that are read at a time. Chosen: several times the length of a path.
 const READ_LEN: usize = 4096;
 
-/// Most characters of ssh's last message that the user sees. Chosen: the room that rove's own words leave in the notice
-/// bar.
+/// Most characters shown of ssh's last message. Chosen: the room that rove's own words leave in the notice bar.
 const SAID_CHARS_MAX: usize = 100;
 
 /// The options that rove puts before the user's options, for an ssh that only forwards the agent. This ssh sends no
@@ -34,12 +32,10 @@ const OPTIONS: [&str; 6] = [
 /// The facts needed to forward the agent to the host. They were found at the start of the session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AgentCall {
-    /// The argument vector of an ssh that asks the user nothing. Its remote command prints the path of ssh's agent
-    /// socket on the host.
+    /// The words of an ssh that asks the user nothing. Its remote command prints the agent socket's path on the host.
     pub(crate) words: Vec<String>,
     /// The beginning of the line in which the remote command prints the path of ssh's agent socket.
     pub(crate) mark: String,
-    /// The agent to forward.
     pub(crate) agent: LentAgent,
     /// Whether the user is told of each use of a key, or is asked for permission first.
     pub(crate) how: AgentUse,
@@ -55,7 +51,7 @@ pub(super) struct Login {
     /// The beginning of the line with the socket's path. `None` after that line was read.
     mark: Option<String>,
     line: Vec<u8>,
-    /// The socket at which ssh's proxy command connects to the client. By it, ssh reaches the host.
+    /// The client's socket to which ssh's proxy command connects, so that ssh reaches the host through a stream.
     way: PrivateSocket,
     /// The agent socket that ssh forwards.
     pub(super) agent: AgentSocket,
@@ -85,7 +81,7 @@ impl Login {
         Ok(Self { ssh, mark: Some(call.mark.clone()), line: Vec::new(), way, agent })
     }
 
-    /// Accepts a connection by which ssh wants to reach the host, if one is waiting.
+    /// Accepts a connection by which ssh wants to reach the host. `None` if no connection waits.
     pub(super) fn accept(&mut self) -> Option<OwnedFd> {
         self.way.accept()
     }

@@ -43,7 +43,7 @@ impl Relay {
         }
     }
 
-    /// Returns the listener that the host must open. `None` after the first call.
+    /// Returns the listener that the host must open. `None` after the first call, or if the agent's path is not UTF-8.
     pub(super) fn poll_listener(&mut self) -> Option<RemoteForward> {
         let target = self.socket.path().to_str()?.to_owned();
         let listen = Place::Socket(self.at.clone());
@@ -51,8 +51,7 @@ impl Relay {
         is_wanted.then_some(RemoteForward { listen, target: Some(Place::Socket(target)) })
     }
 
-    /// Tells the host that the agent is at the relay's path. Returns a sentence for the user, or `None` if the host
-    /// knows it already.
+    /// Tells the host the relay's path. Returns a sentence for the user, or `None` if the host knows the path already.
     pub(super) fn begin(&mut self, mux: &mut Mux) -> Option<String> {
         if std::mem::replace(&mut self.is_told, true) {
             return None;
@@ -71,7 +70,7 @@ impl Relay {
         format!("{}; and the host does not listen for rove's own relay: {refusal}", self.reason)
     }
 
-    /// Closes the stream to the host.
+    /// Resets the stream on which the client would tell the host the path.
     pub(super) fn end(&self, mux: &mut Mux) {
         mux.reset_and_stop(self.stream, 0);
     }

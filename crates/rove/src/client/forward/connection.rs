@@ -42,7 +42,7 @@ impl Connection {
     }
 
     /// Begins to copy bytes between the stream and the descriptors. If `ends` are this process's standard descriptors,
-    /// /dev/null replaces them. Only the [`Splice`] then keeps the output open, so the reader sees its end at once.
+    /// /dev/null replaces them. The output's reader thus sees its end as soon as the [`Splice`] closes the output.
     fn join(&mut self, id: StreamId) -> anyhow::Result<Splice> {
         let (input, output) = (self.ends.take(0)?, self.ends.take(1)?);
         if matches!(self.ends, Ends::Standard { .. }) {

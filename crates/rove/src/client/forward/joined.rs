@@ -9,8 +9,8 @@ use super::program::Program;
 use crate::listeners;
 use crate::stdio_forward::target::{self, TargetError};
 
-/// Returns the job that `joined` describes. A connection or program uses the descriptors `ends`. The progress of files
-/// is shown unless `is_quiet`.
+/// Returns the job that `joined` describes, or an error for a malformed port or path. A connection or program uses the
+/// descriptors `ends`. The progress of files is shown unless `is_quiet`.
 pub(crate) fn load(
     joined: &Joined,
     ends: Ends,

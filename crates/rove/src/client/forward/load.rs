@@ -20,7 +20,7 @@ pub(crate) trait Load {
     fn open(&mut self, now: Instant, mux: &mut Mux) -> anyhow::Result<()>;
 
     /// Reads the host's answers, and sends files. Adds a [`Splice`] for each stream that the client must copy from or
-    /// to a descriptor. Returns the result when the job is done.
+    /// to a descriptor. Returns the result when the job is done, else `None`, or the system's error.
     fn turn(
         &mut self,
         now: Instant,
@@ -36,7 +36,7 @@ pub(crate) trait Load {
     /// Notes that the host has received a stream's end, or has stopped reading it. The stream may be another job's.
     fn handle_delivered(&mut self, _: StreamId) {}
 
-    /// Returns the opened streams of a connection or program.
+    /// Returns the opened streams of a connection or program. For files, the list is empty.
     fn streams(&self) -> Vec<StreamId>;
 }
 

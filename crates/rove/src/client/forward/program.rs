@@ -40,7 +40,7 @@ impl Program {
     }
 
     /// Begins to copy between the streams that the host has opened and their descriptors. Returns the job's result if
-    /// the host does not open a stream.
+    /// the host refuses a stream, else `None`.
     fn join(
         &mut self,
         now: Instant,
@@ -68,7 +68,8 @@ impl Program {
         Ok(None)
     }
 
-    /// Reads the host's answer with the program's exit status. Returns the result of a job that failed or was declined.
+    /// Reads the host's answer on the input's stream. Stores an exit status in `exit`. Returns the job's result if the
+    /// host refuses or cuts the stream, else `None`.
     fn look_for_end(&mut self, now: Instant, mux: &mut Mux) -> Option<Carried> {
         match self.input.as_mut()?.answer(now, mux)? {
             Answered::Exited(exit) => {

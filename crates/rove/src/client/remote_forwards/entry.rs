@@ -82,12 +82,12 @@ impl Entry {
         self.forward
     }
 
-    /// Returns whether the listener still lacks the host's first answer.
+    /// Returns whether the host's answer is awaited: the listener is neither open nor refused.
     pub(super) const fn is_asking(&self) -> bool {
         !matches!(self.state, State::Open { .. }) && !self.is_refused()
     }
 
-    /// Returns the time by which to call [`Entry::turn`] again, after a refusal.
+    /// Returns the time by which to call [`Entry::turn`] again. `None` unless the next request follows a refusal.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.asks_again.filter(|_| matches!(self.state, State::New))
     }
@@ -122,7 +122,7 @@ impl Entry {
         (news, is_well || self.asks_again > Some(now))
     }
 
-    /// Asks the host for the listener. Returns the news of a failure.
+    /// Asks the host for the listener. Returns the news if that fails at this end, else `None`.
     fn begin(&mut self, now: Instant, mux: &mut Mux, wanted: Listen) -> Option<News> {
         let wanted = Target::Listen(wanted);
         let begun = wanted.check().map_err(|error| error.to_string());
@@ -137,7 +137,7 @@ impl Entry {
         }
     }
 
-    /// Reads the host's answer. Returns the news for the user.
+    /// Reads the host's answer. Returns the news for the user. `None` without an answer, or after a repeated refusal.
     fn answer(&mut self, now: Instant, mux: &mut Mux) -> Option<News> {
         let State::Asked(opening) = &mut self.state else { return None };
         Some(match opening.answer(now, mux)? {
@@ -166,7 +166,7 @@ impl Entry {
         })
     }
 
-    /// Lets the client ask again later, except for the relay of the agent. Returns the news of a first refusal.
+    /// Lets the client ask again later, except for the agent's relay. Returns the news of the first refusal in a row.
     fn refused(&mut self, now: Instant, reason: &str) -> Option<News> {
         let news = self.failed(reason);
         if self.purpose == Purpose::Agent {

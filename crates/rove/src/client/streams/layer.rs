@@ -37,8 +37,8 @@ pub(super) struct Waiting {
     opening: Opening,
     /// The connection's origin, which decides how to report the host's answer.
     origin: Origin,
-    /// Whether end of input means that a SOCKS client has left. Once the client has sent bytes for the target, it may
-    /// half-close before the host's answer.
+    /// Whether the end of input means that the SOCKS client has left. Once that client has sent bytes for the target,
+    /// it may half-close before the host's answer. `false` for a connection to a listener with a fixed target.
     pub(super) is_watched: bool,
 }
 
@@ -63,12 +63,12 @@ impl Layer {
         }
     }
 
-    /// Returns when to send the next packet, or when to look again at the kernel's send queue, which was full.
+    /// Returns when to send a packet, or to look again at the kernel's full send queue. `None` if nothing is due.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.queue.poll_timeout(self.streams.poll_timeout())
     }
 
-    /// Opens a stream for a connection and returns the stream's number. If that fails, resets the connection.
+    /// Opens a stream for a connection and returns its number. If that fails, resets the connection and returns `None`.
     pub(super) fn open(
         &mut self,
         now: Instant,
@@ -199,7 +199,7 @@ impl Layer {
 }
 
 impl Waiting {
-    /// Returns the descriptor to wait for, if the connection is watched.
+    /// Returns the descriptor to wait for. `None` unless `is_watched`.
     pub(super) fn interest(&self) -> Option<Interest<'_>> {
         self.is_watched.then(|| Interest::new(self.socket.as_fd(), true, false))
     }

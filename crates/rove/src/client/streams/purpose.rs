@@ -24,8 +24,7 @@ pub(in crate::client) enum Purpose {
 }
 
 impl Purpose {
-    /// Returns the purpose of a session. `background` is the option `-f`. With `is_unseen`, no terminal shows the
-    /// session.
+    /// Returns a session's purpose. `background` is the option `-f`. With `is_unseen`, no terminal shows the session.
     pub(in crate::client) const fn of(
         has_program: bool,
         background: bool,
@@ -44,7 +43,7 @@ impl Purpose {
         matches!(self, Self::Departing | Self::Unseen)
     }
 
-    /// Returns whether these keys end the session.
+    /// Returns whether the keys contain a Ctrl-C that ends the session, which only `Alone` obeys.
     pub(super) fn ends_by(self, keys: &[u8]) -> bool {
         self == Self::Alone && keys.contains(&CTRL_C)
     }

@@ -15,8 +15,7 @@ pub(super) fn carries_nothing(session: &Client) -> String {
     format!("the server at {} carries no connections", session.server())
 }
 
-/// Returns the answer to a line that removes a listener. `option` is the removed listener as an option, or `None` if no
-/// listener was found.
+/// Returns the answer to a line that removes a listener. `option` is the removed listener, or `None` if there was none.
 pub(super) fn ended(place: &Place, option: Option<String>) -> String {
     match option {
         Some(option) => format!("{option}: ended; open connections go on"),
@@ -24,8 +23,8 @@ pub(super) fn ended(place: &Place, option: Option<String>) -> String {
     }
 }
 
-/// Returns the question to show. A question about the agent takes precedence, but never replaces a `shown` question
-/// about a login. The user's yes might otherwise answer the wrong question.
+/// Returns the question to show, or `None` if there is none. A question about the agent takes precedence, but never
+/// replaces a `shown` question about a login. The user's yes might otherwise answer the wrong question.
 pub(super) fn to_ask<'a>(
     shown: Option<&str>,
     agent: Option<&'a str>,
