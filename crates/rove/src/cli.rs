@@ -57,7 +57,7 @@ pub(crate) mod sessions;
 mod ssh_letters;
 mod tunnel;
 
-/// Exit code after a wrong `mosh` or `rove` command line. Source: Mosh 1.4.0 as observed.
+/// Exit code after a wrong command line, except of a client or server ([`FAILURE`]). Source: Mosh 1.4.0 as observed.
 const USAGE: u8 = 255;
 /// Exit code of a failure that has no exit code of its own. Source: Mosh 1.4.0 as observed.
 const FAILURE: u8 = 1;

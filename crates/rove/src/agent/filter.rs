@@ -7,7 +7,8 @@
 
 use std::fmt::{self, Display};
 
-/// Most bytes of a message to or from an ssh agent. Source: OpenSSH 9.2 as observed; its agent hangs up at more.
+/// Most bytes of a message to or from an ssh agent, without the 4 bytes of its length. With more, the connection ends.
+/// Source: OpenSSH 9.2 as observed, whose agent hangs up at more.
 const MESSAGE_MAX: usize = 262_144;
 
 /// Most keys of an ssh agent whose names are stored. Chosen: more than an ssh server lets a login try.
@@ -79,7 +80,7 @@ pub(crate) struct Use {
     purpose: Purpose,
     /// The key's name, if the agent has listed the key on this connection.
     key: Option<String>,
-    /// The only host that accepts the signature, as [`Use::at`] names it.
+    /// The name of the only host that accepts the signature. `None` before [`Use::at`].
     place: Option<String>,
 }
 
@@ -236,7 +237,7 @@ impl Filter {
         self.handle_request(&[], to_agent, to_host)
     }
 
-    /// Returns a use of a key to report to the user. Each use is returned once.
+    /// Returns a use of a key to report to the user. `None` if none is new, as each use is returned once.
     pub(crate) const fn poll_use(&mut self) -> Option<Use> {
         self.news.take()
     }
@@ -278,7 +279,7 @@ impl Filter {
 }
 
 impl Use {
-    /// Returns the key of the only host that accepts the signature, if the signed data contain it.
+    /// Returns the key of the only host that accepts the signature. `None` if the signed data do not contain it.
     pub(crate) fn host_key(&self) -> Option<&[u8]> {
         match &self.purpose {
             Purpose::Login { host_key, .. } => host_key.as_deref(),
@@ -307,7 +308,7 @@ impl Display for Use {
     }
 }
 
-/// Returns the first message including its four bytes of length, or `None` if it is incomplete.
+/// Returns the first message including its 4 bytes of length, or `None` if it is incomplete. Refuses a wrong length.
 fn complete(bytes: &[u8]) -> Result<Option<&[u8]>, Fault> {
     let Some(len) = bytes.first_chunk::<4>() else { return Ok(None) };
     let len = usize::try_from(u32::from_be_bytes(*len)).unwrap_or(usize::MAX);
@@ -332,7 +333,7 @@ const fn is_answer(request: u8, answer: u8) -> bool {
     }
 }
 
-/// Returns the public blobs and names of the keys in an agent's list. Malformed bytes end the list.
+/// Returns the public blobs and names of the first [`NAMES_MAX`] keys in an agent's list. Malformed bytes end the list.
 fn names(mut rest: &[u8]) -> Vec<(Vec<u8>, String)> {
     let rest = &mut rest;
     let Some((_count, keys)) = rest.split_at_checked(4) else { return Vec::new() };
@@ -375,7 +376,7 @@ fn host_key<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     string(rest).filter(|_| rest.is_empty())
 }
 
-/// Splits an ssh string off `rest`: a four-byte length, and that many bytes.
+/// Splits an ssh string off `rest`: 4 bytes of length, and that many bytes. `None` if `rest` has fewer bytes.
 fn string<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (len, after) = rest.split_first_chunk::<4>()?;
     let len = usize::try_from(u32::from_be_bytes(*len)).ok()?;

@@ -65,12 +65,12 @@ impl Joint {
         }
     }
 
-    /// Returns the next use of a key that the user is to be told of, or asked about.
+    /// Returns a new use of a key, to report it or to ask the user. `None` without one, and without a filter.
     pub(crate) fn poll_use(&mut self) -> Option<Use> {
         self.filter.as_mut()?.poll_use()
     }
 
-    /// Hands the filter the user's decision about the signature that waits.
+    /// Passes or refuses the request for a signature that waits for the user's decision. Does nothing if none waits.
     pub(crate) fn decide(&mut self, is_allowed: bool) {
         let Self { asker, agent, filter, .. } = self;
         if let Some(filter) = filter {
@@ -109,7 +109,7 @@ impl Joint {
         Ok(())
     }
 
-    /// Reads from each socket, unless too many bytes wait for the other socket, or the filter takes no request now.
+    /// Reads from each socket, unless [`WAITING_MAX`] bytes wait for the other socket, or the filter takes no request.
     fn read(&mut self) -> Result<(), Over> {
         let mut buffer = [0; CHUNK];
         if self.takes_requests() {

@@ -34,7 +34,7 @@ impl PrivateSocket {
         Self::at(&path.ok_or_else(|| io::Error::other("no runtime directory can be used"))?)
     }
 
-    /// Listens at this path.
+    /// Listens at this path, or returns the system's error.
     pub(crate) fn at(path: &Path) -> io::Result<Self> {
         let (listener, file) = listen_at_path(path, &Forwards::default())?;
         Ok(Self { path: path.to_owned(), listener, file, is_muted: false })
@@ -44,7 +44,7 @@ impl PrivateSocket {
         &self.path
     }
 
-    /// Makes the socket again if its file is gone. The system removes the directory when the user's last login ends.
+    /// Makes the socket again if its file is gone. At the user's last logout, the system removes the directory.
     pub(crate) fn restore(&mut self) {
         if self.file.is_in_place() {
             return;
@@ -83,7 +83,7 @@ impl PrivateSocket {
         self.is_muted = false;
     }
 
-    /// Returns the descriptor to wait for.
+    /// Returns the descriptor to wait for. `None` after `accept` failed, until [`PrivateSocket::unmute`].
     pub(crate) fn interest(&self) -> Option<Interest<'_>> {
         (!self.is_muted).then(|| Interest::new(self.as_fd(), true, false))
     }

@@ -125,7 +125,7 @@ impl Reader {
         String::from_utf8_lossy(&text).into_owned()
     }
 
-    /// Returns at most [`FILES_MAX`] paths that match `path`, which may contain `*` and `?`.
+    /// Returns at most [`FILES_MAX`] paths that match `path`, which may contain `*` and `?`. Empty after the deadline.
     fn expanded(&self, path: &Path) -> Vec<PathBuf> {
         let mut paths = vec![PathBuf::new()];
         if self.is_late() {

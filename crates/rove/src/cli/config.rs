@@ -19,7 +19,7 @@ mod file;
 mod key;
 pub(super) mod pattern;
 
-/// Most faults of a configuration file that are shown; others are only counted. Chosen: a few screens full.
+/// Most faults of the file that `rove config check` shows; it only counts others. Chosen: a few screens full.
 const FAULTS_SHOWN_MAX: usize = 100;
 /// The name of the table of sections for particular hosts.
 const HOST_TABLE: &str = "host";
@@ -28,7 +28,7 @@ const HOST_TABLE: &str = "host";
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Config {
     defaults: Settings,
-    /// The sections for particular hosts, in the order of the file.
+    /// The sections for particular hosts, in the order of the file. If several match a host, a later one prevails.
     sections: Vec<Section>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) enum ConfigError {
     /// The file was refused as for `Refused`, and the message also says what to do about it.
     #[error("{}{}", .0, .0.repair().map_or(String::new(), |repair| format!("\n{repair}")))]
     ToRepair(Refusal),
-    /// The file has faults. The sentences describe the first of them, with their line numbers.
+    /// The file has faults. The sentences describe the first one (`load`), or up to [`FAULTS_SHOWN_MAX`] (`check`).
     #[error("{}", .0.join("\n"))]
     Faulty(Vec<String>),
 }
@@ -144,8 +144,7 @@ impl Config {
                 faults.extend(config.defaults.take(&key, &value).err());
             }
         }
-        // A syntax error takes precedence over other faults in its line, because the parser only guesses the entries
-        // after that error.
+        // A syntax error takes precedence over other faults in its line, because the parser guesses what follows it.
         faults.sort_by_key(|fault| fault.at);
         let mut lines = BTreeMap::new();
         let (mut line, mut counted) = (0, 0);

@@ -52,7 +52,7 @@ struct DemoArgs {
     command: Vec<OsString>,
 }
 
-/// Reads the words after `demo`.
+/// Reads the words after `demo`, and the environment variable `ROVE_NO_TERM_QUERY`.
 ///
 /// # Errors
 ///

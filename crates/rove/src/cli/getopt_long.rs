@@ -53,7 +53,6 @@ enum Place {
     InCommand,
 }
 
-/// The kind of a word.
 enum Word<'a> {
     Positional,
     /// An option, its name as the user wrote it but in lower case, and its value if the value is in the same word.
@@ -151,7 +150,7 @@ fn read<'a>(names: &[Name<'a>], word: &OsStr, place: Place) -> Word<'a> {
     }
 }
 
-/// Returns an option in clap's spelling. If the option needs a value and `value` is `None`, takes the next word.
+/// Returns an option in clap's spelling. A needed value is `value`, or else the next word. The error is for the user.
 fn complete(
     target: Target<'_>,
     name: &str,
@@ -211,8 +210,7 @@ fn names<'a>(command: &'a Command, short_names: &'a [(String, String)]) -> Vec<N
     names
 }
 
-/// Splits `--name=value`, `-name=value`, `--name` and `-name` into the name in lower case and the value, if any. `None`
-/// for other words.
+/// Splits `--name` or `-name`, perhaps with `=value`, into the name in lower case and the value. `None` for others.
 fn split(word: &OsStr) -> Option<(String, Option<OsString>)> {
     let bytes = word.as_bytes();
     let rest = bytes.strip_prefix(b"--").or_else(|| bytes.strip_prefix(b"-"))?;
@@ -244,7 +242,7 @@ fn find<'a>(names: &[Name<'a>], wanted: &str) -> Found<'a> {
     }
 }
 
-/// Splits a word like `-p60001` (ssh's form, which stock `mosh` refuses) into option and value. `None` for others.
+/// Splits a word like `-p60001` (ssh's form, which stock `mosh` refuses) into option and value. `None` for other words.
 fn attached_value<'a>(names: &[Name<'a>], word: &OsStr) -> Option<(Target<'a>, OsString)> {
     let [b'-', short, value @ ..] = word.as_bytes() else { return None };
     let short = char::from(short.to_ascii_lowercase()).to_string();

@@ -221,7 +221,7 @@ pub(crate) enum HostCall {
         /// The destination, `[user@]host`.
         host: OsString,
     },
-    /// Start a session.
+    /// Start a session, or attach to one (`rove attach`, `--session`).
     Connect(Box<HostOptions>),
     /// Connect standard input and output with a port or a socket that the host reaches (`-W`).
     Carry(Box<HostOptions>, Place),
@@ -334,6 +334,7 @@ fn question(
 }
 
 /// Sorts the words after the program's name into options and other words, in the syntax of `rove` or of stock `mosh`.
+/// Returns one error about all wrong words.
 fn read(
     name: ProgramName,
     command: &clap::Command,
@@ -397,7 +398,7 @@ fn command(name: ProgramName) -> clap::Command {
 }
 
 impl HostArgs {
-    /// Returns the client's options.
+    /// Returns the options for the client, from the command line and from settings that no option can set.
     fn choices(&self, settings: &Settings, predict: Preference) -> Choices {
         Choices {
             predict,
@@ -437,7 +438,7 @@ impl HostArgs {
         })
     }
 
-    /// Returns the user's settings for the host. A proxy command and a line without a host have no settings.
+    /// Returns the user's settings for the host, or the fault of the file. A proxy command or a missing host has none.
     fn settings(
         &self,
         letters: &[String],

@@ -76,12 +76,10 @@ pub(super) struct Login {
 }
 
 impl Login {
-    /// Returns the options as words of a session's command line.
     pub(super) fn words(&self) -> &[OsString] {
         &self.words
     }
 
-    /// Adds words of a session's command line.
     pub(super) fn add(&mut self, words: impl IntoIterator<Item = OsString>) {
         self.words.extend(words);
     }

@@ -56,7 +56,7 @@ pub(crate) enum PortError {
     Reversed { low: u64, high: u64 },
 }
 
-/// Checks the text of `--size`, which says whose window decides a shared session's size.
+/// Refuses a text of `--size` (whose window decides a shared session's size) that is no rule.
 pub(crate) fn check_size_rule(text: &str) -> Result<(), ValueError> {
     Ok(text.parse::<SizeRule>().map(drop)?)
 }
@@ -66,7 +66,7 @@ pub(crate) fn check_own_port(text: &str) -> Result<(), ValueError> {
     udp_ports(text).map(drop).map_err(|_| ValueError::Port(text.to_owned()))
 }
 
-/// Reads a UDP port, or a range `LOW:HIGH` of them.
+/// Reads a UDP port (0 to 65535), or a range `LOW:HIGH` of them (from 1). The error is why the text is neither.
 pub(crate) fn udp_ports(text: &str) -> Result<PortRange, PortError> {
     let number = |digits: &str| -> Result<u64, PortError> {
         let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -87,7 +87,8 @@ pub(crate) fn udp_ports(text: &str) -> Result<PortRange, PortError> {
     }
 }
 
-/// Splits the value of `--ssh` into words as a shell would. Without a value, the only word is `ssh`.
+/// Splits the value of `--ssh` into words as a shell would. Without a value, the only word is `ssh`. Refuses an open
+/// quote and a text without words.
 pub(crate) fn ssh_words(text: Option<&str>) -> Result<Vec<String>, ValueError> {
     let words = shell_words::split(text.unwrap_or("ssh")).map_err(|_| ValueError::OpenQuote)?;
     if words.is_empty() { Err(ValueError::NoProgram) } else { Ok(words) }

@@ -1,4 +1,4 @@
-//! Reads the command line of `rove` and its commands: GNU-style long options, letters in ssh's syntax, and ssh's own
+//! Reads the command line of `rove` and its commands: GNU-style long options, letters in ssh's syntax, and ssh's
 //! options.
 //!
 //! [`read`] sorts such a line into words for clap and words for ssh. Case matters. A long option may be abbreviated
@@ -126,8 +126,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the name of the long option `written`, where `noX` counts as `no-X`. Otherwise, `written` may be the
-    /// first two or more letters of exactly one option in the help.
+    /// Returns the name of the long option `written`, where `noX` counts as `no-X`. Otherwise, `written` must be the
+    /// first two or more letters of exactly one option in the help. The error names similar or matching options.
     fn named(&self, written: &str) -> Result<&'a str, Complaint> {
         let longs = || self.command.get_arguments().filter_map(|arg| Some((arg, arg.get_long()?)));
         let exact = longs().find(|(_, name)| {
@@ -208,7 +208,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Returns how to treat an option of ssh. An option that rove refuses elsewhere is allowed if this command has it.
+    /// Returns how to treat the option `letter` of ssh. `None` for a letter that is only rove's, or no option at all.
+    /// An option that rove refuses elsewhere is passed to ssh if this command has it.
     fn fate(&self, letter: char) -> Option<Fate> {
         let fate = ssh_letters::fate(letter)?;
         let mut args = self.command.get_arguments().filter(|arg| ssh_letters::is_sshs(arg));

@@ -55,7 +55,7 @@ struct ResumeArgs {
     wanted: Option<String>,
 }
 
-/// Reads the words after `resume`.
+/// Reads the words after `resume`. Returns the host or number that selects a session, or `None` without one.
 ///
 /// # Errors
 ///

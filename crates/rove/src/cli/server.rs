@@ -196,7 +196,7 @@ fn asked(mut words: &[OsString]) -> (&[OsString], Asked) {
     (words, asked)
 }
 
-/// Returns the session that the words name. `None` without words.
+/// Returns the session that the words name. `None` without words. Refuses several words and an invalid name.
 fn session(words: &[OsString]) -> Result<Option<SessionRef>, ServerLineError> {
     match words {
         [] => Ok(None),
@@ -205,7 +205,8 @@ fn session(words: &[OsString]) -> Result<Option<SessionRef>, ServerLineError> {
     }
 }
 
-/// Reads the oldest form of the command line, without the word `new`: no words, IP, or IP PORT.
+/// Reads the oldest form of `mosh-server`'s command line, without the word `new`: no words, IP, or IP PORT. Returns
+/// [`ServerLineError::NotNew`] for more words, and for `rove server`.
 fn parse_legacy(
     mut options: ServerOptions,
     args: &[OsString],
@@ -263,8 +264,7 @@ fn parse_new(
     Ok(options)
 }
 
-/// Returns the name and the value in `NAME=VALUE`. `None` for a word without `=` or name, which stock Mosh also
-/// ignores.
+/// Returns the two parts of `NAME=VALUE`. `None` for a word without `=` or name, which stock Mosh also ignores.
 fn variable(word: &OsStr) -> Option<(String, String)> {
     let word = word.to_string_lossy();
     let (name, value) = word.split_once('=')?;
@@ -290,7 +290,7 @@ fn port_range(text: &OsStr) -> Result<PortRange, ServerLineError> {
 }
 
 /// Reads the value of `-c`, a number of colours. `None` for an empty text, as in stock Mosh, and for a number outside
-/// `u32`. A client sends -1 if its terminal has no colours.
+/// `u32`. A client sends -1 if its terminal has no colours. Refuses a text that is no number.
 fn color_count(text: &OsStr) -> Result<Option<u32>, ServerLineError> {
     let text = text.to_string_lossy();
     if text.is_empty() {

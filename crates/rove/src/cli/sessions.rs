@@ -190,7 +190,8 @@ pub(crate) fn parse_kill(
     Ok((choice, place))
 }
 
-/// Returns the computer whose sessions the command is about: this one, or a host with the options for its login.
+/// Returns the computer whose sessions the command is about: a host with the options for its login, or this one.
+/// Refuses login options without a host.
 fn place(
     manual: &Manual,
     host: Option<OsString>,
@@ -208,7 +209,7 @@ fn wrong(message: String) -> clap::Error {
     clap::Error::raw(ErrorKind::ValueValidation, message + "\n")
 }
 
-/// Reads a time span as a whole number and its unit, from seconds to weeks.
+/// Reads a time span, such as `2d`: a whole number and its unit, from seconds to weeks. The error is for the user.
 fn parse_span(text: &str) -> Result<Duration, String> {
     const UNITS: [(&str, u64); 6] =
         [("s", 1), ("min", 60), ("m", 60), ("h", 3600), ("d", 86_400), ("w", 604_800)];

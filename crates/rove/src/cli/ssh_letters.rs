@@ -30,8 +30,7 @@ struct Shown {
     help: &'static str,
 }
 
-/// The options of ssh that the help shows, in the help's order. Other letters of ssh work as well, and ssh(1) describes
-/// them.
+/// The options of ssh that the help shows, in its order. Other letters of ssh, which ssh(1) describes, work as well.
 const SHOWN: [Shown; 9] = [
     shown("ssh -l", "USER", ValueHint::Username, "User to log in as"),
     shown("ssh -i", "FILE", ValueHint::FilePath, "Key to log in with"),
@@ -182,7 +181,7 @@ pub(super) fn forward(words: &[String]) -> bool {
     words.iter().any(|word| ["-L", "-R", "-D"].contains(&word.as_str()))
 }
 
-/// Returns whether the value of `-o` is about this keyword.
+/// Returns whether the value of an `-o` begins with this keyword, in any case.
 pub(super) fn sets(value: &str, keyword: &str) -> bool {
     let found = value.trim_start().get(..keyword.len());
     found.is_some_and(|found| found.eq_ignore_ascii_case(keyword))
@@ -194,7 +193,8 @@ pub(super) fn takes_value(word: &str) -> bool {
     matches!(word.as_bytes(), &[b'-', letter] if letter == b'p' || is_handed(letter.into()))
 }
 
-/// Returns the first `-L` or `-o LocalForward` among the options for ssh that leads to a host named `socks`.
+/// Returns the first `-L` or `-o LocalForward` among the options for ssh whose destination is a host named `socks`.
+/// `None` without such an option.
 pub(super) fn to_host_socks(words: &[String]) -> Option<String> {
     let is_forward =
         |option: &str, value: &str| option == "-L" || option == "-o" && sets(value, LOCAL_FORWARD);

@@ -124,7 +124,7 @@ fn fault(action: &str, host: Option<&OsStr>) -> String {
     format!("there is no action \"{}\"; {advice}", action.escape_debug())
 }
 
-/// Returns the text that `rove config` prints.
+/// Returns the text that `rove config` prints, or the faults of the file for `check` and `show`.
 pub(crate) fn run(call: &ConfigCall) -> Result<String, ConfigError> {
     let file = path().map(|path| path.display().to_string());
     let is_found = path().is_some_and(|path| path.exists());

@@ -75,11 +75,11 @@ pub(super) fn path_from(variable: impl Fn(&str) -> Option<OsString>) -> Option<P
     Some(Folder::Configuration.path(variable)?.join(FILE_NAME))
 }
 
-/// Returns the bytes of a file, at most [`FILE_BYTES_MAX`], that no other user can change. `None` if there is no file.
+/// Returns the bytes of a file that no other user can change. `None` if there is no file.
 ///
 /// # Errors
 ///
-/// Returns why the file is not used.
+/// Returns why the file is not used. A file of more than [`FILE_BYTES_MAX`] is unreadable.
 pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, Refusal> {
     let unreadable = |error| Refusal::Unreadable { path: path.to_owned(), error };
     let exposed = |exposure| match exposure {

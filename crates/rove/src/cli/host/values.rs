@@ -43,7 +43,7 @@ pub(super) fn no_program_option() -> Arg {
     )
 }
 
-/// Returns the option `-f`, which goes with `-N`.
+/// Returns the option `-f`, which only `rove` without a command has, and which needs `-N`.
 pub(super) fn background_option() -> Arg {
     Arg::new(BACKGROUND)
         .short('f')
@@ -64,7 +64,7 @@ pub(crate) fn controller_option() -> Arg {
         )
 }
 
-/// Returns the option `--controller` that a command was called with, as a word of a session's command line.
+/// Returns the option `--controller` that a command was called with, as a word for a session. `None` without it.
 pub(crate) fn controller_words(matches: &clap::ArgMatches) -> Option<OsString> {
     let name = matches.get_one::<String>(CONTROLLER)?;
     Some(format!("--{CONTROLLER}={name}").into())
@@ -125,7 +125,8 @@ pub(super) fn remote_ip(text: &str) -> Result<RemoteIp, UsageError> {
     })
 }
 
-/// Returns the address family in lower case. Stock `mosh` treats an unknown word as `auto`, so `mosh` accepts any word.
+/// Returns the address family in lower case. `rove` refuses an unknown word. `mosh` accepts any word, because stock
+/// `mosh` treats an unknown word as `auto`.
 pub(super) fn family(name: ProgramName, args: &HostArgs) -> Result<String, UsageError> {
     let family = match &args.family {
         _ if args.inet => "inet".to_owned(),
@@ -204,7 +205,8 @@ fn check_tunnel(tunnel: TunnelUse, args: &HostArgs) -> Result<(), UsageError> {
     }
 }
 
-/// Reads the address that the server binds. Stock `mosh` accepts any word, and its server then binds any address.
+/// Reads the address that the server binds. `rove` refuses an unknown word. `mosh` accepts any word, as stock `mosh`
+/// does, and the server then binds any address.
 pub(super) fn bind_server(name: ProgramName, text: Option<&str>) -> Result<BindServer, UsageError> {
     let Some(text) = text else {
         return Ok(match name {
@@ -259,14 +261,14 @@ pub(super) fn ssh(
     check_forwards(args, &ssh).map(|()| ssh)
 }
 
-/// Returns the session that `--session` names, or a new one.
+/// Returns the session that `--session` names, or a new one without that option. Refuses an invalid name.
 pub(super) fn wanted_session(args: &HostArgs) -> Result<WantedSession, UsageError> {
     let label = args.session.as_deref().map(SessionLabel::from_str).transpose();
     let label = label.map_err(UsageError::without_usage)?;
     Ok(label.map_or_else(WantedSession::default, WantedSession::Named))
 }
 
-/// Checks the rule for the session's size, and the name of the streams' congestion controller.
+/// Refuses an invalid value of `--size` (who decides a shared session's size) or `--controller`.
 pub(super) fn check_names(args: &HostArgs) -> Result<(), UsageError> {
     let checked = args.size.as_deref().map_or(Ok(()), option_values::check_size_rule);
     checked.map_err(|error| UsageError::without_usage(format!("--size: {error}")))?;
