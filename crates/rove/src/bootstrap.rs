@@ -64,7 +64,7 @@ const STOCK_LACKS: &str = "has no rove, so its mosh-server serves: the exit stat
                            --scrollback and rove list are missing with it";
 
 /// Starts a session. On success this process becomes the client, and the function does not return. If the host has no
-/// server program, this offers to copy rove there.
+/// server program, this offers to copy rove there, and then starts it. The error says why no session starts.
 pub(crate) fn run(
     options: &HostOptions,
     invocation: &Invocation,
@@ -155,7 +155,7 @@ fn start(
     Err(become_client(options, invocation, &server.text, &connect, &call))
 }
 
-/// Ignores SIGHUP if ssh outlives the terminal. The client will handle SIGHUP later, and end the session properly.
+/// Ignores SIGHUP if ssh outlives the terminal, until the client handles SIGHUP. Returns the system's error.
 fn outlive_terminal(options: &HostOptions, plan: &Plan) -> Result<(), BootstrapError> {
     // ssh ends its ProxyCommand (`rove -W`) by SIGHUP. A service manager may end a session without program and terminal
     // by this signal. Such processes must still obey it.
@@ -190,7 +190,7 @@ fn server_place(
 }
 
 /// Checks the terminal, the client program and the ports of this computer, then lets ssh log in. Returns the plan used,
-/// the lookup of the jump host's addresses, and ssh's result.
+/// the lookup of the jump host's addresses, and ssh's result. The error is why there is no login.
 fn first_login(
     options: &HostOptions,
     invocation: &Invocation,
@@ -216,7 +216,7 @@ fn first_login(
     Ok((plan, question, launch))
 }
 
-/// Returns the forwardings of ssh's configuration, if the session is to have any.
+/// Returns the forwards of ssh's configuration. `None` if there are none, or if the session forwards nothing.
 pub(crate) fn forwards<'a>(options: &HostOptions, config: &'a SshConfig) -> Option<&'a Forwards> {
     Some(&config.forwards).filter(|it| options.forwards() && !it.is_empty())
 }
@@ -268,7 +268,7 @@ fn become_client(
     BootstrapError::ClientMissing { program: client.get_program().to_owned(), error }
 }
 
-/// Returns how many colours the user's terminal has. Under the name `mosh`, this asks the client program.
+/// Returns how many colours the terminal has. Under the name `mosh`, this asks the client program, which may fail.
 fn color_count(options: &HostOptions) -> Result<u32, BootstrapError> {
     if options.name == ProgramName::Rove {
         return Ok(colors::of_terminal_or_guess());

@@ -55,7 +55,7 @@ pub(crate) struct DoctorOptions {
     pub(crate) json: bool,
 }
 
-/// Examines the steps of a session, prints the report, and returns the exit code.
+/// Examines the steps of a session or of this computer only, prints the report, and returns the exit code.
 pub(crate) fn run(options: DoctorOptions, invocation: &Invocation) -> u8 {
     let facts = match examine(options.session, invocation) {
         Ok(facts) => facts,
@@ -188,7 +188,7 @@ pub(crate) fn one_line(
     let port = tried.first().map_or(0, SocketAddr::port);
     let path = Path { tried, ..Path::default() };
     let (seen, remedy) = diagnosis::no_answer(refusal, &path, port, None);
-    // Without a host, the user started `rove client` by hand and may have reused a key.
+    // Without a host, the user started `rove client` directly, and may have reused a key.
     let key = match (host, refusal) {
         (None, None) => {
             " A key serves one client: if this one has been used before, its session answers nobody else; \

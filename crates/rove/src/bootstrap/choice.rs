@@ -9,8 +9,8 @@ use crate::messages::say;
 use crate::question;
 
 /// Lists the sessions of `error` and asks the user to choose one. Returns the options to log in to the chosen session.
-/// `None` if the user chose no session or there is no terminal. At a login that may also start a session, Enter asks
-/// for a new session.
+/// `None` for another error, without a choice, or without a terminal. At a login that may also start a session, Enter
+/// asks for a new session.
 pub(crate) fn offer(options: &HostOptions, error: &BootstrapError) -> Option<HostOptions> {
     let BootstrapError::NoSession(NoSession::SeveralSessions { sessions, .. }) = error else {
         return None;

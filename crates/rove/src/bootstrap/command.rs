@@ -17,7 +17,7 @@ use crate::ssh_process::Descriptors;
 use crate::ssh_reaper::SshReaper;
 use crate::tunnel::inherited::{Again, Inherited};
 
-/// Most bytes read from a stream at once. Chosen: the longest announcement and banner fit into them.
+/// Most bytes read from a stream at once. Chosen: the longest announcement with a banner fits.
 const READ_LEN: usize = 4096;
 
 /// Most bytes of output read after a command's end; the rest is not read. Chosen: the capacity of the two pipes on
@@ -35,7 +35,7 @@ pub(crate) enum Stop {
     Local(#[from] io::Error),
 }
 
-/// Returns an error if a signal says that the user wants to leave.
+/// Returns [`Stop::Interrupted`] if a signal other than SIGCHLD has arrived, because the user then wants to leave.
 pub(crate) fn check_signals(events: &mut EventLoop) -> Result<(), Stop> {
     let leaves = events.take_signals().iter().any(|&signal| signal != SIGCHLD);
     if leaves { Err(Stop::Interrupted) } else { Ok(()) }
@@ -46,7 +46,7 @@ pub(crate) struct Running {
     child: Child,
     /// Kills the child if this process is killed. `None` after the child's end, as its number may be reused.
     watch: Option<Watch>,
-    /// The read ends of the pipes. `None` once a stream has ended.
+    /// The read ends of the pipes from the command's output and errors. `None` once a stream has ended.
     output: Option<ChildStdout>,
     errors: Option<ChildStderr>,
     buffers: [[u8; READ_LEN]; 2],
@@ -68,7 +68,7 @@ pub(crate) enum Step<'a> {
 }
 
 impl Running {
-    /// Starts a command. The caller's event loop must wake for `SIGCHLD`, which reports the command's end.
+    /// Starts a command, or returns the system's error. The caller's event loop must wake for `SIGCHLD` at its end.
     pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         Ok(Self {
@@ -124,7 +124,7 @@ impl Running {
         self.child.stdin.is_some()
     }
 
-    /// Returns the pipe to the command's standard input, if there is one. Close the pipe to end the input.
+    /// Returns the pipe to the command's standard input, and `None` from then on. Close the pipe to end the input.
     pub(crate) fn take_input(&mut self) -> Option<ChildStdin> {
         self.child.stdin.take()
     }
@@ -133,7 +133,7 @@ impl Running {
     ///
     /// # Errors
     ///
-    /// Returns [`Stop::Interrupted`] if the user wants to leave.
+    /// Returns [`Stop::Interrupted`] after a signal of the user, or the system's error.
     pub(crate) fn step(
         &mut self,
         events: &mut EventLoop,
@@ -176,7 +176,7 @@ impl Running {
         }
     }
 
-    /// Waits until a stream has output, a signal arrives or `deadline` passes. Returns which streams have output.
+    /// Waits for output, a signal or `deadline`. Returns whether the error stream and standard output have bytes.
     fn wait(&self, events: &mut EventLoop, deadline: Option<Instant>) -> io::Result<[bool; 2]> {
         let interest = |fd| Interest::new(fd, true, false);
         let errors = self.errors.as_ref().map(|errors| interest(errors.as_fd()));
@@ -189,7 +189,7 @@ impl Running {
         Ok([next(has_errors), next(has_output)])
     }
 
-    /// Asks the command to end. If the command goes on, dropping this value kills it.
+    /// Asks the command to end, and waits a limited time. If the command goes on, dropping this value kills it.
     pub(crate) fn end(&mut self, events: &mut EventLoop) {
         self.watch = None;
         let pid = Pid::from_child(&self.child);

@@ -20,7 +20,7 @@ const NO_SERVER: u8 = 10;
 const BAD_LINE: u8 = 29;
 /// Exit code if the client program cannot be run. Source: Mosh 1.4.0 as observed.
 const NO_CLIENT: u8 = 2;
-/// Exit code if the host's name has no address. Source: Mosh 1.4.0 as observed.
+/// Exit code if the host's name has no address, or a required port is taken here. Source: Mosh 1.4.0 as observed.
 const NO_HOST: u8 = 255;
 
 #[derive(Debug, thiserror::Error)]

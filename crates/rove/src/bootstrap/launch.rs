@@ -17,8 +17,8 @@ use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::questions::Questions;
 use crate::bootstrap::screen::{Screen, tell_running};
 
-/// Longest wait for the start of rove's command on the host, for `rove exec` and `rove -W`. Then ssh's input is closed,
-/// because a forced command of sshd that reads this input would never end. Chosen: three times as long as a slow login.
+/// Longest wait for the start of rove's command on the host, for `rove exec`, `-W` and `put`. Then ssh's input is
+/// closed, because a forced command of sshd that reads it would never end. Chosen: three times as long as a slow login.
 const INPUT_MAX: Duration = Duration::from_secs(15);
 /// Longest wait for the start of rove's command, in place of [`INPUT_MAX`], if ssh may ask the user. After this time,
 /// no question is open. Source: sshd_config(5), `LoginGraceTime`.
@@ -119,7 +119,8 @@ fn events() -> Result<EventLoop, BootstrapError> {
         .map_err(|error| BootstrapError::Local { what: "waiting for ssh", error })
 }
 
-/// Reads the output of a running ssh. `startup` parses the announcement, and holds the facts from an earlier search.
+/// Reads the output of a running ssh, and returns as [`start_server`] does. `startup` parses the announcement, and
+/// holds the facts from an earlier search.
 fn listen(
     options: &HostOptions,
     plan: &Plan,
@@ -203,11 +204,10 @@ struct Listener {
 }
 
 impl Listener {
-    /// Reads bytes that arrived at the same time on both streams.
+    /// Reads bytes that arrived at the same time on both streams. Returns the error of a malformed announcement.
     fn read(&mut self, said: [(Stream, &[u8]); 2]) -> Result<(), StartupError> {
-        // The server's licence text and ssh's closing messages follow the announcement and are not shown. The order of
-        // the two streams is unknown. A message of ssh that arrives together with the announcement counts as printed
-        // after it.
+        // The server's licence text and ssh's closing messages follow the announcement and are not shown. The streams'
+        // order is unknown. So a message of ssh that arrives together with the announcement is hidden, too.
         let was_announced = self.is_announced;
         let mut texts = [Vec::new(), Vec::new()];
         let mut outcome = Ok(());
@@ -247,7 +247,7 @@ impl Listener {
         }
     }
 
-    /// Finishes both streams. Returns what the server announced and, if ssh failed for a known reason, that reason.
+    /// Finishes both streams. Returns the announced facts, and why ssh failed, if it `has_failed` for a known reason.
     fn conclude(mut self, has_failed: bool) -> Result<(Announced, Option<Refusal>), StartupError> {
         let mut refusal = None;
         for stream in Stream::ALL {

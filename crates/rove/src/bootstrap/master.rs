@@ -29,15 +29,14 @@ pub(crate) struct Master {
     path: PathBuf,
     /// The ssh that keeps the connection open, or `None` if there is no connection.
     ssh: Option<Box<Waiting>>,
-    /// The host's addresses; empty if [`proxy`](super::proxy) has not reported them.
     addresses: Vec<String>,
     /// The modes of the user's terminal before ssh changed them. `None` without a terminal.
     modes: Option<Termios>,
 }
 
 impl Master {
-    /// Prepares a connection for a run of `rove` that may copy rove to the host. `None` for other runs, for programs
-    /// other than OpenSSH's ssh, and if no writable directory for the socket is the user's alone.
+    /// Prepares a connection for a run of `rove` that may copy rove to the host. `None` for other runs, and for
+    /// programs other than OpenSSH's ssh. Also `None` without a short path in a writable directory of the user alone.
     pub(crate) fn prepare(options: &HostOptions) -> Option<Self> {
         let may_copy = match options.install {
             InstallPolicy::Always => true,
@@ -67,8 +66,8 @@ impl Master {
         }
     }
 
-    /// Returns the ssh that keeps the connection open, if its command can search the host again. No other ssh can share
-    /// the connection from then on.
+    /// Returns the ssh that keeps the connection open, or `None` if its command cannot search the host again. No other
+    /// ssh can share the connection from then on.
     pub(super) fn take_waiting(&mut self) -> Option<Box<Waiting>> {
         let waiting = self.ssh.take_if(|waiting| waiting.plan.carries)?;
         self.abandon();

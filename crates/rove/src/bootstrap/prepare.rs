@@ -106,7 +106,7 @@ fn runs_exec(shell: &OsStr) -> bool {
 
 fn local_command(script: &OsStr) -> Command {
     let mut command = Command::new(termux::shell());
-    // In a process group of its own the server continues to run while the client is suspended.
+    // In a separate process group, the server continues to run while the client is suspended.
     command.arg("-c").arg(script).env_remove("SSH_CONNECTION").process_group(0);
     if let Some(home) = env::var_os("HOME").filter(|home| Path::new(home).is_dir()) {
         command.current_dir(home);

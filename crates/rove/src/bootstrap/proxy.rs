@@ -75,13 +75,13 @@ pub(crate) fn run(call: &ProxyCall) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// Connects to a socket in the file system and passes the connection to ssh.
+/// Connects to a socket in the file system and passes the connection to ssh. Returns the exit code 0, or the error.
 pub(crate) fn join(path: &str) -> anyhow::Result<u8> {
     let stream = UnixStream::connect(path).with_context(|| format!("cannot connect to {path}"))?;
     hand_over(&stream).map(|()| 0)
 }
 
-/// Connects to the host, and reports the address that answered.
+/// Connects to the host, and reports the address that answered. A call with a word first reports all addresses.
 fn open(call: &ProxyCall) -> anyhow::Result<TcpStream> {
     let ProxyCall { family, host, port, word, seconds_max, .. } = call;
     let port = port.parse().with_context(|| format!("bad TCP port {port:?}"))?;
@@ -111,8 +111,8 @@ fn open(call: &ProxyCall) -> anyhow::Result<TcpStream> {
     Ok(stream)
 }
 
-/// Connects to the first address that answers. `limit` replaces the system's limit on the time of an attempt. All
-/// attempts but the last also end after [`CONNECT_PATIENCE`].
+/// Connects to the first address that answers, or returns the error of the last. `limit` replaces the system's limit on
+/// the time of an attempt. All attempts but the last also end after [`CONNECT_PATIENCE`].
 fn connect(addresses: &[SocketAddr], limit: Option<Duration>) -> anyhow::Result<TcpStream> {
     let Some((last, others)) = addresses.split_last() else { bail!("it has no address") };
     let patience = limit.map_or(CONNECT_PATIENCE, |limit| limit.min(CONNECT_PATIENCE));
@@ -127,8 +127,7 @@ fn connect(addresses: &[SocketAddr], limit: Option<Duration>) -> anyhow::Result<
     })
 }
 
-/// Passes the connection to ssh over the socket that ssh gives this process as standard output. Source: ssh_config(5),
-/// ProxyUseFdpass.
+/// Passes the connection to ssh over standard output, which is a socket to ssh. Source: ssh_config(5), ProxyUseFdpass.
 fn hand_over(stream: &impl AsFd) -> anyhow::Result<()> {
     let descriptors = [stream.as_fd()];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];

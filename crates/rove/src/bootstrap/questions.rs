@@ -104,7 +104,7 @@ fn has_display() -> bool {
     names.into_iter().any(|name| env::var_os(name).is_some_and(|it| !it.is_empty()))
 }
 
-/// Returns the first standard stream that is the terminal of this process's session.
+/// Returns the first standard stream that is the terminal of this process's session. `None` if no stream is.
 fn terminal() -> Option<OwnedFd> {
     let (input, error, output) = (io::stdin(), io::stderr(), io::stdout());
     let streams = [input.as_fd(), error.as_fd(), output.as_fd()];

@@ -32,8 +32,7 @@ use crate::messages::{FarLines, columns};
 /// The standard input of the command on the host.
 pub(crate) enum Input {
     Nothing,
-    /// All bytes of this reader, copied while the command's output is read. The command may end before it has read all
-    /// of them.
+    /// All bytes of this reader, copied while the command's output is read. The command may end before it has read all.
     From(Box<dyn Read + Send>),
 }
 
@@ -61,8 +60,7 @@ impl<'a> RemoteCommand<'a> {
         Ok(Self { options, challenge, remote, own: None })
     }
 
-    /// Prepares to run sh code, with these arguments as `$1` and so on. The code should have no line break, which csh
-    /// cannot pass on.
+    /// Prepares to run sh code, with these arguments as `$1` and so on. csh cannot pass on a line break in the code.
     ///
     /// # Errors
     ///
@@ -82,8 +80,8 @@ impl<'a> RemoteCommand<'a> {
         Self { own: master.filter(|master| master.is_open()).map(Master::shared), ..self }
     }
 
-    /// Runs the command to its end. `take` receives its standard output, as it comes. All other output of ssh and the
-    /// host is shown on standard error, without control characters. Returns how the command ended.
+    /// Runs the command to its end. `take` receives its standard output, as it comes. All other output of ssh and host
+    /// is shown on standard error, without control characters. Returns how the command ended, or why it did not run.
     pub(crate) fn run(
         &self,
         input: Input,

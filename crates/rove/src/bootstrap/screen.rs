@@ -14,12 +14,10 @@ use crate::messages::{FarLines, columns, wrapped_for};
 /// Shows both output streams of ssh to the user. Under the name `mosh`, the output is unchanged, as in stock Mosh.
 /// Under the name `rove`, it is without escape sequences.
 pub(crate) struct Screen {
-    /// A filter for each stream, so that an escape sequence that begins on one stream cannot end on the other. `None`
-    /// under the name `mosh`.
+    /// A filter for each stream: no escape sequence begins on one and ends on the other. `None` under the name `mosh`.
     filters: Option<[Printable; 2]>,
     lines: [FarLines; 2],
-    /// Whether standard output carries a forwarded connection's bytes. Then only ssh's error stream is shown, on
-    /// standard error.
+    /// Whether standard output carries a forwarded connection. Then only ssh's errors are shown, on standard error.
     is_beside_output: bool,
 }
 
@@ -48,7 +46,7 @@ impl Screen {
         self.print(&with_line_ends(&text, end));
     }
 
-    /// Shows the rest of a stream that has ended, which was held back as an unfinished line.
+    /// Shows the unfinished last line, which was held back, of a stream that has ended.
     pub(crate) fn finish(&mut self, stream: Stream) {
         let rest = self.lines[stream as usize].finish();
         self.print(&rest);

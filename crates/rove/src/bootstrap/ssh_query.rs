@@ -13,8 +13,7 @@ use crate::bootstrap::sharing;
 /// Most bytes of `ssh -G`'s output that are read. Chosen: a hundred times the usual output.
 const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Returns ssh's configuration for a host. A program other than ssh gets an empty configuration and is not run, because
-/// it might log in.
+/// Returns ssh's configuration for a host. The result is empty for another program, which is not run: it might log in.
 pub(crate) fn ask(ssh: &[String], host: &OsStr) -> SshConfig {
     let ask = |command: Option<&str>| {
         let (program, args) = ssh.split_first().filter(|_| is_ssh(ssh))?;

@@ -1,6 +1,5 @@
 //! Makes the command lines of further ssh processes. Such an ssh forwards the user's agent, or starts a forwarder (a
-//! relay of datagrams) on a jump host. It may also carry a session's datagrams in place of UDP or of the ssh that
-//! logged in.
+//! relay of datagrams) on a jump host. It may also carry a session's datagrams in place of UDP or of the first ssh.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -37,7 +36,7 @@ pub(super) fn again(options: &HostOptions, plan: &Plan, port: &str, asks_nothing
 /// Returns how an ssh forwards the user's agent to the plan's host. `None` if the session forwards no agent.
 pub(super) fn agent_call(options: &HostOptions, plan: &Plan) -> Option<AgentCall> {
     let agent = plan.config.agent.clone().filter(|_| options.forwards())?;
-    // This ssh has no terminal, and a connection of its own.
+    // This ssh gets no terminal, and shares no connection.
     let own: Vec<&str> = ["-T"].into_iter().chain(OWN_CONNECTION).collect();
     let remote = remote::agent(&plan.challenge);
     let words = ssh_words(&options.ssh, &plan.config, &own, &options.host, remote);
@@ -76,7 +75,7 @@ pub(crate) fn jump_of(options: &HostOptions, plan: &Plan) -> Option<JumpCall> {
     jump_call(plan.config.jump.as_ref()?, &options.ssh, &options.family, remote)
 }
 
-/// Returns how ssh starts a forwarder on a jump host by the command `remote`.
+/// Returns how ssh starts a forwarder on a jump host by the command `remote`. `None` if `ssh` is another program.
 fn jump_call(jump: &JumpHost, ssh: &[String], family: &str, remote: OsString) -> Option<JumpCall> {
     let (ssh, host) = (jump.words(ssh)?, OsStr::new(&jump.destination));
     let config = ssh_query::ask(&ssh, host);

@@ -10,7 +10,7 @@ pub(super) struct Watch(Child);
 impl Watch {
     const SCRIPT: &str = "trap '' HUP INT QUIT TSTP; read -r line || kill \"$1\"";
 
-    /// Starts a shell that ends the process `pid`.
+    /// Starts a shell that ends the process `pid` if this process is killed.
     pub(super) fn start(pid: u32) -> io::Result<Self> {
         let mut shell = Command::new("sh");
         shell.args(["-c", Self::SCRIPT, "rove", &pid.to_string()]).stdin(Stdio::piped());

@@ -33,7 +33,7 @@ pub(crate) struct Host {
     /// The host's name, as the user wrote it.
     pub(crate) name: String,
     pub(crate) addresses: Vec<String>,
-    /// Whether ssh carries a session with these options always, or only while UDP is silent. `None` if never.
+    /// When ssh carries a session with the user's options: always, or only while UDP is silent. `None` if never.
     pub(crate) tunnel: Option<TunnelUse>,
     /// The jump host or proxy through which ssh connects, in ssh's words. `None` if ssh connects directly.
     pub(crate) detour: Option<String>,
@@ -43,7 +43,7 @@ pub(crate) struct Host {
     pub(crate) noise: Noise,
     /// The host's answers to the doctor's survey. `None` if the host gave no answers.
     pub(crate) far: Option<Far>,
-    /// Whether `rove install` can copy a server program to the host. `None` unless the host lacks such a program.
+    /// Whether `rove install` can copy rove to the host, in words. `None` unless the host lacks a server program.
     pub(crate) no_server_program: Option<Remedy>,
     /// Whether the server runs but its address is unknown.
     pub(crate) no_address: bool,
@@ -162,14 +162,14 @@ pub(crate) struct Path {
     pub(crate) by_jump_host: bool,
     /// How many datagrams the trial has sent.
     pub(crate) sent: usize,
-    /// The error that the network or the system reported instead of an answer. `None` if neither did.
+    /// The last error that network or system reported in place of the first answer. `None` if neither did.
     pub(crate) refusal: Option<Refusal>,
     /// How many received datagrams could not be opened with the session's key.
     pub(crate) foreign: usize,
     pub(crate) round_trip: Option<Duration>,
-    /// Whether large datagrams pass from the client to the host.
+    /// Whether, and up to which size, large datagrams pass from the client to the host.
     pub(crate) up: Large,
-    /// Whether large datagrams pass from the host to the client.
+    /// Whether, and up to which size, large datagrams pass from the host to the client.
     pub(crate) down: Large,
     /// Whether the server followed the client to a new local port. `None` if that was not tried.
     pub(crate) rebinding: Option<bool>,

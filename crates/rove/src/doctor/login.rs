@@ -62,7 +62,7 @@ pub(crate) struct Door {
 }
 
 impl Door {
-    /// Returns how a session would start a forwarder on a jump host, and the first line that the command there prints.
+    /// Returns how a session starts a forwarder on a jump host, and its command's first line. `None` without that host.
     pub(crate) fn jump(&self) -> Option<(JumpCall, String)> {
         let call = tunnel::jump_of(&self.options, &self.plan)?;
         Some((call, remote::first_line(&self.plan.challenge)))
@@ -70,7 +70,7 @@ impl Door {
 }
 
 /// Logs in, surveys the host and starts a server for the command `session`; records the observations in `host`. Returns
-/// `None` if no server announced itself.
+/// `None` if no server announced itself, and an error only for an interruption or a failure here.
 pub(crate) fn open(
     mut options: HostOptions,
     invocation: &Invocation,
@@ -140,7 +140,7 @@ fn log_in(
     }
 }
 
-/// Logs in again to find out what happened to a server that does not answer. Returns `None` if the login fails.
+/// Logs in again to examine a server that does not answer. Returns `None` if the login fails or lasts too long.
 ///
 /// # Errors
 ///

@@ -36,7 +36,7 @@ const LEFTOVERS: &str = r#"u=$(id -un 2>/dev/null);
     case "$e $(loginctl show-user "$u" -p Linger 2>/dev/null)" in "end Linger=yes") e="end lingering";; esac;
     d leftovers $e;; "b "*) d leftovers stay;; esac; "#;
 
-/// Longest value kept from a line of the survey, in characters. Chosen: several times the longest usual PATH.
+/// Longest value kept from the survey (except the session list), in characters. Chosen: several times a usual PATH.
 const VALUE_LEN_MAX: usize = 4096;
 
 /// Returns the survey's sh code, which also looks for the server program if `searches` is true. The first output is a
@@ -57,7 +57,7 @@ pub(crate) fn script(challenge: &Challenge, searches: bool) -> String {
     )
 }
 
-/// Returns the sessions in the output of `rove list --json`.
+/// Returns the sessions in the output of `rove list --json`: `Unknown` if it is empty, `Unreadable` if malformed.
 fn listed(listing: &str) -> Sessions {
     match sessions::far::read(listing.as_bytes()) {
         _ if listing.is_empty() => Sessions::Unknown,
@@ -97,7 +97,7 @@ pub(crate) fn take(line: &str, far: &mut Far) -> bool {
 }
 
 /// The program of the trial session. It creates a file, the mark, which shows that the server has received a datagram
-/// of the client. Then it reads lines without echo, and prints them all after the line `show`.
+/// of the client. Then it reads lines without echo, if possible. `show` prints all of them, and `end` ends the program.
 const SESSION: &str = r#"
     set -C; : > "$1"; trap 'rm -f "$1"' EXIT HUP TERM;
     if stty -echo 2>/dev/null; then echo READY QUIET; else echo READY LOUD; fi;

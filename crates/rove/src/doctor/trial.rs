@@ -53,7 +53,7 @@ const LARGE_LEN: usize = 1000;
 /// Size of a rove server's large datagrams on a path of unknown size, in bytes of UDP payload: docs/wire.md, section 2.
 const SERVER_LEN: usize = 1200;
 
-/// Returns whether this computer receives a UDP datagram that it sends to itself.
+/// Returns whether this computer receives a UDP datagram that it sends to itself, or the error of a socket.
 pub(crate) fn loopback(events: &mut EventLoop) -> io::Result<bool> {
     let server =
         ServerSocket::bind(IpAddr::V4(Ipv4Addr::LOCALHOST), PortRange { low: 0, high: 0 })?;
@@ -85,7 +85,7 @@ pub(crate) struct Trial {
     /// The length of the largest datagram sent since this field was last set to 0, in bytes.
     sent_max: usize,
     received_max: usize,
-    /// Whether a datagram has arrived at the client's newest local port.
+    /// Whether a datagram has arrived at the client's newest local port since that port was opened.
     newest_heard: bool,
 }
 
@@ -183,7 +183,8 @@ impl Trial {
         Ok(())
     }
 
-    /// Tries the session through a forwarder on the jump host, after no address of the server has answered.
+    /// Tries the session through a forwarder on the jump host, after no address of the server has answered. Sets
+    /// `path.by_jump_host` if the server answers so.
     ///
     /// # Errors
     ///
@@ -222,8 +223,7 @@ impl Trial {
             true => Large::Unknown,
             false => Large::Stuck(Some(full)),
         };
-        // If the terminal echoes the input, the server answers large datagrams by large ones, so either direction may
-        // have failed.
+        // If the terminal echoes the input, the server's answers are large, too, so either direction may have failed.
         if !arrived && is_quiet {
             self.client.handle_message_too_long(events.now(), full);
             self.sent_max = 0;
@@ -339,7 +339,7 @@ impl Trial {
         Ok(())
     }
 
-    /// Records an error about datagrams to the first address. Ignores errors at other addresses, which are guesses.
+    /// Records an error about the first address, until it answers. Ignores errors of other addresses (guesses).
     fn note_refusal(&mut self, refusal: Option<Refusal>) {
         if self.path.answered.is_none() && !self.client.candidates().is_probing() {
             self.path.refusal = refusal.or(self.path.refusal.take());

@@ -31,7 +31,7 @@ pub(super) fn check(host: &Host, diagnosis: &mut Diagnosis) {
     diagnosis.push("forwarding", forwarding(host, path));
 }
 
-/// Returns whether a session can forward connections. If not, that is a problem only if the user's options forward any.
+/// Returns the finding about forwarding. A server that cannot forward is a problem only for options that forward any.
 fn forwarding(host: &Host, path: &Path) -> Finding {
     match path.forwards {
         None => unchecked("the server has not said what it can"),
@@ -59,7 +59,7 @@ pub(super) fn lack(host: &Host) -> (&'static str, &'static str) {
     }
 }
 
-/// Returns a finding about the first forward of the user's options that the host's administrator does not permit.
+/// Returns the problem of the first forward that the host's administrator forbids. `None` without such a forward.
 fn refused(host: &Host) -> Option<Finding> {
     let far = host.far.as_ref()?;
     let Sessions::Listed(listing) = &far.sessions else { return None };
@@ -133,7 +133,7 @@ fn silence(host: &Host, server: &Server, path: &Path) -> [Finding; 3] {
     let unknown = Aftermath::default();
     let aftermath = host.aftermath.as_ref().unwrap_or(&unknown);
     let later = || unchecked("the server is gone");
-    // If the process number is unknown, a port that is no longer bound tells that the server has ended.
+    // If the process number is unknown, an unbound port tells that the server has ended.
     let alive = aftermath.alive.or(aftermath.bound.filter(|bound| !bound));
     // A datagram that the server received through the jump host says nothing about UDP from here.
     match (alive, aftermath.heard.filter(|_| !path.by_jump_host)) {

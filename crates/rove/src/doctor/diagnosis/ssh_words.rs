@@ -1,5 +1,4 @@
-//! Explains ssh's error messages, with advice for the user. Source: the messages of OpenSSH and of rove's proxy
-//! command.
+//! Explains ssh's error messages, with advice for the user. Source: messages of OpenSSH and of rove's proxy command.
 
 /// Parts of ssh's error messages, each with its advice. In the advice, `{}` stands for the host.
 const REMEDIES: [(&[&str], &str); 10] = [
