@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 pub enum LentAgent {
     /// The session forwards the agent that ssh uses by default (`SSH_AUTH_SOCK`).
     Usual,
-    /// The agent's socket is at this path, or at the path in the environment variable named after `$`.
+    /// The agent's socket is at this path. `~/` is the home directory, and `$` begins the name of a variable with the
+    /// path.
     At(String),
 }
 

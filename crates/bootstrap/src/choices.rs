@@ -12,14 +12,14 @@ pub struct Choices {
     pub predict: Preference,
     /// Whether a predicted character replaces the one at the cursor, rather than shift the rest of the line.
     pub predict_overwrite: bool,
-    /// Whether the session uses the terminal's alternate screen.
+    /// Whether the session uses the alternate screen of the user's terminal.
     pub init: bool,
     /// Whether lines that scroll off the host's screen enter the history of the user's terminal. The session then uses
     /// the terminal's normal screen. `None` if the user did not choose.
     pub scrollback: Option<bool>,
     /// Whether window titles begin with `[rove]` or `[mosh]`.
     pub title_prefix: bool,
-    /// Whether the client queries the terminal's capabilities, if the terminal's type allows that.
+    /// Whether the client asks the terminal for its capabilities, if the terminal's type (`TERM`) allows that.
     pub query: bool,
     /// Whether programs on the host may read (by OSC 52) text that a program of this session has copied.
     pub read_copied: bool,

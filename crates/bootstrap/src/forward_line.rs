@@ -60,7 +60,7 @@ impl ForwardLine {
     }
 }
 
-/// Splits a forward's text at its colons, except at those of an IPv6 address in brackets.
+/// Splits a forward's text at its colons, except within brackets (IPv6). `None` with blanks or control characters.
 fn fields(text: &str) -> Option<Vec<String>> {
     let mut fields = vec![String::new()];
     let mut is_bracketed = false;
@@ -77,7 +77,7 @@ fn fields(text: &str) -> Option<Vec<String>> {
     Some(fields)
 }
 
-/// Parses a forward's words: the address to listen at, and then the address to connect to.
+/// Parses a forward's words: the address to listen at, and then the destination. `None` if either is missing or wrong.
 fn both(words: &[&str]) -> Option<(Place, Place)> {
     let is_path = |word: &str| word.starts_with('/');
     let target_len = if is_path(words.last()?) { 1 } else { 2 };
@@ -88,7 +88,7 @@ fn both(words: &[&str]) -> Option<(Place, Place)> {
     Some((listen(first)?, target)).filter(|_| is_whole)
 }
 
-/// Parses an address to listen at or to connect to: a port, a host and a port, or the path of a socket.
+/// Parses an address to listen at or to connect to: a port, a host and a port, or a socket's path. `None` for others.
 fn listen(words: &[&str]) -> Option<Place> {
     match *words {
         [path] if path.starts_with('/') => Some(Place::Socket(path.to_owned())),

@@ -15,13 +15,13 @@ pub struct Forwards {
     pub all: Vec<Forward>,
     /// The forwards for which the host listens.
     pub remote: Vec<RemoteForward>,
-    /// The lines of the configuration about listeners that could not be parsed. No end opens these listeners.
+    /// The lines of the configuration about listeners that could not be parsed. Neither end opens these listeners.
     pub unread: Vec<String>,
     /// The destinations that the SOCKS clients of [`Self::remote`] may name (`PermitRemoteOpen`).
     pub permitted: Permitted,
     /// Whether the session ends if a listener cannot be opened (`ExitOnForwardFailure`).
     pub are_required: bool,
-    /// Whether a listener without an address listens on all interfaces, not only on the loopback (`GatewayPorts`).
+    /// Whether a client's listener without an address uses all interfaces, not only the loopback (`GatewayPorts`).
     pub are_open: bool,
     /// The umask of new Unix sockets (`StreamLocalBindMask`).
     pub mask: u32,
@@ -50,17 +50,17 @@ pub struct RemoteForward {
 /// The destinations that SOCKS clients on the host may name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Permitted {
-    /// SOCKS clients may name all destinations, except addresses of the client's computer itself.
+    /// SOCKS clients may name all destinations, except the client's computer, link-local addresses and cloud metadata.
     #[default]
     Any,
-    /// SOCKS clients may name only these hosts and ports. `None` means any host, or any port.
+    /// SOCKS clients may name only these hosts and ports. `None` means any port, or any host that `Any` permits.
     Only(Vec<(Option<String>, Option<u16>)>),
 }
 
 /// An address to listen at or to connect to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Place {
-    /// A TCP port of a host. A listener without a host listens on the loopback or all interfaces (`GatewayPorts`).
+    /// A TCP port of a host. A listener without a host uses the loopback or all interfaces (`GatewayPorts`).
     Port(Option<String>, u16),
     /// The path of a Unix socket.
     Socket(String),
@@ -97,7 +97,7 @@ impl Default for Forwards {
 }
 
 impl Forwards {
-    /// Returns whether there are no forwards.
+    /// Returns whether there are no forwards, and no lines in `unread`.
     pub const fn is_empty(&self) -> bool {
         self.all.is_empty() && self.remote.is_empty() && self.unread.is_empty()
     }
@@ -137,7 +137,7 @@ impl Forwards {
 }
 
 impl RemoteForward {
-    /// Parses a remote forward. If `socks` replaces the destination, each connection names its own destination.
+    /// Parses a remote forward, or returns `None`. The destination `socks` means that each connection names its own.
     fn parse(value: &str) -> Option<Self> {
         let (listen, target) = pair(value)?;
         let is_socks = target == Place::Port(Some("socks".to_owned()), 0);
@@ -193,7 +193,7 @@ impl Place {
 }
 
 /// Splits a forward's value into the address to listen at and the destination, which is never a port alone. Paths may
-/// contain blanks. So the last blank between two addresses counts, preferably one before `[` or a path.
+/// contain blanks. So the last blank between two addresses counts, preferably before `[` or a path. `None` without any.
 fn pair(value: &str) -> Option<(Place, Place)> {
     let split = |beginnings: &[char]| {
         value.rmatch_indices(' ').find_map(|(at, _)| {

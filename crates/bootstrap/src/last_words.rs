@@ -246,7 +246,7 @@ pub fn is_unknown_key(line: &str) -> bool {
     line.starts_with(beginning) && line.contains(middle) && line.ends_with(end)
 }
 
-/// Returns the refusal that these lines of ssh report. `None` if they report something else.
+/// Returns the refusal that these lines of ssh (without control characters) report. `None` if they report none.
 fn refusal(host: &str, lines: &[String]) -> Option<Refusal> {
     let host = host.to_owned();
     let behind = |beginning: &str| lines.iter().find_map(|line| line.strip_prefix(beginning));

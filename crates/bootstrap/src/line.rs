@@ -26,7 +26,7 @@ pub struct LineReader {
 }
 
 impl LineReader {
-    /// Adds a byte other than a line end to the line. Appends the line to `text` as soon as it cannot be rove's own.
+    /// Adds a byte other than a line end to the line. Once the line cannot be rove's own, all its bytes go to `text`.
     pub fn push(&mut self, byte: u8, text: &mut Vec<u8>) {
         let fits = self.line.len() < LINE_BYTES_MAX;
         if fits {
@@ -44,7 +44,7 @@ impl LineReader {
         }
     }
 
-    /// Ends the current line, and returns it.
+    /// Ends the current line, and returns it. The next byte begins a new line.
     pub fn end(&mut self) -> Ended {
         let Self { line: bytes, is_text } = core::mem::take(self);
         Ended { bytes, is_text }

@@ -140,15 +140,14 @@ impl NoSession {
         }
     }
 
-    /// Returns the error that ssh has failed. ssh has printed the reason, unless the user's options or configuration
-    /// silenced ssh.
+    /// Returns the error that ssh has failed. ssh printed the reason, unless the user's options or settings hide it.
     pub fn ssh_failed(options: &HostOptions, config: &SshConfig) -> Self {
         let (_, hush) = ssh_config::without_hush(&options.ssh);
         Self::SshFailed { host: options.host.clone(), hush, is_silent: config.is_silent() }
     }
 }
 
-/// Returns the option or command of rove that the host's rove must know for this session.
+/// Returns the option or command, such as `rove exec`, that an older rove on the host lacks for this session.
 const fn feature(options: &HostOptions) -> &'static str {
     match &options.session {
         WantedSession::New if options.no_program => "rove -N",

@@ -41,9 +41,9 @@ pub struct HostOptions {
     pub remote_ip: Option<RemoteIp>,
     /// The escape key: `None` if the user did not choose, and `Some(None)` if the user disabled it.
     pub escape_key: Option<Option<u8>>,
-    /// Whether rove starts, on either computer, despite threads in its process that an unknown emulator has started.
+    /// Whether rove starts, on either computer, despite threads in its process that may be those of an emulator.
     pub allow_emulator: bool,
-    /// Whether to print nothing but errors.
+    /// Whether to print nothing but errors (`--quiet`).
     pub quiet: bool,
     /// Whether to print the steps of the start.
     pub verbose: bool,
@@ -73,9 +73,9 @@ pub enum DetachedUse {
     /// The login lists the detached sessions on the screen, with the command that attaches to them.
     #[default]
     Hint,
-    /// The login asks to which detached session to attach.
+    /// The login asks to which detached session to attach, if there are any.
     Ask,
-    /// The login attaches to the newest detached session.
+    /// The login attaches to the newest detached session, or starts a new one if there is none.
     Newest,
     /// The login does not mention detached sessions.
     Never,
@@ -106,7 +106,7 @@ pub enum WantedSession {
     /// The login attaches to the session with this name, or starts one and gives it the name.
     Named(SessionLabel),
     /// The login attaches to a running session, in this mode. Without a mode, the client takes the session over. If no
-    /// session is named, exactly one session must have a client (with a mode) or lack a client (without).
+    /// session is named, only one may have a client (with a mode) or lack one (without). Or only one may run.
     Attached(Option<SessionRef>, Option<JoinMode>),
     /// The login starts a session without a program, only for a forwarded connection, remote command or file copy.
     Streams(Passage),
@@ -265,12 +265,12 @@ impl HostOptions {
         self.port.as_ref().is_some_and(|port| port.contains(':'))
     }
 
-    /// Returns the server's UDP port. `None` if the user chose none, a range, or port 0.
+    /// Returns the server's UDP port from `-p`. `None` if the user chose none, a range, or port 0.
     pub fn single_port(&self) -> Option<u16> {
         self.port.as_ref()?.parse().ok().filter(|port| *port != 0)
     }
 
-    /// Returns a hint if the user of `rove` probably meant `-p` as ssh's port. `None` if the UDP port is plausible.
+    /// Returns a hint if `rove` got a `-p` below 1024, which the user probably meant as ssh's port. Otherwise `None`.
     pub fn port_hint(&self) -> Option<String> {
         let port = self.single_port()?;
         let is_low = self.name == ProgramName::Rove && port < USER_PORTS_FROM;

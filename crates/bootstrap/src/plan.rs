@@ -71,7 +71,7 @@ pub struct Plan {
     own: Option<Shared>,
     /// Whether ssh refuses an unknown host key without asking the user.
     refuses_new_key: bool,
-    /// Whether ssh carries datagrams after the server has started. Except in a tunnel, the server must be rove's.
+    /// Whether ssh carries datagrams after the server has started. Without a tunnel, this needs a rove server.
     pub carries: bool,
 }
 
@@ -80,7 +80,7 @@ pub struct Plan {
 pub struct ServerAddress {
     /// The address in numeric form.
     pub text: String,
-    /// A remark for the user about the origin of the address.
+    /// A remark for the user about the origin of an address that the host stated. `None` for other addresses.
     pub note: Option<String>,
 }
 
@@ -137,9 +137,9 @@ impl Plan {
         Self { carries, name, route, destination, remote, challenge, config, own, refuses_new_key }
     }
 
-    /// Returns this plan, with which ssh refuses an unknown host key if its question would lack the host's address. The
-    /// address is missing if ssh connects through rove's proxy command. Nothing changes if rove cannot read ssh's
-    /// messages.
+    /// Returns this plan, changed so that ssh refuses an unknown host key without asking the user. That is for rove's
+    /// proxy command, with which ssh's question would lack the host's address. Nothing changes for other routes, if ssh
+    /// would not ask, or if rove cannot read ssh's messages.
     pub fn without_key_question(self, options: &HostOptions) -> Self {
         let is_hidden = matches!(self.route, Route::Proxy(_));
         let is_read = ssh_config::without_hush(&options.ssh).1.is_none();
@@ -210,7 +210,7 @@ impl Plan {
         self.name == ProgramName::Rove || self.is_tunnel()
     }
 
-    /// Returns the rules for reading the output.
+    /// Returns the rules by which to recognise lines in the output of the plan's command.
     pub fn rules(&self) -> Rules {
         if self.is_ours() {
             return Rules::Tolerant {
@@ -265,8 +265,8 @@ impl Plan {
         }
     }
 
-    /// Returns further addresses of the host at which the server may be reached, in the order to try them. The list is
-    /// empty if the user chose how to find the address.
+    /// Returns further addresses of the host at which the server may be reached, in the order to try them. There are
+    /// none for stock Mosh, a tunnel or a local server. There are also none if the user chose how to find the address.
     pub fn other_addresses(&self, options: &HostOptions, announced: &Announced) -> Vec<String> {
         let is_open = options.remote_ip.is_none() && self.is_ours() && !self.is_tunnel();
         let first = self.address(options, announced);
@@ -366,8 +366,7 @@ impl Plan {
             _ => command.args(self.config.sharing.words()),
         };
         if self.carries && self.own.is_none() && ssh_config::is_ssh(&options.ssh) {
-            // This ssh must not become a master. Otherwise other ssh processes would end with it, or this ssh would
-            // wait for their end.
+            // If this ssh became a master, other ssh processes would end with it, or this ssh would wait for their end.
             command.args(["-o", "ControlMaster=no"]);
         }
         if let Route::Proxy(proxy) = &self.route {

@@ -17,8 +17,8 @@ const PROCESSORS: [(&str, &str); 5] =
 const NAME_CHARS_MAX: usize = 32;
 
 impl Platform {
-    /// Returns the platform from the output of `uname -s` and `uname -m`, with a space between. `None` if a name has
-    /// unusual characters or length.
+    /// Returns the platform from the output of `uname -s` and `uname -m`, with a space between. `None` unless there are
+    /// two names of usual characters and length.
     pub fn from_uname(text: &str) -> Option<Self> {
         let mut names = text.split_ascii_whitespace();
         let (system, machine) = (names.next()?, names.next()?);
@@ -75,8 +75,8 @@ impl fmt::Display for Platform {
     }
 }
 
-/// Returns the system and processor in the header of a little-endian ELF file (`EI_OSABI`, `e_machine`). Source: System
-/// V ABI, edition 4.1, chapter 4.
+/// Returns the system and processor in the header of a little-endian ELF file (`EI_OSABI`, `e_machine`). `None` for
+/// other files and unknown numbers. Source: System V ABI, edition 4.1, chapter 4.
 fn elf(file: &[u8]) -> Option<(&'static str, &'static str)> {
     const LITTLE_ENDIAN: u8 = 1;
     if !file.starts_with(b"\x7fELF") || file.get(5) != Some(&LITTLE_ENDIAN) {

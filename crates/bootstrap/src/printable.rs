@@ -16,9 +16,8 @@ const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
 #[derive(Debug, Default)]
 pub struct Printable {
     state: State,
-    /// The bytes of a UTF-8 character that is not complete yet.
     partial: Partial,
-    /// Number of blank lines that wait for text after them. Blank lines before a server's announcement stay hidden.
+    /// Number of blank lines that wait for later text. Without such text, as before an announcement, they stay hidden.
     blank_lines: u8,
     /// Whether the current line contains text already.
     in_line: bool,
@@ -46,7 +45,7 @@ enum State {
 }
 
 impl Printable {
-    /// Returns the text in `bytes`, without control sequences.
+    /// Returns the text in `bytes` that may be shown. An incomplete character or sequence waits for the next call.
     pub fn filter(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut shown = Vec::with_capacity(bytes.len());
         for &byte in bytes {

@@ -23,7 +23,7 @@ pub fn is_for_a_shell(name: &str) -> bool {
     name.contains(|c: char| c.is_whitespace() || "|&;<>()$`*?".contains(c))
 }
 
-/// Returns the command that runs a line with a shell, as a suggestion for the user.
+/// Returns the command that runs a line with a shell (`sh -c '...'`), as a suggestion for the user.
 pub fn with_a_shell(line: &str) -> String {
     format!("sh -c {}", shell_words::quote(&rove_terminal::plain(line)))
 }

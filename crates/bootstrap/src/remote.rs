@@ -267,14 +267,14 @@ fn starts(challenge: &Challenge) -> String {
     format!("echo; echo \"{}\"; {TELLS_ADDRESS}", first_line(challenge))
 }
 
-/// Returns the command that prints [`first_line`] and starts another `rove tunnel` for the server at this UDP port.
+/// Returns the command that prints [`first_line`] and runs `rove tunnel`, for a server's UDP port or as a forwarder.
 pub fn tunnel_again(port: &str, challenge: &Challenge) -> OsString {
     let begins = format!("echo; echo \"{}\"; ", first_line(challenge));
     let missing = format!("echo {NO_TUNNEL_PROGRAM}; exit 127; ");
     script(&format!("{begins}{} exec \"$t\" tunnel {port}", find_rove(&missing)))
 }
 
-/// Returns the sh text that prints the host's system and processor. With these, rove chooses a program to install.
+/// Returns the sh text that prints the host's system and processor, by which rove chooses a program to install.
 fn tells_system() -> String {
     format!("echo \"{SYSTEM} $(uname -s) $(uname -m)\";")
 }

@@ -41,7 +41,7 @@ impl Sharing {
         }
     }
 
-    /// Returns a warning for the user, if there is one.
+    /// Returns why ssh shares no connection, as a warning for the user. `None` except for [`Self::Refused`].
     pub fn note(&self) -> Option<&str> {
         match self {
             Self::Refused(sentence) => Some(sentence),

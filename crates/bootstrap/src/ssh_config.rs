@@ -47,7 +47,7 @@ const VALUED: &str = "BbcDEeFIiJLlmOoPpQRSWw";
 pub struct SshConfig {
     /// The configured `ProxyCommand` or `ProxyJump`. `None` if ssh connects directly.
     pub detour: Option<String>,
-    /// The last jump host, which connects to the host itself.
+    /// The last jump host, which connects to the host itself. `None` without `ProxyJump`.
     pub jump: Option<JumpHost>,
     /// The name of the host after aliases are resolved.
     pub host_name: Option<String>,
@@ -64,7 +64,7 @@ pub struct SshConfig {
     pub command: CommandSettings,
     /// Options of [`OVERRIDDEN`] that ssh needs so that rove's commands run.
     overridden: Vec<&'static str>,
-    /// Whether ssh may use an open connection to the host.
+    /// Whether ssh may use an open connection to the host, and whether there is one.
     pub sharing: Sharing,
     pub(crate) key_checking: KeyChecking,
     /// The settings that ssh obeys only without a proxy command.
@@ -166,7 +166,7 @@ impl From<Sharing> for SshConfig {
 }
 
 impl SshConfig {
-    /// Returns whether ssh keeps its errors to itself (`LogLevel QUIET`).
+    /// Returns whether ssh prints no errors (`LogLevel QUIET` or `FATAL`).
     pub const fn is_silent(&self) -> bool {
         self.key_checking.is_silent
     }
@@ -297,8 +297,8 @@ pub fn without_uri(destination: &str) -> String {
     format!("{user}{}", name.unwrap_or_default())
 }
 
-/// Returns the index after ssh's name in a command. If several words could be ssh's name, the last word counts,
-/// although it may be the value of an option.
+/// Returns the index after ssh's name in a command. `None` without that name. If several words could be ssh's name, the
+/// last word counts, although it may be the value of an option.
 fn behind_name(ssh: &[String]) -> Option<usize> {
     let is_name = |word: &String| {
         let name = Path::new(word).file_name().and_then(OsStr::to_str).unwrap_or_default();

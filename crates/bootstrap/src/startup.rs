@@ -113,9 +113,9 @@ pub struct Announced {
     pub proxy_address: Option<String>,
     /// The other addresses of the host that rove's proxy command has found.
     pub other_addresses: Vec<String>,
-    /// Why rove's proxy command could not connect.
+    /// Why rove's proxy command could not connect. `None` if it connected or did not run.
     pub proxy_failure: Option<ProxyFailure>,
-    /// The host's own address, as its sshd sees it.
+    /// The address of the host at which its sshd was reached, as the host states it.
     pub server_address: Option<String>,
     /// The server's announcement: its port and key.
     pub connect: Option<Connect>,
@@ -129,9 +129,9 @@ pub struct Announced {
     pub no_server_program: bool,
     /// Whether the host has no program for a tunnel.
     pub no_tunnel_program: bool,
-    /// The host's system and processor, which the host states if it lacks a program for the server or tunnel.
+    /// The host's system and processor. `None` unless the host lacks a program for the server or tunnel.
     pub platform: Option<Platform>,
-    /// Whether the server complained about the UDP port, as servers do that know no port ranges.
+    /// Whether the server complained about the UDP port, as a server does that knows no port ranges.
     pub port_refused: bool,
     /// The running sessions from which the user must choose, at most [`CHOICES_MAX`].
     pub sessions: Vec<RunningSession>,
@@ -155,7 +155,7 @@ pub struct ProxyFailure {
 pub struct RunningSession {
     /// The UDP port of the session's server.
     pub port: u16,
-    /// The session's command and age, as text for the user.
+    /// The session's state, last contact and command, as text for the user.
     pub description: String,
 }
 
@@ -247,8 +247,7 @@ impl Startup {
         Self { rules, announced, started, lines: Default::default() }
     }
 
-    /// Reads bytes of a stream. Appends text for the user to `text`. Stops reading the standard output after the
-    /// server's announcement.
+    /// Reads bytes of a stream, and appends text for the user to `text`. On `Output`, stops after the announcement.
     ///
     /// # Errors
     ///
@@ -318,7 +317,7 @@ impl Startup {
         Ok(())
     }
 
-    /// Reads a line. Returns whether it was recognised as one of rove's lines.
+    /// Reads a line. Returns whether it is one of rove's lines. Under [`Rules::Stock`], a malformed line is an error.
     fn take(&mut self, stream: Stream, line: &[u8]) -> Result<bool, StartupError> {
         let line = String::from_utf8_lossy(line);
         let line = line.trim_ascii_end();

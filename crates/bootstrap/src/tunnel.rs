@@ -18,5 +18,5 @@ pub const SERVER: &str = "127.0.0.1";
 /// The argument, in place of a port, that makes `rove tunnel` a forwarder. Older versions of rove refuse it.
 pub const FORWARD: &str = "forward";
 
-/// The line that the host prints if it has no `rove` that could be the tunnel's end.
+/// The line that a command for a tunnel prints if it finds no `rove` on the host.
 pub const NO_TUNNEL_PROGRAM: &str = "ROVE NO TUNNEL PROGRAM";

@@ -6,7 +6,7 @@ use crate::tunnel::{MARK, NO_TUNNEL_PROGRAM};
 /// several times the longest greeting with ASCII art.
 const PREFACE_BYTES_MAX: usize = 1024 * 1024;
 
-/// Most bytes kept of a line that the host prints before the tunnel's frames. Chosen: rove's own lines fit.
+/// Most bytes kept of a line before the tunnel's frames; the rest of the line is ignored. Chosen: rove's own lines fit.
 const LINE_BYTES_MAX: usize = 64;
 
 /// Skips output up to [`MARK`], the first line of the tunnel's end on the host.
@@ -18,7 +18,7 @@ pub struct Banner {
     read: usize,
 }
 
-/// The result of reading the output before a tunnel.
+/// The result of reading the output before a tunnel's frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// The first line of the tunnel's end has not arrived. All bytes were consumed.

@@ -8,16 +8,16 @@ use std::collections::VecDeque;
 
 use crate::tunnel::frame::{Decoder, Frame, FrameError, HEADER_LEN};
 
-/// Most bytes of datagram frames in flight, for which an end has no credit yet. Chosen: nearly all of one large
-/// instruction (32 KiB in 27 fragments), a quarter of a second at 1 Mbit/s. A pipe (64 KiB) must hold the window.
+/// Most bytes of datagram frames that an end has sent and has no credit for. Chosen: nearly all of a large instruction
+/// of Mosh's protocol (32 KiB in 27 fragments), 0.25 s at 1 Mbit/s. A pipe (64 KiB) must hold the window.
 pub const WINDOW_BYTES_MAX: usize = 32 * 1024;
 
 /// Most bytes of datagrams that wait at an end for credit. Chosen: two instructions of full size, so that a full window
 /// does not cause the retransmission of a large change.
 const QUEUE_BYTES_MAX: usize = 64 * 1024;
 
-/// Number of arrived bytes after which this end sends credit. Chosen: a quarter of the window. Typing then causes
-/// hardly any credit frames, and a full window opens again before all of it has arrived.
+/// Number of arrived bytes of datagram frames after which this end sends credit. Chosen: a quarter of the window.
+/// Typing then causes few credit frames, and a full window opens again before all of it has arrived.
 const CREDIT_STEP: usize = WINDOW_BYTES_MAX / 4;
 
 /// An end of a tunnel: datagrams on one side, a stream on the other.
@@ -34,7 +34,7 @@ pub struct Carrier {
     /// Encoded frames for the stream, which has accepted the first `taken` bytes of them.
     out: Vec<u8>,
     taken: usize,
-    /// Whether to tell the other end that no program listens at the session's port.
+    /// Whether the report for the other end, that no program listens at the session's port, is not encoded yet.
     refused: bool,
     /// Text about a forwarder for the other end. It is not encoded in `out` yet.
     words: Option<String>,
@@ -96,8 +96,8 @@ impl Carrier {
         Ok(None)
     }
 
-    /// Returns whether no datagram waits and half of the window is free. The caller sends less urgent datagrams only in
-    /// this case, so that urgent datagrams never wait for them.
+    /// Returns whether no datagram waits and half of the window is free. Only then does the caller send packets of
+    /// streams. Urgent datagrams thus never wait for them.
     pub const fn has_room(&self) -> bool {
         self.queue_bytes == 0 && self.in_flight <= WINDOW_BYTES_MAX / 2
     }

@@ -20,7 +20,7 @@ enum Next {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Connection {
     next: Next,
-    /// Whether the newest login had to make a new connection, because the shared one may be dead.
+    /// Whether the newest login had to make a new connection ([`Next::Own`]).
     is_own: bool,
 }
 
@@ -53,8 +53,7 @@ impl Connection {
         }
     }
 
-    /// Records that the newest login failed because it needs an answer of the user. Returns whether to try the shared
-    /// connection next.
+    /// Records that the newest login failed because it needs the user. Returns whether to try the shared one next.
     pub(super) fn handle_refusal(&mut self) -> bool {
         if self.is_own {
             self.next = Next::SharedOnly;

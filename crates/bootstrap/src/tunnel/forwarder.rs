@@ -15,7 +15,7 @@ use rove_ssp::{Ecn, Key, RecordCipher};
 /// Bytes of the number that precedes a sealed datagram.
 const NUMBER_LEN: usize = 8;
 
-/// The client's end: seals datagrams for a forwarder.
+/// The client's end of a forwarder: seals the client's datagrams for it.
 pub struct Wrapper {
     cipher: RecordCipher,
     next: u64,
@@ -46,7 +46,7 @@ impl fmt::Debug for Wrapper {
 /// A client's address, and the address of the jump host at which its datagram arrived, if known.
 pub type End = (SocketAddr, Option<Ipv6Addr>);
 
-/// The state machine of a forwarder.
+/// The state machine of a forwarder. It knows the client's address after the client's first datagram.
 pub struct Forwarder {
     cipher: RecordCipher,
     window: Window,
@@ -80,8 +80,8 @@ impl Forwarder {
         (ecn != Ecn::CongestionExperienced).then_some(datagram)
     }
 
-    /// Returns where to send the server's datagram. `None` if the client is unknown, or if the datagram is too long or
-    /// has a congestion mark.
+    /// Returns where to send the server's datagram of `len` bytes. `None` if no client is known. Also `None` if the
+    /// datagram is longer than any of a session, or has a congestion mark.
     pub fn handle_server(&self, ecn: Ecn, len: usize) -> Option<End> {
         let passes = ecn != Ecn::CongestionExperienced && len <= DATAGRAM_LEN_MAX;
         self.client.filter(|_| passes)

@@ -55,8 +55,7 @@ pub struct Retry {
 }
 
 impl Retry {
-    /// Creates the state after the first ssh was started at `now`. `shares` is true if ssh is configured to share an
-    /// open connection.
+    /// Creates the state after the first ssh was started at `now`. `shares` says that ssh may share a connection.
     pub fn new(now: Instant, shares: bool) -> Self {
         Self {
             started_at: now,
@@ -69,7 +68,7 @@ impl Retry {
         }
     }
 
-    /// Records that bytes have arrived through the tunnel.
+    /// Records that bytes have arrived through the tunnel. The wait between starts is again `WAIT_MIN`.
     pub fn handle_arrival(&mut self, now: Instant) {
         self.heard_at = now;
         self.wait = WAIT_MIN;
@@ -109,7 +108,7 @@ impl Retry {
         }
     }
 
-    /// Returns when to start another ssh. `has_one` is true if the session has a tunnel, which may still work.
+    /// Returns when to start another ssh. If the session has a tunnel (`has_one`), this must be silent for too long.
     pub fn start_at(&self, has_one: bool) -> Instant {
         let from = self.not_before.max(self.refused_until);
         if !has_one {

@@ -10,7 +10,7 @@ use rove_units::{Duration, Instant};
 use crate::quote;
 use crate::tunnel::connection::Connection;
 
-/// Shortest time between the starts of two automatic logins. Chosen: a host's defences (fail2ban, `MaxStartups`) count
+/// Shortest time between the starts of two automatic logins. Chosen: hosts' defences (fail2ban, `MaxStartups`) count
 /// several in a minute.
 const PAUSE: Duration = Duration::from_secs(60);
 /// How long an automatic login of ssh may take. Chosen: ten times the usual time. A longer login may wait for the user:
@@ -42,7 +42,7 @@ pub enum End {
 /// Decides whether and when ssh may log in automatically, and whether it shares a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Standby {
-    /// Whether the user's last login suggests that ssh can log in again without an answer of the user.
+    /// Whether the login by the user asked nothing, so that ssh can probably log in again without the user.
     may_log_in: bool,
     /// When the newest automatic login began. `None` if there was none.
     started_at: Option<Instant>,
@@ -109,7 +109,7 @@ impl Standby {
         }
     }
 
-    /// Records that the user has tried to log in. `stands` is true if the login succeeded.
+    /// Records that the user has tried to log in. Unless the login succeeded (`stands`), its connection may be dead.
     pub fn handle_user(&mut self, stands: bool) {
         self.waits_for_user = false;
         if !stands {
