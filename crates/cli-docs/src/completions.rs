@@ -17,7 +17,7 @@ pub const SHELLS: &[&str] = &["bash", "zsh", "fish"];
 /// The command by which a shell's script asks the program for completions.
 pub const COMMAND: &str = "complete";
 
-/// Completion script for bash. Bash splits words at `=` and `@`, and replaces only the last part of a word, `$2`.
+/// Completion script for bash. Bash splits words at `=` and `@`, and replaces only a word's last part (`$2` below).
 const BASH: &str = r#"# Completion of PROGRAM for bash.
 _NAME() {
     local found
@@ -87,13 +87,13 @@ pub fn script(shell: &str, book: &Book) -> String {
     script.replace("PROGRAM", program).replace("NAME", &program.replace('-', "_"))
 }
 
-/// Returns the clap definition of a `completions` command whose name is `called`. [`parse`] reads its arguments.
+/// Returns the clap definition of the `completions` command. `called` is its full name, such as `rove completions`.
 pub fn definition(called: &'static str, about: &'static str, usage: &'static str) -> Command {
     let shell = Arg::new("shell").value_name("SHELL").value_parser(Suggested(SHELLS));
     Command::new(called).about(about).override_usage(usage).arg(shell.required(true).hide(true))
 }
 
-/// Reads the arguments of the `completions` command: the name of a shell.
+/// Reads the arguments of the `completions` command, and returns the one argument: a shell's name from [`SHELLS`].
 ///
 /// # Errors
 ///

@@ -6,8 +6,8 @@ use crate::completions::{Names, answer};
 use crate::man;
 use crate::manual::{Book, HELP_COLUMNS, Manual};
 
-/// Panics if a command of `book` lacks a description or exit codes, or has a help line over 80 columns. Panics, too, if
-/// its help, manual page or completions lack an option. The program's own page must list all commands.
+/// Panics if a command of `book` lacks a description or exit codes, or its help has a line over 80 columns after the
+/// options. Panics, too, if its help, manual page or completions lack an option, or the program's page a command.
 pub fn assert_integrity(book: &Book) {
     let manuals = (book.manuals)();
     assert!(manuals[0].word.is_empty(), "the first manual is the program's own");

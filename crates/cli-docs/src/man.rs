@@ -8,7 +8,7 @@ use clap::Command;
 use crate::manual::{Book, Manual, OptionEntry, matches};
 use crate::refusal::unknown_command;
 
-/// Reads the arguments of the `man` command, and returns the manual of the command that they name.
+/// Reads the arguments of the `man` command. Returns the manual of the named command, or by default the program's own.
 ///
 /// # Errors
 ///
@@ -26,7 +26,7 @@ pub fn parse(
     })
 }
 
-/// Returns the clap definition of a `man` command whose name is `called`. [`parse`] reads its arguments.
+/// Returns the clap definition of the `man` command. `called` is its full name, such as `rove man`.
 pub fn definition(called: &'static str, usage: &'static str) -> Command {
     Command::new(called)
         .about("Prints a command's manual page")
@@ -177,7 +177,7 @@ fn prose(text: &str) -> String {
     words.join(" ")
 }
 
-/// Escapes characters that roff would interpret. Also escapes a first character that would begin a roff request.
+/// Escapes backslashes, a first character that would begin a roff request, and the characters that `special` escapes.
 fn escaped(text: &str, special: impl Fn(char) -> Option<&'static str>) -> String {
     let mut out = String::new();
     for character in text.chars() {

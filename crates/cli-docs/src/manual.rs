@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, Command, ValueHint};
 
 /// Widest line of the help's lists and notes, in columns; clap wraps the options. Chosen: the narrowest usual terminal.
 pub(crate) const HELP_COLUMNS: usize = 80;
-/// Widest left column of a list in the help, in columns. Chosen: it leaves half a line for the right column.
+/// Widest left column of a list in the help, in columns. A longer entry gets its own line. Chosen: half a line.
 const LEFT_COLUMNS_MAX: usize = 40;
 
 /// The description of a program, without its commands.
@@ -45,7 +45,7 @@ pub struct Manual {
     pub definition: fn() -> Command,
     /// The arguments that the command accepts besides options.
     pub words: Words,
-    /// Paragraphs that the help shows after the options.
+    /// Paragraphs that the help shows after the examples, and the manual page in its description.
     pub notes: &'static [&'static str],
     /// Further lists of terms, each with a heading.
     pub lists: &'static [(&'static str, Entries)],
@@ -59,7 +59,7 @@ pub struct Manual {
     pub exit_status: Entries,
 }
 
-/// The kinds of a command's arguments besides options. By the kind, completion finds its candidates.
+/// The kinds of a command's arguments besides options. Completion chooses the candidates by the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Words {
     /// Arguments for which completion has no candidates.
@@ -74,7 +74,7 @@ pub enum Words {
     Command,
     /// A word of this list.
     OneOf(&'static [&'static str]),
-    /// A word of this list. A host's name follows the word in the second field.
+    /// A word of this list. If it is the word in the second field, a host's name follows it.
     OneOfThenHost(&'static [&'static str], &'static str),
     /// The name of a command of this program.
     OurCommands,
@@ -179,7 +179,7 @@ impl Manual {
         self.command().render_help().to_string()
     }
 
-    /// Returns the usage line of the command, without the word `Usage:`.
+    /// Returns the usage of the command, without the word `Usage:`. Each form of the command has its own line.
     pub fn usage(&self) -> String {
         let usage = (self.definition)().render_usage().to_string();
         usage.strip_prefix("Usage: ").unwrap_or(&usage).to_owned()
@@ -277,8 +277,8 @@ impl TypedValueParser for Suggested {
     }
 }
 
-/// Returns the letters of the short options in the form for getopt. The options without a value come first, then those
-/// with a value. Omits options that also have a long form, because the caller recognises them earlier.
+/// Returns the letters of the short options: first the options without a value, then the options with a value. Omits
+/// options that also have a long form, because the caller recognises them earlier.
 pub fn getopt_letters(definition: &Command) -> (String, String) {
     let takes_value = |arg: &&Arg| matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
     let letters = |of_values| {

@@ -16,7 +16,7 @@ pub fn unknown_option(option: &str, near: Option<&str>) -> String {
 }
 
 /// Returns the existing option that is similar to the unknown `option`. Both begin with dashes. `None` if no option is
-/// similar. For `-x` it is `-X`. For a long option, an option without a long form counts if its clap id is similar.
+/// similar. For `-x` it is `-X`. For a long option, it may also be a short option whose clap id is similar.
 pub fn near_option(command: &Command, option: &str) -> Option<String> {
     let mut command = command.clone();
     // The build adds --help and --version to a definition that leaves them to clap.

@@ -43,7 +43,7 @@ pub struct RelayConfig {
     pub seed: Seed,
 }
 
-/// Counts of the datagrams in a direction.
+/// Counts of the datagrams in one direction since the relay's start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// How many datagrams the relay has received.
@@ -202,7 +202,7 @@ struct Pump {
     listener: UdpSocket,
     upstream: UdpSocket,
     server: SocketAddr,
-    /// The source of the client's newest datagram. The server's datagrams go there, as a client may change its port.
+    /// The source of the client's newest datagram, if any. The server's datagrams go there, as a client may move.
     client: Option<SocketAddr>,
     uplink: Link<Vec<u8>>,
     downlink: Link<Vec<u8>>,
@@ -245,7 +245,7 @@ impl Pump {
     }
 
     /// Reads waiting datagrams and puts them on the links. An order must apply to every datagram that was sent after
-    /// the owner gave the order. So the relay looks for orders after each read.
+    /// the owner gave the order. So the relay looks for orders after each read. Breaks at [`Order::Stop`].
     fn take_in(&mut self, buffer: &mut [u8]) -> ControlFlow<()> {
         for _ in 0..BATCH {
             let Ok((len, source)) = self.listener.recv_from(buffer) else { break };
@@ -298,7 +298,7 @@ impl Pump {
     }
 }
 
-/// Opens the socket that faces the server, at a port the kernel chooses.
+/// Opens the socket that faces the server, at the IP address `source`, if given, and a port that the kernel chooses.
 fn bind_upstream(server: SocketAddr, source: Option<IpAddr>) -> io::Result<UdpSocket> {
     let any = match server {
         SocketAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),

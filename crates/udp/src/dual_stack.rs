@@ -15,7 +15,7 @@ pub struct DualStackSockets {
 }
 
 impl DualStackSockets {
-    /// Opens the first port, in the address family of `server`.
+    /// Opens the first port, in the address family of `server`, and starts the probe.
     ///
     /// # Errors
     ///
@@ -54,7 +54,7 @@ impl DualStackSockets {
         sockets.newest().local_addr().ok().map(|address| address.port())
     }
 
-    /// Opens a new port in each address family, even if it fails in another family.
+    /// Opens a new port in each address family that has sockets, even if it fails in another family.
     ///
     /// # Errors
     ///

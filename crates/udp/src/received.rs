@@ -29,7 +29,8 @@ pub struct Received {
 }
 
 impl Received {
-    /// Passes each datagram of a message to `handle`, cut to [`DATAGRAM_LEN_MAX`] + 1 bytes. Returns their number.
+    /// Splits a message after every `each` bytes, and passes at most [`DATAGRAM_LEN_MAX`] + 1 bytes of each datagram to
+    /// `handle`. Returns the number of datagrams.
     pub(crate) fn split(
         self,
         message: &[u8],

@@ -15,7 +15,7 @@ const IS_NEEDED: bool = cfg!(any(rove_portable, not(target_os = "linux")));
 pub struct RefusalProbe(Option<UdpSocket>);
 
 impl RefusalProbe {
-    /// Opens the socket for `server`, if this system needs the probe.
+    /// Opens the socket for `server` and sends a first datagram, if this system needs the probe.
     pub fn start(&mut self, server: SocketAddr) {
         if IS_NEEDED {
             self.0 = connect(server)

@@ -1,8 +1,8 @@
 //! A filter of the server's socket that keeps a flood of other senders' datagrams from filling the receive buffer.
 //!
-//! While other senders send more than a server can read, Linux passes only one in 2, 4, 8 and so on of their datagrams.
-//! Other systems pass all. All datagrams from the client's address pass. A client that moves to another address counts
-//! as another sender until one of its datagrams has passed. The filter does not stop a sender at the client's address.
+//! While other senders send more than a server can read, Linux passes one in 2, 4, 8 and so on, up to 256, of their
+//! datagrams. Other systems pass all. All datagrams from the client's address pass, whoever sent them. A client that
+//! moves to another address counts as another sender until one of its datagrams has passed.
 
 use std::net::SocketAddr;
 
@@ -49,7 +49,7 @@ impl Sieve {
         self.filter.client.map(|_| self.counted_since + WINDOW)
     }
 
-    /// Adapts the socket's filter to the number of datagrams counted in this `WINDOW`.
+    /// Adapts the socket's filter to the number of datagrams counted in this `WINDOW`. Without a client, all pass.
     pub fn handle_timeout(
         &mut self,
         now: Instant,

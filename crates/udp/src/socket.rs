@@ -369,7 +369,7 @@ fn widen_receive_buffer(socket: &Socket) {
     }
 }
 
-/// Sets and asks for ECN marks, and lets routers fragment datagrams that are too large for a hop.
+/// Sets the ECN mark of IPv4, asks for marks of both families, and lets routers fragment what is too large for a hop.
 #[cfg(target_os = "linux")]
 fn set_options(socket: &Socket, ipv6: bool) -> io::Result<()> {
     use rustix::net::sockopt::{self, Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery};
@@ -387,7 +387,7 @@ fn set_options(socket: &Socket, ipv6: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Sets and asks for ECN marks. Path MTU discovery for UDP is off by default on these systems.
+/// Asks for ECN marks, and sets the mark of an IPv4 socket. Path MTU discovery for UDP is off by default here.
 #[cfg(any(target_os = "macos", target_os = "freebsd"))]
 fn set_options(socket: &Socket, ipv6: bool) -> io::Result<()> {
     use rustix::net::sockopt;

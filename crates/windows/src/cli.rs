@@ -122,7 +122,7 @@ impl Server {
     }
 }
 
-/// Runs the command that `args` name.
+/// Runs the command that `args` name after the program's name. Returns its exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut args: Vec<OsString> = args.into_iter().skip(1).collect();
     let word = args.first().map(|word| word.to_string_lossy().into_owned());

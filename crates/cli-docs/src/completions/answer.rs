@@ -21,7 +21,7 @@ impl Names {
     pub const NONE: Self = Self { hosts: Vec::new, sessions: Vec::new };
 }
 
-/// The candidates for a word. In the last three variants, the shell itself finds the candidates.
+/// The candidates for a word, each with its meaning (`Words`). For the other variants, the shell finds the candidates.
 enum Place {
     Words(Vec<(String, String)>),
     Files,
@@ -33,7 +33,7 @@ enum Place {
 struct Line {
     manual: &'static Manual,
     options: Vec<OptionEntry>,
-    /// The words that are not the command's name, an option or the value of an option.
+    /// The words that are neither the command's name nor an option nor an option's value.
     named: Vec<String>,
     /// The number of the word at which a command to run begins; the program's name is word 0. `None` without a command.
     command_at: Option<usize>,
@@ -41,7 +41,7 @@ struct Line {
     awaiting: Option<OptionEntry>,
     /// Whether all further words are arguments, even if they begin with `-`.
     is_behind_options: bool,
-    /// Whether the line has only the program's name.
+    /// Whether the line has only the program's name in front of the word to complete.
     is_empty: bool,
 }
 
