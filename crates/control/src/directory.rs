@@ -1,4 +1,4 @@
-//! Finds the directory of the control sockets, and checks that only its user may enter it.
+//! Finds the directory of the control sockets, and checks that only this process's user may enter it.
 
 use std::ffi::OsString;
 use std::fmt::{self, Display};
@@ -21,11 +21,11 @@ use socket2::{Domain, SockAddr, Socket, Type};
 const DIRECTORY_VARIABLE: &str = "ROVE_RUNTIME_DIR";
 /// Environment variable that names the user's runtime directory (XDG Base Directory Specification).
 const XDG_VARIABLE: &str = "XDG_RUNTIME_DIR";
-/// Maximum number of entries read from a socket directory. Chosen: four for each of a server's 999 default UDP ports.
+/// Most entries read from a directory of sockets; later ones are ignored. Chosen: four for each of 999 default ports.
 const ENTRIES_MAX: usize = 4096;
 /// Mode of a directory of control sockets, which only its owner may enter.
 const PRIVATE: u32 = 0o700;
-/// The longest file name of a control socket. Source: the largest process number of Linux (proc(5)).
+/// The longest file name of a control socket, with a dot until it is ready. Source: Linux's process numbers (proc(5)).
 const LONGEST_NAME: &str = ".4194304-65535";
 /// Suffix of the symbolic link that stores a session's label (the user's name for the session) as its target.
 const LABEL_SUFFIX: &str = ".label";
@@ -115,7 +115,7 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// Returns why the directory is not used.
+    /// Returns why the directory is not used, for example because its parent belongs to another user.
     pub fn create(path: &Path) -> Result<Self, DirectoryError> {
         let failed = |error| DirectoryError::Io(path.to_owned(), error);
         let parent = path.parent().unwrap_or(Path::new("/"));
@@ -209,7 +209,7 @@ fn session_of(file_name: &str) -> &str {
     name.strip_suffix(LABEL_SUFFIX).unwrap_or(name)
 }
 
-/// Writes a session's label beside its control socket, for a server that does not answer. `None` removes the label.
+/// Writes a session's label beside its control socket, to be read if the server does not answer. `None` removes it.
 pub(crate) fn write_label(socket: &Path, label: Option<&str>) {
     let path = label_path(socket);
     // A dead server with the same process number and port may have left a label.
@@ -319,7 +319,7 @@ pub fn connect_to_user(path: &Path) -> io::Result<UnixStream> {
     if is_of_user(&stream) { Ok(stream) } else { Err(io::ErrorKind::PermissionDenied.into()) }
 }
 
-/// Returns whether `counts` is true for the user of the process at the other end of a connection.
+/// Returns whether `counts` is true for the user of the process at the other end. False if the user is unknown.
 pub(crate) fn is_peer(stream: &UnixStream, counts: impl Fn(Uid) -> bool) -> bool {
     // Linux and Android have `SO_PEERCRED`, and other systems `getpeereid`.
     #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -358,8 +358,8 @@ fn paths() -> Vec<PathBuf> {
     candidates(chosen, runtime, termux::prefix(), geteuid().as_raw())
 }
 
-/// Returns the possible directories of control sockets, in order of preference. A server may have started with another
-/// environment than the process that looks for it. So if `chosen` names no directory, all usual paths are included.
+/// Returns the possible directories of control sockets, in order of preference. An absolute path in `chosen` is the
+/// only one. Otherwise all usual paths are included, because a server may have started with another environment.
 fn candidates(
     chosen: Option<OsString>,
     runtime: Option<OsString>,

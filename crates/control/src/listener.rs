@@ -55,8 +55,8 @@ impl Listener {
         listener
     }
 
-    /// Creates the socket again if its file is gone. The system removes the runtime directory of a user who seems to
-    /// have logged out. Call this from time to time.
+    /// Creates the socket again if its file is gone or replaced. The system removes the runtime directory of a user who
+    /// seems to have logged out. Call this from time to time.
     pub fn flush(&mut self) {
         if self.socket.as_ref().is_some_and(BoundSocket::is_in_place) {
             return;
@@ -232,7 +232,7 @@ impl Connection {
     }
 }
 
-/// Reads more bytes of a request. `None` if the request's line is not complete yet.
+/// Reads more bytes of a request. Returns the request, or why it is refused; `None` if its line is not complete yet.
 ///
 /// # Errors
 ///

@@ -33,7 +33,7 @@ pub(crate) const REPLY_LEN_MAX: usize = 32_768;
 const COMMAND_BYTES_MAX: usize = 1024;
 /// Most words of the session's command in a reply; the rest is cut off. Chosen: more than a terminal's line shows.
 const COMMAND_WORDS_MAX: usize = 64;
-/// Most bytes of any other text in a reply, such as the window title. Chosen: more than a terminal's line shows.
+/// Most bytes of each other text in a reply, such as the window title. Chosen: more than a terminal's line shows.
 const TEXT_BYTES_MAX: usize = 256;
 /// Most bytes that describe a joined client in a reply. Chosen: room for an address, a process and a mode.
 const JOINED_BYTES_MAX: usize = 72;
@@ -87,9 +87,9 @@ pub struct Answer {
     pub status: SessionStatus,
     /// The session key for the session's next client. `None` if the request asked for no key.
     pub key: Option<KeyText>,
-    /// How many typed keys of the former client the server has received. `None` if the request named no known client.
+    /// How many typed keys of the former client the server has received. `None` if it knows no such client.
     pub taken: Option<u64>,
-    /// Why the server gives no key. The answer then consists of this text only.
+    /// Why the server gives no key or types no path. The answer then consists of this text only.
     pub refusal: Option<String>,
 }
 
@@ -100,7 +100,7 @@ pub enum State {
     /// No client has connected yet.
     #[default]
     Waiting,
-    /// No datagram of the client is overdue, or it is overdue by less than 9 s.
+    /// No datagram of the client is overdue by 9 s or more.
     Attached,
     /// A datagram of the client is overdue by at least 9 s: the client is unreachable, asleep or gone.
     Detached,

@@ -67,7 +67,7 @@ pub fn own_file() -> io::Result<&'static Path> {
     }
 }
 
-/// Returns the paths at which the program `name` may be, in the order of the search path.
+/// Returns the paths to try for the program `name`: `name` itself if it has a slash, else along the search path.
 pub fn candidates(name: &OsStr, path: Option<&OsString>) -> Vec<CString> {
     if name.as_bytes().contains(&b'/') {
         return c_string(name.to_owned()).into_iter().collect();

@@ -44,7 +44,7 @@ pub struct Pty {
 }
 
 impl Pty {
-    /// Opens a pseudo-terminal of this size, and the pipe at which a child waits. The terminal erases whole characters.
+    /// Opens a pseudo-terminal of this size and the pipe at which a child waits. Its erase key erases whole characters.
     ///
     /// # Errors
     ///
@@ -150,7 +150,7 @@ impl Master {
         Some(name.strip_suffix(" (deleted)").unwrap_or(&name).to_owned())
     }
 
-    /// Sets the window's size. The system sends SIGWINCH to the programs.
+    /// Sets the window's size. If the size changes, the system sends SIGWINCH to the foreground programs.
     ///
     /// # Errors
     ///

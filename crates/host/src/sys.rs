@@ -34,8 +34,8 @@ const NOT_EXECUTABLE: c_int = 126;
 /// The highest signal number. Source: signal.h of FreeBSD and of Linux on MIPS; other systems have fewer.
 const LAST_SIGNAL: c_int = 128;
 
-/// Bound of the descriptor numbers that a child closes before its program starts. A server's are lower. Chosen: macOS
-/// lets a process open 10,240 by default (`OPEN_MAX`), and closing this many numbers took 1.3 ms on Linux.
+/// Bound of the descriptor numbers that a child closes before its program starts. A server has no higher ones. Chosen:
+/// macOS lets a process open 10,240 by default (`OPEN_MAX`), and closing this many numbers took 1.3 ms on Linux.
 #[cfg(not(target_os = "freebsd"))]
 const DESCRIPTORS_MAX: c_int = 10_240;
 
@@ -48,7 +48,7 @@ pub(crate) enum Standard<'a> {
     Pipes(&'a [OwnedFd; 3]),
 }
 
-/// Evidence that this process is the child between fork and exec, which owns its descriptors and signal handlers.
+/// Evidence that this process is the child between fork and exec, so that it may close descriptors and reset signals.
 struct Forked(());
 
 /// The arrays that exec needs. Each of them ends in null, and points to strings of the program.

@@ -6,8 +6,8 @@ use rove_units::{Duration, Instant};
 /// system reports that a program has changed the modes. Chosen: half of the time for which a server collects output. A
 /// change directly after a prompt is then known before the prompt is sent.
 const FIRST_LOOK: Duration = Duration::from_millis(4);
-/// Longest wait between two mode checks; the wait doubles after each check. Chosen: `stty -echo` after a prompt took up
-/// to 25 ms on a busy computer. A program that writes nothing for a hundred times as long is taken to be idle.
+/// Longest wait between two mode checks. The wait doubles after each check, and the checks end after this wait. Chosen:
+/// `stty -echo` after a prompt took up to 25 ms on a busy computer. A program silent for 100 times as long is idle.
 const LAST_WAIT: Duration = Duration::from_millis(2048);
 const _: () = assert!(FIRST_LOOK.as_nanos() < LAST_WAIT.as_nanos());
 

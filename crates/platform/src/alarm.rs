@@ -38,7 +38,7 @@ mod system {
             Ok(Self { timer, set_to: None })
         }
 
-        /// Sets the alarm to `deadline`. Returns the wait's timeout; `None` if [`Alarm::descriptor`] ends the wait.
+        /// Sets the alarm to `deadline`. Returns `None`: [`Alarm::descriptor`] ends the wait, which needs no timeout.
         ///
         /// # Errors
         ///

@@ -34,7 +34,7 @@ pub(crate) struct Key {
     pub(crate) code: u16,
     /// The UTF-16 code unit that the key types; 0 for none.
     pub(crate) unit: u16,
-    /// The modifier keys that are held.
+    /// The bits of the modifier keys that are held.
     pub(crate) modifiers: u32,
 }
 
@@ -43,7 +43,7 @@ impl Key {
         self.modifiers & modifiers != 0
     }
 
-    /// Returns whether AltGr is held, which selects other characters and does not count as Alt.
+    /// Returns whether AltGr is held, which Windows reports as right Alt with left Ctrl. It does not count as Alt.
     const fn is_alt_gr(&self) -> bool {
         self.holds(RIGHT_ALT) && self.holds(LEFT_CONTROL)
     }
@@ -64,7 +64,7 @@ impl Key {
 /// Translates key events to bytes. Two events may make one character.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
-    /// The first half of a character beyond the Basic Multilingual Plane.
+    /// The first half of a character beyond the Basic Multilingual Plane, until the second half comes.
     high_surrogate: Option<u16>,
 }
 

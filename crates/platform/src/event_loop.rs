@@ -32,12 +32,12 @@ impl<'fd> Interest<'fd> {
         Self { descriptor, wanted, found: PollFlags::empty() }
     }
 
-    /// Returns whether a read would find data, the end of the stream or an error, and so would not block.
+    /// Returns whether a read was wanted and would not block: there is data, the end of the stream or an error.
     pub fn is_readable(&self) -> bool {
         self.wanted.contains(PollFlags::IN) && self.found.intersects(ENDED | PollFlags::IN)
     }
 
-    /// Returns whether a write would take some bytes or fail, and so would not block.
+    /// Returns whether a write was wanted and would not block: it would take some bytes or fail.
     pub fn is_writable(&self) -> bool {
         self.wanted.contains(PollFlags::OUT) && self.found.intersects(ENDED | PollFlags::OUT)
     }
@@ -80,7 +80,7 @@ impl EventLoop {
         self.clock.now()
     }
 
-    /// Waits until a descriptor of `interests` is ready, a signal has arrived, or `deadline` has passed.
+    /// Waits until a descriptor of `interests` is ready, a signal has arrived, or `deadline` (if any) has passed.
     ///
     /// # Errors
     ///

@@ -15,7 +15,7 @@ const _: () = assert!(!IDLE_TURN_WAIT.is_zero(), "a wait of no time would not sp
 pub(crate) struct IdleTurns(u32);
 
 impl IdleTurns {
-    /// Counts a turn of the loop. If its deadline has passed (`is_overdue`), returns how long the turn must wait.
+    /// Counts a turn. Returns its wait if it `is_overdue`: zero at first, then [`IDLE_TURN_WAIT`]. Otherwise `None`.
     pub(crate) fn begin(&mut self, is_overdue: bool) -> Option<Duration> {
         self.0 = if is_overdue { self.0.saturating_add(1) } else { 0 };
         if self.0 == IDLE_TURNS_MAX + 1 {

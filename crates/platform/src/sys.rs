@@ -148,7 +148,7 @@ mod system {
         }
     }
 
-    /// Returns the columns and rows of the window.
+    /// Returns the columns and rows of the window. `None` if the console does not report them.
     pub(crate) fn console_window(output: BorrowedHandle<'_>) -> Option<(u16, u16)> {
         let mut info = CONSOLE_SCREEN_BUFFER_INFO::default();
         // SAFETY: a plain call on a live handle, which writes to `info`.

@@ -45,7 +45,7 @@ pub struct Tty {
     /// The settings of raw mode. `None` without a terminal ([`Tty::nobodys`]).
     raw: Option<Termios>,
     way_back: Arc<WayBack>,
-    /// Whether only this program uses `output`, so that a write to a stopped terminal does not block.
+    /// Whether `output` is this program's own non-blocking descriptor. If not, a write to a stopped terminal may block.
     own_output: bool,
     /// The write end of the pipe that is the input of [`Tty::nobodys`]. While it is open, the input does not end.
     _keys: Option<OwnedFd>,
@@ -58,18 +58,18 @@ struct WayBack {
     output: OwnedFd,
     /// The settings before raw mode. `None` without a terminal.
     found: Option<Termios>,
-    /// Bytes that are written to the terminal if the program ends unexpectedly.
+    /// Bytes that are written to the terminal if a panic, a deadly signal or a drop comes before [`Tty::leave`].
     closing: Vec<u8>,
     /// Whether the terminal is in raw mode and must be restored.
     armed: AtomicBool,
-    /// Whether the closing bytes were not written yet since the terminal last entered raw mode.
+    /// Whether the closing bytes are still to be written. Each entry into raw mode sets this. Writing them clears it.
     unclosed: AtomicBool,
 }
 
 impl Tty {
     /// Puts the terminal on standard input into raw mode. Frames are written to standard output.
     ///
-    /// `closing` is written if the program ends unexpectedly. A panic or deadly signal then also restores the terminal.
+    /// If a panic, a deadly signal or a drop precedes [`Tty::leave`], `closing` is written and the terminal restored.
     ///
     /// # Errors
     ///
@@ -290,7 +290,7 @@ fn reopen(output: BorrowedFd<'_>) -> Option<OwnedFd> {
 }
 
 /// Returns whether this standard stream was closed when the program started. The standard library then opens the null
-/// device in its place, for reading and writing, which no redirection of a shell does.
+/// device in its place, for reading and writing. A redirection with `<` or `>` opens it for only one of them.
 pub fn is_closed(stream: BorrowedFd<'_>) -> bool {
     let (Ok(found), Ok(nothing)) = (rustix::fs::fstat(stream), rustix::fs::stat("/dev/null"))
     else {

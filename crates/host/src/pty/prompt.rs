@@ -34,7 +34,7 @@ struct Editor {
     nests: bool,
 }
 
-/// The programs that were tested. dash is left out, because it has no line editor and the kernel echoes for it.
+/// The programs whose prompts are recognised. dash is left out, because it has no line editor: the kernel echoes.
 /// Programs with an event loop (Node.js, IPython) are left out, because they wait at a prompt as for any other input.
 static EDITORS: [Editor; 9] = [
     Editor { name: "bash", is_shell: true, reads: false, nests: false },
@@ -59,7 +59,7 @@ const CHILDREN_MAX: usize = 32;
 /// Learns the stack pointer with which the session's shell waits at its prompt, and recognises the prompt by it.
 #[derive(Debug, Default)]
 pub struct PromptWatch {
-    /// The shell's first wait for keys, or a later wait with a higher stack pointer ([`Editor::nests`]).
+    /// The shell's first wait for keys. If the shell nests ([`Editor::nests`]), a later, shallower wait replaces it.
     first: Option<Wait>,
     /// Whether a job has had the terminal since the first wait.
     has_run_job: bool,
@@ -126,8 +126,8 @@ impl PromptWatch {
 }
 
 impl Wait {
-    /// Reads from `proc`, the directory `/proc`, how the process `pid` waits. If `shell` is given, this shell must have
-    /// started `pid`. `None` if `pid` runs no [`Editor`] that waits for a key.
+    /// Reads from `proc`, the directory `/proc`, how the process `pid` waits. `None` if it runs no [`Editor`], waits
+    /// for no key or is not alone in its process group, or if `shell` is given and did not start it.
     fn read(proc: &Path, pid: i32, shell: Option<i32>) -> Option<Self> {
         let directory = proc.join(pid.to_string());
         let text = |name: &str| fs::read(directory.join(name)).ok();
@@ -167,7 +167,7 @@ impl Wait {
 }
 
 impl Editor {
-    /// Returns the shell (if `is_shell`) or the other program whose executable file has this name.
+    /// Returns the shell (if `is_shell`) or the other program whose executable file has this name. `None` for others.
     fn of(file: &[u8], is_shell: bool) -> Option<&'static Self> {
         // Linux adds these words after an upgrade has replaced the file of a running program.
         let file = file.strip_suffix(b" (deleted)").unwrap_or(file);
@@ -179,7 +179,7 @@ impl Editor {
     }
 }
 
-/// Returns whether no child of `parent`, except `leader` itself, is in the process group of `leader`.
+/// Returns whether `parent` has at most [`CHILDREN_MAX`] children, and none except `leader` is in `leader`'s group.
 fn is_alone(proc: &Path, parent: i32, leader: i32) -> bool {
     let Ok(children) = fs::read_to_string(proc.join(format!("{parent}/task/{parent}/children")))
     else {
@@ -195,7 +195,7 @@ fn is_alone(proc: &Path, parent: i32, leader: i32) -> bool {
     children.len() <= CHILDREN_MAX && children.iter().all(is_elsewhere)
 }
 
-/// Returns the fields of `/proc/PID/stat` after the name, which may contain any character (proc(5)).
+/// Returns the fields of `/proc/PID/stat` after the name, which may contain any character (proc(5)). `None` if damaged.
 fn fields(stat: &[u8]) -> Option<impl Iterator<Item = &str>> {
     let end = stat.iter().rposition(|byte| *byte == b')')?;
     Some(str::from_utf8(&stat[end + 1..]).ok()?.split_whitespace())

@@ -84,7 +84,7 @@ impl EventLoop {
         sys::take_interruption()
     }
 
-    /// Waits until a source can be read, the console reports its end or a Ctrl-C, or `deadline` has passed.
+    /// Waits until a source can be read, the console reports its end or a Ctrl-C, or `deadline` (if any) has passed.
     ///
     /// # Errors
     ///

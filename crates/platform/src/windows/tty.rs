@@ -25,7 +25,7 @@ struct WayBack {
     input: File,
     output: File,
     found: ConsoleModes,
-    /// Bytes that are written to the console if the program ends unexpectedly.
+    /// Bytes that are written to the console if a panic or a drop comes before [`Tty::leave`].
     closing: Vec<u8>,
     /// Whether the console is in raw mode and must be restored.
     armed: AtomicBool,
@@ -49,8 +49,8 @@ impl Tty {
         Ok(())
     }
 
-    /// Puts the console into raw mode. `closing` is written if the program ends unexpectedly, and a panic then also
-    /// restores the console.
+    /// Puts the console into raw mode. If a panic or a drop comes before [`Tty::leave`], `closing` is written and the
+    /// console restored.
     ///
     /// # Errors
     ///
