@@ -347,7 +347,8 @@ fn detached_use(options: &ServerOptions) -> DetachedUse {
     name.and_then(DetachedUse::from_name).unwrap_or_default()
 }
 
-/// Returns the size of the user's window, if known, for a login shell that starts before the client's first datagram.
+/// Returns the size of the user's window, if the client has sent it. A login shell then starts before the client's
+/// first datagram. `None` for a command, and under Mosh's name.
 fn window(options: &ServerOptions) -> Option<Size> {
     let is_shell = options.name == ProgramName::Rove && options.command.is_empty();
     let (columns, rows) =

@@ -52,12 +52,12 @@ impl Agent {
         Self { socket, ..Self::default() }
     }
 
-    /// Returns the path of the socket that the session's programs use.
+    /// Returns the path of the socket that the session's programs use. `None` if there is no such socket.
     pub(super) fn path(&self) -> Option<&Path> {
         self.socket.as_ref().map(PrivateSocket::path)
     }
 
-    /// Answers a stream on which the client will name the socket for its agent. Gives up an earlier such stream.
+    /// Answers a stream on which the client will name its agent's socket. Refuses it without `-A`. Ends a former one.
     pub(super) fn begin(&mut self, mux: &mut Mux, reception: &mut Reception, id: StreamId) {
         if let Some(socket) = &mut self.socket {
             socket.restore();
@@ -73,7 +73,7 @@ impl Agent {
     }
 
     /// Reads the path from the client's stream and serves the connections, without blocking. `mux` has the client's
-    /// streams, if any.
+    /// streams, if any. If the client is away or has named no path, closes all connections.
     pub(super) fn turn(&mut self, now: Instant, mux: Option<&mut Mux>, is_client_there: bool) {
         let Some(socket) = &mut self.socket else { return };
         let lent = self.lent.take().zip(mux);

@@ -78,7 +78,7 @@ fn unbound(error: &io::Error, PortRange { low, high }: PortRange) -> anyhow::Err
     anyhow!("no UDP port from {low} to {high} could be bound ({reason}): {remedy}")
 }
 
-/// Binds a free port. If no port is free, asks servers of the user that linger after their sessions to release theirs.
+/// Binds a free port. If none is free, asks the user's servers that linger after their sessions, and tries again.
 fn bind_to(address: IpAddr, ports: PortRange) -> io::Result<ServerSocket> {
     match ServerSocket::bind(address, ports) {
         Err(error)

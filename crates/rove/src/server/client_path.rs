@@ -22,7 +22,7 @@ pub(super) struct PathWatch {
     far_ends: VecDeque<u16>,
     /// The addresses from which the latest forwarders send.
     forwarders: VecDeque<SocketAddr>,
-    /// The present carrier, whether a forwarder passes the datagrams on, and the time of the last change of either.
+    /// The carrier, whether a forwarder passes datagrams on, and when either last changed. `None` without a client.
     current: Option<(Carrier, bool, Instant)>,
 }
 

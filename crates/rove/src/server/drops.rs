@@ -144,7 +144,7 @@ impl Coming {
         Ok(Self { file, left: put.len, session })
     }
 
-    /// Reads the stream. A file counts as complete only after its session was found, too.
+    /// Reads the stream, and returns the progress. A file counts as complete only after its session was found, too.
     fn turn(&mut self, now: Instant, mux: &mut Mux, id: StreamId) -> Progress {
         match self.session.as_mut().map_or(Ok(true), OtherSession::is_found) {
             Err(error) => Progress::Failed(error),
@@ -155,7 +155,7 @@ impl Coming {
         }
     }
 
-    /// Copies at most [`BYTES_PER_TURN`] from the stream to the file.
+    /// Copies at most [`BYTES_PER_TURN`] bytes from the stream to the file, and returns the progress.
     fn read(&mut self, now: Instant, mux: &mut Mux, id: StreamId) -> Progress {
         let mut buffer = [0; 4_096];
         for _ in 0..BYTES_PER_TURN / buffer.len() {

@@ -142,7 +142,6 @@ impl Programs {
         });
     }
 
-    /// Returns the number of programs.
     pub(super) fn len(&self) -> usize {
         self.running.len()
     }
@@ -190,7 +189,7 @@ impl Running {
     }
 }
 
-/// Returns the command of ssh's subsystem of this name.
+/// Returns the command of ssh's subsystem of this name. Any name but `sftp` is an error, and so is a missing server.
 fn subsystem(name: &[u8]) -> io::Result<OsString> {
     let termux = termux::prefix().map(|prefix| prefix.join("libexec/sftp-server"));
     let servers = termux.into_iter().chain(SFTP_SERVERS.map(PathBuf::from));

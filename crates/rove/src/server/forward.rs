@@ -129,12 +129,12 @@ impl Forwards {
         self.agent.turn(now, mux, is_client_there);
     }
 
-    /// Returns whether the client has used streams.
+    /// Returns whether the present client has used streams.
     pub(super) const fn are_used(&self) -> bool {
         self.layer.is_some()
     }
 
-    /// Returns the next packet of streams. Send the session's own datagrams first.
+    /// Returns the next packet of streams, if one may be sent at `now`. Send the session's own datagrams first.
     pub(super) fn poll_transmit(&mut self, now: Instant, session: &mut Server) -> Option<Transmit> {
         let layer = self.layer.as_mut()?;
         layer.streams.poll_transmit(now, session.carriage()?)
@@ -297,7 +297,7 @@ impl Layer {
         }
     }
 
-    /// Sets the congestion controller `name`, which the client has chosen for packets to the client.
+    /// Sets the congestion controller `name` for packets to the client, as the client asks. Refuses an unknown name.
     fn follow(&mut self, now: Instant, id: StreamId, name: String) {
         let Some(controller) = StreamController::from_name(&name) else {
             let known = StreamController::NAMES.join(", ");

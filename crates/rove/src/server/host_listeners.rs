@@ -68,9 +68,9 @@ pub(super) struct HostListeners {
     next: usize,
     /// Accepted connections whose streams the client has not answered.
     waiting: BTreeMap<StreamId, (OwnedFd, Opening)>,
-    /// The start of the present second, and the number of connections accepted in it.
+    /// The start of the last counted second, and the number of connections accepted in it. `None` before the first.
     accepted: Option<(Instant, u32)>,
-    /// The end of a pause in accepting connections.
+    /// The end of a pause in accepting connections. `None` without a pause.
     paused_until: Option<Instant>,
 }
 
@@ -195,7 +195,7 @@ impl HostListeners {
         debug_assert!(self.places().is_empty() && self.waiting.is_empty());
     }
 
-    /// Closes the former client's listeners that the new client has not asked for within [`KEPT`].
+    /// Closes the listeners without a stream ([`Holder::Next`]) that no client has asked for again within [`KEPT`].
     pub(super) fn handle_timeout(&mut self, now: Instant) {
         self.all.retain(|it| !matches!(it.holder, Holder::Next(until) if until <= now));
     }
@@ -303,8 +303,8 @@ impl HostListeners {
         }
     }
 
-    /// Accepts a waiting connection. Returns it with its listener's number. The search begins after the listener of the
-    /// last accepted connection. A busy listener thus does not delay the others.
+    /// Accepts a waiting connection. Returns it with its listener's number; `None` if none waits. The search begins
+    /// after the listener of the last accepted connection. A busy listener thus does not delay the others.
     fn accept_next(&mut self) -> Option<io::Result<(OwnedFd, u64)>> {
         for at in (self.next..self.next + self.all.len()).map(|at| at % self.all.len()) {
             let held = &self.all[at];

@@ -39,7 +39,7 @@ impl HostOutput {
         &self.buffer[self.waiting.clone()]
     }
 
-    /// Reads output with `read`, at most [`HOST_OUTPUT_PER_TURN`] bytes. Reads nothing while older bytes wait.
+    /// Reads at most [`HOST_OUTPUT_PER_TURN`] bytes, and none while older bytes wait. Returns why the reading stopped.
     pub(super) fn fill(&mut self, mut read: impl FnMut(&mut [u8]) -> io::Result<usize>) -> Found {
         if !self.waiting.is_empty() {
             return Found::More;

@@ -25,7 +25,8 @@ pub(super) enum OtherSession {
 }
 
 impl OtherSession {
-    /// Begins to look for the session with this name or number that runs a program. An empty name means the only one.
+    /// Begins to look for the session with this name or number that runs a program. An empty name means the only such
+    /// session.
     ///
     /// # Errors
     ///
@@ -66,7 +67,7 @@ impl OtherSession {
         Ok(errands.begin("type", move || type_into(&found, name))?)
     }
 
-    /// Returns the descriptor to wait for. When it is ready, call [`OtherSession::is_found`].
+    /// Returns the descriptor to wait for while the search lasts. When it is ready, call [`OtherSession::is_found`].
     pub(super) fn interest(&self) -> Option<Interest<'_>> {
         match self {
             Self::Sought(errand) => Some(errand.interest()),

@@ -86,7 +86,7 @@ impl Policy {
     /// The path of the file with the rules.
     pub(crate) const PATH: &str = "/etc/rove/server.toml";
 
-    /// Reads the rules in force on this host, and logs why the rules of the file do not apply.
+    /// Returns the rules in force on this host. If the rules of the file do not apply, logs why.
     pub(crate) fn read() -> Self {
         Self::find().unwrap_or_else(|error| {
             tracing::warn!(path = Self::PATH, %error, "the host's rules do not count");

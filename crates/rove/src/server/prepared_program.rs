@@ -28,7 +28,7 @@ pub(super) struct PreparedProgram {
     /// Whether the program starts before the client's first datagram.
     starts_early: bool,
     program: Program,
-    /// The user whose detached sessions the greeting above the program's output lists. `None` for no greeting.
+    /// The user whose detached sessions are listed above the program's output. `None` to list no sessions.
     told_of_sessions: Option<OsString>,
 }
 

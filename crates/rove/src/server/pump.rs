@@ -104,7 +104,7 @@ impl Pump {
         }
     }
 
-    /// Runs the loop until the session has ended and every client that can be reached has been told of the end.
+    /// Runs the loop until the session has ended and all reachable clients have been told. Returns how it ended.
     pub(super) fn run(mut self) -> anyhow::Result<ServerOutcome> {
         let mut now = self.started;
         let outcome = loop {

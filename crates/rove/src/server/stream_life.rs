@@ -5,8 +5,8 @@ use rove_units::{Duration, Instant};
 /// Longest time without an open stream, from the start or the last stream's end, in a session without a program.
 /// Chosen: longer than the usual time until the next ssh through the same host.
 const QUIET_MAX: Duration = Duration::from_secs(600);
-/// Longest silence of the client of a session without a program. Chosen: a laptop may sleep for a night and a day,
-/// while the connections of its streams stay open at the host.
+/// Longest silence of the client until a session without a program ends. Chosen: a laptop may sleep for a night and a
+/// day, while the connections of its streams stay open at the host.
 pub(super) const UNHEARD_MAX: Duration = Duration::from_secs(86_400);
 const _: () = assert!(QUIET_MAX.as_secs() < UNHEARD_MAX.as_secs());
 

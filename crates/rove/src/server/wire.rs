@@ -41,7 +41,7 @@ impl Wire {
         Self { socket, handover: None, name, sieve, queue, ways: VecDeque::new() }
     }
 
-    /// Reads all waiting datagrams and passes them to the session.
+    /// Reads waiting datagrams, as many as a turn of the loop allows, and passes them to the session.
     pub(super) fn receive(&mut self, now: Instant, session: &mut Server) {
         let Self { socket, sieve, ways, .. } = self;
         let result = receive_waiting(socket.get(), |received, payload| {
@@ -109,7 +109,7 @@ impl Wire {
         }
     }
 
-    /// Returns when to send packets that are due at `packets_due`: later if the send queue was full.
+    /// Returns when to send packets due at `packets_due`: later if the send queue was full. `None` if none are due.
     pub(super) fn packets_due(&self, packets_due: Option<Instant>) -> Option<Instant> {
         self.queue.poll_timeout(packets_due)
     }
