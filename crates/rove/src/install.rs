@@ -229,7 +229,7 @@ fn choose(options: &InstallOptions, facts: &Facts) -> Result<Build, InstallError
     Ok(build)
 }
 
-/// Returns the SHA-256 of the running program, in hexadecimal. A host without another program for SHA-256 calls this.
+/// Returns the SHA-256 of the running program, in hexadecimal. The script calls this if no program on the host can.
 ///
 /// # Errors
 ///

@@ -1,6 +1,6 @@
-//! Keeps, in a file of the user, hashes of prompts from one session to the next. At a known prompt, typed lines are
-//! echoed; at a refused prompt, a line was not echoed. A session reads the file at its start, and writes refusals at
-//! once and known prompts at its end.
+//! Keeps, in a file of the user, hashes of prompts from one session to the next. At a known prompt, the host has echoed
+//! a typed line; at a refused prompt, it has not echoed one. A session reads the file at its start, and writes refusals
+//! at once and known prompts at its end.
 //!
 //! [`file`](mod@file) is the file on the disk, shared with other clients, and [`format`](mod@format) its bytes. All
 //! hosts are in one file. So the number of hosts is limited, no file name reveals a host, and each change is a single

@@ -75,7 +75,8 @@ enum Stage {
 }
 
 impl RecordKeeper {
-    /// Creates the keeper of a client's record. `way` says how the client begins. `None` if no record may be kept.
+    /// Creates the keeper of a client's record. `way` says how the client begins. `None` if no record may be kept, as
+    /// under Mosh's name or with `resume = "never"`.
     pub(crate) fn new(
         name: ProgramName,
         server: SocketAddr,
@@ -176,7 +177,7 @@ impl RecordKeeper {
         })
     }
 
-    /// Goes on without a record, because a full disk must not end a session.
+    /// Removes the record and goes on without one, because an error such as a full disk must not end a session.
     fn give_up(&mut self, now: Instant, session: &mut Client, error: &ResumeFileError) {
         tracing::info!(%error, "the session cannot be resumed");
         if !self.facts.call.quiet && !error.is_wanted() {

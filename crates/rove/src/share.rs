@@ -12,7 +12,8 @@ pub(crate) mod message;
 
 pub(crate) use gate::Gate;
 
-/// Returns whether a session or a call with these options may take part in sharing. `-S none` forbids that, as in ssh.
+/// Returns whether a session with these options may serve calls, or a call may use a session. `-S none` forbids it, as
+/// in ssh. So do `--strict`, `--local` and Mosh's name.
 pub(crate) fn may_share(options: &HostOptions) -> bool {
     let is_apart = options.ssh.windows(2).any(|words| words == ["-S", "none"])
         || options.ssh.iter().any(|word| word == "-Snone");

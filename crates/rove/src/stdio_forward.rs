@@ -28,9 +28,9 @@ pub(crate) mod target;
 
 use json::Channel;
 
-/// Connects the standard descriptors with the port or program in `joined`, or copies its files. If no running client
-/// takes the call, this process becomes the client of a session without a program. Without a suitable rove on the host,
-/// this process becomes ssh.
+/// Connects the standard descriptors with the port or program in `joined`, or copies its files. Returns the exit code
+/// if a running client takes the call. Otherwise this process becomes the client of a session without a program, or
+/// becomes ssh if the host has no suitable rove.
 pub(crate) fn run(
     options: &HostOptions,
     invocation: &Invocation,

@@ -53,7 +53,7 @@ pub(crate) enum BuildError {
 
 impl Build {
     /// Finds the program to copy to a host of this platform. It is the file that the user named, else the running
-    /// program, else a file from the folders of builds.
+    /// program if it fits the platform, else a file from the folders of builds.
     ///
     /// # Errors
     ///

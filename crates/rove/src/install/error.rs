@@ -22,7 +22,7 @@ pub(crate) enum InstallError {
     /// The host is not a POSIX system, or its answer is not understood.
     #[error("{host} does not say what system it is (uname), so no program can be chosen for it")]
     NoPlatform { host: String },
-    /// The host has a newer rove.
+    /// The host has a newer rove, and the user does not want to replace it.
     #[error(
         "{host} has rove {theirs}, which is newer than {ours}, and keeps it; rove install --force {host} \
          replaces it"

@@ -58,7 +58,7 @@ fn bar(done: usize, all: usize) -> String {
     format!("[{full}{empty}] {} of {}", megabytes(done), megabytes(all))
 }
 
-/// Returns a copy's mean rate as text for [`Progress::draw`], such as `, 1.5 MB/s`.
+/// Returns the mean rate of `done` bytes in the time `since`, as text for [`Progress::draw`], such as `, 1.5 MB/s`.
 pub(crate) fn rate(done: usize, since: Duration) -> String {
     let millis = usize::try_from(since.as_millis()).unwrap_or(usize::MAX).max(1);
     format!(", {}/s", megabytes(done.saturating_mul(1000) / millis))

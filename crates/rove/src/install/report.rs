@@ -14,7 +14,7 @@ const REASON_CHARS_MAX: usize = 240;
 pub(crate) struct Facts {
     /// The host's system and processor. `None` if their names are not plain words.
     pub(crate) platform: Option<Platform>,
-    /// The version of the rove on the host. `None` if the host has no rove.
+    /// The version of the rove on the host. `None` if the host has no rove, or its version is not understood.
     pub(crate) version: Option<Version>,
     /// The SHA-256 of the rove on the host, in hexadecimal. `None` if the host lacks rove or cannot compute it.
     pub(crate) sum: Option<String>,

@@ -3,8 +3,8 @@
 use core::fmt;
 use core::hint::black_box;
 
-/// The version between two marks, by which [`Version::in_file`] finds it in a program's file. The function uses this
-/// text, because the linker drops unused text.
+/// The version between two marks, by which [`Version::in_file`] finds it in a program's file. That function also reads
+/// this text itself, because the linker drops unused text.
 static MARK: &str = concat!("\u{1}rove-build ", env!("CARGO_PKG_VERSION"), "\u{1}");
 
 /// Longest version number that is read from a program's file, in bytes. Chosen: three numbers of ten digits.

@@ -103,7 +103,7 @@ impl PromptFile {
         Ok(result)
     }
 
-    /// Removes the file; returns how many hosts were in it.
+    /// Removes the file; returns how many accounts were in it.
     pub(super) fn remove(&self) -> Result<usize, PromptFileError> {
         let _lock = self.lock()?;
         let count = self.read()?.len();
@@ -119,7 +119,7 @@ impl PromptFile {
         fs::rename(&next, self.path(""))
     }
 
-    /// Gets the lock in at most [`LOCK_TRIES`] tries. Then removes the incomplete new file of a killed client.
+    /// Gets the lock in at most [`LOCK_TRIES`] tries, or fails (`Busy`). Then removes a killed client's partial file.
     pub(super) fn lock(&self) -> Result<Lock, PromptFileError> {
         let file =
             own_file::open(&self.path(".lock"), OpenOptions::new().write(true).create(true))?;

@@ -57,7 +57,7 @@ impl Hosts {
         self.0.iter().find(|host| host.is(account)).map(|host| host.memory.clone())
     }
 
-    /// Stores the prompts of an account, in place of its earlier prompts.
+    /// Stores the prompts of an account in place of its earlier prompts. A full file loses the oldest account.
     pub(super) fn put(&mut self, account: &Account, memory: PromptMemory) {
         self.remove(account);
         if self.0.len() == HOSTS_MAX {
@@ -73,7 +73,6 @@ impl Hosts {
         self.0.len() < before
     }
 
-    /// Encodes the bytes of the file.
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut body = Vec::new();
         for Host { name, memory } in &self.0 {

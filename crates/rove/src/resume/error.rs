@@ -6,7 +6,6 @@ use rove_control::DirectoryError;
 
 use crate::messages::reason;
 
-/// Why a session cannot be resumed, or its record cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ResumeFileError {
     #[error("neither XDG_DATA_HOME nor HOME names a folder for the key of its record")]

@@ -22,7 +22,7 @@ const HEAD_LEN: usize = 32;
 /// Most bytes of a record in a piece, whose first byte is not part of the record.
 const PIECE_LEN: usize = RecordCipher::PIECE_LEN_MAX - 1;
 
-/// Most bytes of a session's file of records. Chosen: several times a whole record with the largest window and input.
+/// Most bytes read from a session's file of records. Chosen: several whole records with the largest window and input.
 pub(super) const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// The point up to which the records were written: a generation, and a number of pieces.
@@ -150,7 +150,7 @@ pub(super) fn open(
     Ok(Opened { first, rest, progress })
 }
 
-/// Splits the first sealed piece off.
+/// Returns the first sealed piece, without its length, and the bytes after it. `None` if the piece is incomplete.
 fn split_piece(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (len, rest) = bytes.split_first_chunk()?;
     rest.split_at_checked(u16::from_be_bytes(*len).into())

@@ -79,7 +79,7 @@ impl SessionFacts {
         self.key.is_none() && session(self) == session(other)
     }
 
-    /// Returns whether the record belongs to these files. A restart may change the numbers of disks.
+    /// Returns whether the record belongs to these files. On disk only inodes count, as a restart may renumber devices.
     fn is_of(&self, files: [(u64, u64); 2]) -> bool {
         let numbers = |(device, inode)| ((!self.is_on_disk).then_some(device), inode);
         self.files.map(numbers) == files.map(numbers)
@@ -97,7 +97,7 @@ pub(crate) struct Folders {
 }
 
 impl Folders {
-    /// Returns the user's folders. Creates missing folders of keys and of records in the runtime directory.
+    /// Returns the user's folders. Creates the folder of keys and the runtime directory if they are missing.
     pub(crate) fn create() -> Result<Self, ResumeFileError> {
         let folder = |kind: Folder| kind.path(|name| env::var_os(name));
         let own = |kind| folder(kind).map(|it| it.join("rove")).ok_or(ResumeFileError::NoPlace);
@@ -265,7 +265,7 @@ pub(crate) struct Store<D = System> {
 }
 
 impl Store {
-    /// Creates the key file and the file of the progress of a session.
+    /// Creates the key file and the progress file of a session. The record's file is created by the first whole record.
     pub(super) fn create(
         folders: Folders,
         secret: Secret,
@@ -397,7 +397,6 @@ impl<D: Disk> Store<D> {
         &self.name
     }
 
-    /// Returns the secret in the key file.
     pub(super) fn secret(&self) -> Secret {
         self.secret.clone()
     }
@@ -425,7 +424,7 @@ pub(crate) fn keep_lock(lock: RawFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a file's metadata, after checking that only the user may read or write the file.
+/// Returns a file's metadata if only the user may read or write the file, and an error otherwise.
 fn check(file: &File) -> Result<fs::Metadata, ResumeFileError> {
     own_file::check(file)?.ok_or(ResumeFileError::Foreign)
 }

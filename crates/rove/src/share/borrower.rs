@@ -27,10 +27,10 @@ use crate::stdio_forward::json::Channel;
 /// busy computer. A suspended client has closed its socket, and a stopped client is not asked.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Most running clients that a call asks at a time. Chosen: a user seldom has more with the same login.
+/// Most running clients that a call asks, the newest first. Chosen: a user seldom has more with the same login.
 const ASKED_MAX: usize = 16;
 
-/// Bytes that are copied at a time. Chosen: the capacity of a pipe.
+/// Most bytes copied at a time. Chosen: the capacity of a pipe.
 const COPY_BYTES: usize = 64 * 1024;
 
 /// Longest message of a client, in bytes. Chosen: several times the longest sentence of a host.
@@ -149,8 +149,8 @@ impl Borrowed {
         }
     }
 
-    /// Copies bytes until the end, and returns the exit code. `None` if the client does not carry the call, which can
-    /// then log in by itself.
+    /// Copies bytes until the call's program or connection ends, and returns the exit code. `None` if the client does
+    /// not carry the call, which can then log in by itself.
     fn carry(mut self) -> Option<u8> {
         match self.next_word()? {
             Word::Opened => {}
@@ -240,7 +240,7 @@ fn copy(from: &File, to: &File) -> io::Result<()> {
     }
 }
 
-/// Repeats a system call until the descriptor is ready, because another program may have made it non-blocking.
+/// Repeats `call` until it does not block, and waits in between. Another program may have made the file non-blocking.
 fn when_ready<T>(
     descriptor: &File,
     wanted: PollFlags,

@@ -33,7 +33,7 @@ impl Gate {
         Some(Self(format!("{account} {detour} {name}")))
     }
 
-    /// Adds a controller other than the default to the gate. A call must use a session with the same controller.
+    /// Adds a congestion controller other than the default to the gate. A call then needs a session with the same one.
     pub(crate) fn following(self, controller: Option<&str>) -> Self {
         let usual = StreamController::NAMES.first().copied();
         match controller.filter(|name| Some(*name) != usual) {

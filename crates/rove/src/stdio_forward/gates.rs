@@ -43,7 +43,7 @@ fn with(mut gates: String, gate: &OsStr) -> Result<String, GateError> {
     Ok(gates)
 }
 
-/// Returns the variable with the gates, and its value, for an ssh that logs in for `rove -W`, `exec` or `put`.
+/// Returns the variable with the gates, and its value, for the ssh of `rove -W`, `exec` or `put`. `None` for others.
 pub(crate) fn variable(options: &HostOptions) -> Option<(&'static str, &str)> {
     match &options.session {
         WantedSession::Streams(passage) => Some((VARIABLE, &passage.gates)),

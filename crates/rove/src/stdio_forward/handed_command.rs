@@ -16,7 +16,7 @@ pub(crate) fn variable(joined: Option<&Joined>) -> Option<(&'static str, &OsStr)
     }
 }
 
-/// Puts the command in the variable back into `joined`.
+/// Returns `joined`, with the command from the variable if `joined` is a program.
 pub(crate) fn restore(joined: Joined) -> Joined {
     match joined {
         Joined::Program { is_subsystem, .. } => {

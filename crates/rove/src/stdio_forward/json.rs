@@ -58,7 +58,7 @@ impl Channel {
         env::var_os(VARIABLE).is_some()
     }
 
-    /// Returns the channel that this process has inherited, and makes it close on exec. Call this only once.
+    /// Returns the channel that this process has inherited, if any, and makes it close on exec. Call this only once.
     pub(crate) fn take() -> Option<Self> {
         let names = env::var(VARIABLE).ok()?;
         let (errors, words) = names.split_once(' ')?;
@@ -175,7 +175,7 @@ fn print(value: &Value) -> io::Result<()> {
     stdout.flush()
 }
 
-/// Returns the line for bytes of an output stream.
+/// Returns the JSON value for bytes of the stream `name`, with the bytes in base64.
 fn piece(name: &str, bytes: &[u8]) -> Value {
     json!({ name: STANDARD.encode(bytes) })
 }
@@ -204,7 +204,7 @@ fn tell_trouble(from: impl Read) {
     }
 }
 
-/// Prints the messages about the network. Returns the last message about the program.
+/// Prints the child's messages about the network, to their end. Returns the last message about the program, if any.
 fn follow(from: impl Read) -> Option<Word> {
     let mut end = None;
     for text in BufReader::new(from).split(b'\n').map_while(Result::ok) {

@@ -66,7 +66,7 @@ fn parse_with(text: &str, service: impl FnOnce(&str) -> Option<u16>) -> Result<P
     Ok(Place::Port(Some(host.to_owned()), port))
 }
 
-/// Returns the TCP port of the service with this name or alias in a list of services (services(5)).
+/// Returns the TCP port of the service with this name or alias in a list of services (services(5)), if it is listed.
 fn service(list: &str, name: &str) -> Option<u16> {
     list.lines().find_map(|line| {
         let line = line.split('#').next().unwrap_or_default();

@@ -113,7 +113,7 @@ impl Passage {
     }
 }
 
-/// Returns the address at which ssh reached this computer.
+/// Returns the address at which ssh reached this computer (`SSH_CONNECTION`). `None` if it is unknown.
 fn own_address() -> Option<IpAddr> {
     env::var("SSH_CONNECTION").ok()?.split(' ').nth(2)?.parse().ok()
 }

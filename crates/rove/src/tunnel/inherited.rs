@@ -35,7 +35,7 @@ pub(crate) struct Inherited {
 pub(crate) struct Again {
     /// The argument vector that starts another ssh, which asks the user nothing. Empty if no other ssh can be started.
     pub(crate) words: Vec<String>,
-    /// The words in front of an ssh for a login without the user. They run no ssh that might wait for a touch of a key.
+    /// The beginning of the command for a login without the user. It refuses an ssh that may wait for a touch of a key.
     pub(crate) guard: Vec<String>,
     /// The first line of the remote command's output, which contains a random word of this run of rove.
     pub(crate) first_line: String,

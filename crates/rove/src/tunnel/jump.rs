@@ -42,7 +42,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Starts an ssh that runs a forwarder to this server, with a new key.
+    /// Starts an ssh that runs a forwarder to this server. A new key seals the datagrams to the forwarder.
     fn start(call: &JumpCall, first_line: &str, server: SocketAddr) -> io::Result<Self> {
         let key = entropy::key().map_err(io::Error::other)?;
         let mut ssh = Ssh::start(&call.words, first_line, false)?;
@@ -157,7 +157,6 @@ impl Jump {
         session.side_path_since().filter(|_| self.was_used).map(|since| since + SILENT_MAX)
     }
 
-    /// Returns the descriptors to wait for.
     pub(super) fn interests(&mut self) -> Vec<Interest<'_>> {
         self.line.iter_mut().flat_map(|line| line.ssh.interests()).collect()
     }

@@ -17,13 +17,13 @@ const OUTLIVING: [&str; 4] = ["sh", "-c", "trap '' HUP; exec \"$@\"", "rove"];
 pub(super) struct Login {
     /// The ssh that carries datagrams, or why there is none; `Err(None)` if Ctrl-C or a signal cancelled it.
     pub(super) outcome: Result<Ssh, Option<String>>,
-    /// The ssh that has failed, which the caller must end.
+    /// The ssh that has failed, which the caller must end. `None` after a success, or if ssh did not start.
     pub(super) ending: Option<SshReaper>,
     /// The signals that arrived during the login.
     pub(super) signals: Vec<i32>,
 }
 
-/// Logs in by the command `again`, changed so that ssh may ask the user.
+/// Logs in by the command `again`, changed so that ssh may ask the user. Waits until the login succeeds or ends.
 pub(super) fn run(
     again: &[String],
     first_line: &str,

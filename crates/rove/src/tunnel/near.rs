@@ -71,7 +71,6 @@ impl Tunnel {
         self.line.as_ref().is_some_and(Ssh::has_room)
     }
 
-    /// Returns the descriptors to wait for.
     pub(crate) fn interests(&mut self) -> Vec<Interest<'_>> {
         let all = self.line.iter_mut().chain(&mut self.next);
         all.flat_map(Ssh::interests).collect()

@@ -78,7 +78,7 @@ impl Spare {
         both.flat_map(Ssh::interests).chain(jump).collect()
     }
 
-    /// Returns whether datagrams may go to a forwarder on a jump host.
+    /// Returns whether the path to the host has a jump host on which a forwarder may be started.
     pub(crate) const fn has_forwarder(&self) -> bool {
         self.jump.is_some()
     }

@@ -80,7 +80,6 @@ impl Ssh {
         self.write();
     }
 
-    /// Returns the descriptors to wait for.
     pub(super) fn interests(&mut self) -> Vec<Interest<'_>> {
         let has_bytes = self.banner.is_none() && !self.carrier.poll_bytes().is_empty();
         self.process.interests(has_bytes).collect()
