@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::process::{Command, Stdio};
 
-/// Runs a program without input. Returns the first `bytes_max` bytes of its output, or `None` if the program fails.
+/// Runs a program without input. Returns the first `bytes_max` bytes of its output. `None` if it cannot start or fails.
 pub(crate) fn of(command: &mut Command, bytes_max: u64) -> Option<Vec<u8>> {
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;

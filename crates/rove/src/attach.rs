@@ -28,18 +28,18 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The facts that `rove attach` passes to the host's rove as variables (`-l NAME=VALUE`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Asked {
-    /// The value of the session variable, if `rove attach` was called inside a session.
+    /// The word of the session inside which `rove attach` was called (`SESSION_VARIABLE`). `None` outside a session.
     pub(crate) inside: Option<String>,
     /// The client that `rove resume` replaces. `None` for `rove attach`.
     pub(crate) former: Option<Former>,
 }
 
 /// Prints the UDP port of `session` and a key for its next client, as a new server does. Without `session`, uses the
-/// only suitable session. Returns the exit code.
+/// only detached session, or the only attached session to join its client (`way`). Returns the exit code.
 ///
 /// # Errors
 ///
-/// Returns why no session fits, or why its server gives no key. Several fitting sessions are printed, without an error.
+/// Returns why no session fits, or why its server gives no key. Several fitting sessions are listed with exit code 1.
 pub(crate) fn run(
     session: Option<&SessionRef>,
     way: Option<JoinMode>,
@@ -63,7 +63,7 @@ pub(crate) fn run(
         None => found.status.state == State::Attached,
     };
     let mut meant: Vec<&Found> = sessions.iter().filter(is_meant).collect();
-    // All sessions then fit, because a client that has just ended may still be listed as attached.
+    // If no session has the wanted state, all fit: a client that has just ended may still be listed as attached.
     if meant.is_empty() && session.is_none() {
         meant = sessions.iter().collect();
     }
@@ -105,8 +105,8 @@ pub(crate) fn run_if_there(name: &SessionLabel, inside: Option<&str>) -> anyhow:
     }
 }
 
-/// At a login, prints the key of a detached session or lists the detached sessions, as `wanted` says. Returns the exit
-/// code, or `None` if the login must start a new session.
+/// At a login, prints the key of the newest detached session or lists all detached sessions, as `wanted` says. Returns
+/// the exit code, or `None` if the login must start a new session.
 pub(crate) fn instead_of_new(wanted: DetachedUse) -> Option<u8> {
     if matches!(wanted, DetachedUse::Hint | DetachedUse::Never) {
         return None;
@@ -125,12 +125,12 @@ pub(crate) fn instead_of_new(wanted: DetachedUse) -> Option<u8> {
     announce(&newest.status, &next).is_ok().then_some(0)
 }
 
-/// Returns whether a session has a program that waits for a client.
+/// Returns whether a session runs a program and is detached.
 pub(crate) fn waits_for_client(status: &SessionStatus) -> bool {
     status.state == State::Detached && !status.attachment.no_program
 }
 
-/// Prints the sessions that the user may choose from. Returns the exit code 1, because no session is chosen yet.
+/// Lists up to [`CHOICES_MAX`] sessions for the user's choice. Returns the exit code 1, as no session is chosen yet.
 fn offer(sessions: &[&Found]) -> u8 {
     for found in sessions.iter().take(CHOICES_MAX) {
         let status = &found.status;
@@ -139,8 +139,8 @@ fn offer(sessions: &[&Found]) -> u8 {
     1
 }
 
-/// Returns an error if this process runs inside the session. Attaching would then end the client that shows it, or make
-/// the session show itself.
+/// Returns an error if `rove attach` was called inside the session. Attaching would then end the client that shows it,
+/// or make the session show itself.
 fn check_outside(found: &Found, inside: Option<&str>) -> anyhow::Result<()> {
     let SessionStatus { port, attachment, .. } = &found.status;
     if inside.is_some() && inside == attachment.word.as_deref() {

@@ -24,7 +24,7 @@ pub(crate) fn of_terminal() -> Result<i32, TerminalNameError> {
     colors.map(|it| it.unwrap_or(-1)).map_err(|_| TerminalNameError::Unknown(term))
 }
 
-/// Returns the number of colours, guessed from `TERM` and `COLORTERM` if the terminal has no terminfo entry.
+/// Returns the terminfo entry's number of colours (0 if it has none), or else a guess from `TERM` and `COLORTERM`.
 pub(crate) fn of_terminal_or_guess() -> u32 {
     let colors = of_terminal().unwrap_or_else(|_| {
         let rich = env::var("TERM").is_ok_and(|term| term.contains("256color"))

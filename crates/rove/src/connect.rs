@@ -43,7 +43,7 @@ pub(crate) struct Connect {
 pub(crate) type Settled = io::Result<(OwnedFd, String)>;
 
 impl Connect {
-    /// Begins to connect to a TCP port or a Unix socket.
+    /// Begins to connect to a TCP port or a Unix socket. Any other target is an error (`Unsupported`).
     pub(crate) fn begin(now: Instant, target: &Target, lookups: &Errands) -> io::Result<Self> {
         let mut begun = Self {
             lookup: None,
@@ -94,7 +94,7 @@ impl Connect {
         if self.untried.is_empty() { self.deadline } else { self.next_at.min(self.deadline) }
     }
 
-    /// Checks the attempts, and begins the next attempt if it is due. `None` while the connection is being made.
+    /// Checks the attempts, and begins the next if it is due. Returns the connection or the error; `None` until then.
     pub(crate) fn turn(&mut self, now: Instant) -> Option<Settled> {
         match self.lookup.as_ref().map(Errand::take) {
             None => {}
@@ -158,7 +158,6 @@ pub(crate) fn settle<T>(
 /// The addresses of a name, or why the lookup failed.
 type Found = Result<Vec<SocketAddr>, AddressError>;
 
-/// Begins to look a name up.
 fn look_up(host: &str, port: u16, errands: &Errands) -> io::Result<Errand<Found>> {
     let host = host.to_owned();
     errands.begin("lookup", move || address::resolve(&host, port, "all"))

@@ -55,7 +55,7 @@ pub(crate) fn notice(user: &OsStr) -> String {
     text(&sessions, has_rove)
 }
 
-/// Returns the notice that names these sessions, or an empty text without a session. `has_rove` adds `rove kill`.
+/// Returns the notice that names these sessions; empty without a session. `has_rove` lets the notice name `rove kill`.
 fn text(sessions: &[Detached], has_rove: bool) -> String {
     let Some(first) = sessions.first() else { return String::new() };
     let is_one = sessions.len() == 1;

@@ -41,7 +41,7 @@ pub(crate) enum DropError {
     /// The folder cannot be made or used.
     #[error("the host has no folder for it: {0}")]
     Folder(String),
-    /// The file is too large.
+    /// The file has more than [`FILE_BYTES_MAX`] bytes.
     #[error("it has more than {} MiB; rsync -e 'rove exec' copies it", FILE_BYTES_MAX >> 20)]
     Large,
     /// The file system has only this many bytes left.
@@ -108,7 +108,7 @@ impl DropFolder {
         Ok(Self { folder, path: cache.join("rove/drop") })
     }
 
-    /// Begins a file of `len` bytes. `name` is the client's name for the file.
+    /// Creates a file for `len` bytes under a temporary name. `name` is the client's name for the file.
     ///
     /// # Errors
     ///
@@ -160,7 +160,7 @@ impl DropFolder {
         Ok((found.st_dev, found.st_ino) == (ours.st_dev, ours.st_ino))
     }
 
-    /// Returns the path of a regular file in the folder. `None` if there is no such file.
+    /// Returns the path of a regular file in the folder. `None` if it does not exist, or `rove put` gives no such name.
     pub(crate) fn path_of(&self, name: &str) -> Option<PathBuf> {
         let is_name = name == kept_name(name.as_bytes());
         let found =
@@ -188,7 +188,7 @@ impl DropFolder {
         }
     }
 
-    /// Locks an incomplete file of a process that has ended. `None` if another process holds the lock.
+    /// Locks an incomplete file of a process that has ended. `None` if another process holds the lock, or on an error.
     fn lock_left(&self, part: &str) -> Option<File> {
         // NFS locks only a file that is open for writing (flock(2)).
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -230,7 +230,8 @@ impl Drop for NewFile {
     }
 }
 
-/// Returns the final name for a client's file name: `_` replaces slashes, control characters and leading dots.
+/// Returns the final name for a client's file name, without blanks at its ends and cut to [`NAME_MAX`] bytes. `_`
+/// replaces slashes, control characters, invalid UTF-8 and leading dots. An empty name becomes `file`.
 fn kept_name(name: &[u8]) -> String {
     let name = String::from_utf8_lossy(name);
     let shown = |c: char| if c == '/' || c.is_control() || c == '\u{fffd}' { '_' } else { c };
@@ -260,7 +261,7 @@ fn numbered(name: &str, number: u32) -> String {
     format!("{}{number}{ending}", &stem[..stem.floor_char_boundary(room)])
 }
 
-/// Splits a name before its last dot, if the extension with the dot has at most [`ENDING_MAX`] bytes.
+/// Splits a name before its last dot. The second part is empty if the extension would exceed [`ENDING_MAX`] bytes.
 fn split(name: &str) -> (&str, &str) {
     let at = name.rfind('.').filter(|at| *at > 0 && name.len() - at <= ENDING_MAX);
     name.split_at(at.unwrap_or(name.len()))

@@ -199,7 +199,7 @@ pub(crate) fn way_of(user: u32, path: &Path, home: Option<&Path>) -> Result<Path
     Ok(at)
 }
 
-/// Checks that nobody else can change an open file with the metadata `found`. `path` comes from [`way`].
+/// Checks that only this user and root can change an open file with the metadata `found`. `path` comes from [`way`].
 ///
 /// # Errors
 ///
@@ -210,7 +210,7 @@ pub(crate) fn file(path: &Path, found: &std::fs::Metadata) -> Result<(), Exposur
     Evidence::new(kind, found).check(geteuid().as_raw(), path, has_access_list(path))
 }
 
-/// Returns the directory in `HOME` if it belongs to the user or to root. `None` if `HOME` has no absolute path.
+/// Returns the directory in `HOME`, which need not exist. `None` if `HOME` has no absolute path.
 ///
 /// # Errors
 ///

@@ -49,7 +49,7 @@ pub(crate) struct Listeners {
     all: Vec<Listener>,
     /// The index of the listener that [`Listeners::accept`] tries first.
     next: Cell<usize>,
-    /// The end of a pause in accepting SOCKS clients.
+    /// The end of a pause in accepting SOCKS clients. `None` without a pause.
     socks_paused_until: Option<Instant>,
 }
 
@@ -69,7 +69,7 @@ struct Listener {
 #[derive(Debug)]
 pub(crate) struct Sockets {
     all: Vec<OwnedFd>,
-    /// The file of a Unix socket, which is removed with this value.
+    /// The file of a Unix socket, which is removed with this value. `None` for a port.
     file: Option<SocketFile>,
 }
 
@@ -141,7 +141,7 @@ impl Listeners {
         Ok(())
     }
 
-    /// Closes the listener (of `-D` if `is_socks`) at `place`, and returns the user's option. Its connections go on.
+    /// Closes the listener (of `-D` if `is_socks`) at `place`, if any. Its connections go on. Returns its option.
     pub(crate) fn remove(&mut self, place: &Place, is_socks: bool) -> Option<String> {
         let is_meant =
             |it: &Listener| it.place.is_listener(place) && it.target.is_none() == is_socks;
@@ -163,12 +163,12 @@ impl Listeners {
         self.all.iter().filter(|it| !self.is_paused(it)).flat_map(|it| it.sockets.iter())
     }
 
-    /// Stops accepting SOCKS clients. At the time `until`, the caller must call this again.
+    /// Stops accepting SOCKS clients, or accepts them again (`None`). The caller must call this again at `until`.
     pub(crate) const fn pause_socks(&mut self, until: Option<Instant>) {
         self.socks_paused_until = until;
     }
 
-    /// Returns the end of the pause in accepting SOCKS clients.
+    /// Returns the end of the pause in accepting SOCKS clients. `None` without a pause.
     pub(crate) const fn poll_socks(&self) -> Option<Instant> {
         self.socks_paused_until
     }
@@ -177,7 +177,7 @@ impl Listeners {
         listener.target.is_none() && self.socks_paused_until.is_some()
     }
 
-    /// Accepts a waiting connection, and returns it with its target and the user's option.
+    /// Accepts a waiting connection, and returns it with its target (`None` for SOCKS) and the user's option.
     ///
     /// # Errors
     ///

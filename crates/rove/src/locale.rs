@@ -78,7 +78,7 @@ pub(crate) fn is_utf8(locale: &str) -> bool {
     })
 }
 
-/// Returns the character set in `language_TERRITORY.charset@modifier`; a bare `UTF-8` counts as a character set.
+/// Returns the character set in `language_TERRITORY.charset@modifier`, or a bare `UTF-8`. `None` if there is none.
 fn charset(locale: &str) -> Option<&str> {
     let name = locale.split_once('@').map_or(locale, |(name, _)| name);
     match name.split_once('.') {
@@ -87,7 +87,7 @@ fn charset(locale: &str) -> Option<&str> {
     }
 }
 
-/// Returns the variable that decides the character set, by POSIX precedence; an empty variable counts as unset.
+/// Returns the variable that decides the character set, by POSIX precedence. `None` if all are unset or empty.
 pub(crate) fn effective(variables: &[(String, String)]) -> Option<(&'static str, &str)> {
     ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|wanted| {
         let set = variables.iter().rev().find(|(name, _)| name == wanted);

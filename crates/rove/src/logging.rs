@@ -64,7 +64,7 @@ impl Write for LogFile {
     }
 }
 
-/// Starts the server's log on standard error; each `-v` adds detail.
+/// Starts the server's log on standard error, if `verbose` is not 0. Each further `-v` adds detail.
 pub(crate) fn to_standard_error(verbose: u8) {
     let level = match verbose {
         0 => return,

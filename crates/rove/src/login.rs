@@ -36,7 +36,7 @@ pub(crate) struct Login<'a> {
     pub(crate) command: &'a [OsString],
     /// The random word by which the server recognises a client that runs inside the session.
     pub(crate) word: &'a str,
-    /// How many colours the user's terminal has.
+    /// How many colours the user's terminal has. `None` if the client has not named a number.
     pub(crate) colors: Option<u32>,
     /// The locale variables of the user's computer, for a host whose own locale is not UTF-8, and `COLORTERM`.
     pub(crate) offered: &'a [(String, String)],

@@ -25,7 +25,7 @@ pub(crate) struct PacketQueue {
     retry_at: Option<Instant>,
     /// The pause before that check, which doubles while the queue is full. Zero after a check that found room.
     pause: Duration,
-    /// The time of the last check that found room.
+    /// The time of the last check, if it found room.
     room_at: Option<Instant>,
     /// How many packets the network device is expected to send at once without delay. 0 counts as 1.
     burst: usize,

@@ -12,8 +12,8 @@ pub(crate) fn can_be_asked() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Asks a question, and returns whether the answer is yes. Enter without a text means `is_usual`. Any other answer
-/// means no. Without a terminal the result is `false`.
+/// Asks a question, and returns whether the answer is yes. Enter alone means yes if `is_usual`. Any other answer means
+/// no. Without a terminal the result is `false`.
 pub(crate) fn ask(question: &str, is_usual: bool) -> bool {
     let answers = if is_usual { "Y/n" } else { "y/N" };
     answer_to(&format!("{question} [{answers}] ")).is_some_and(|answer| is_yes(&answer, is_usual))

@@ -37,7 +37,7 @@ pub(crate) struct SessionCall {
     pub(crate) account: Option<String>,
     /// The words of the user's ssh command; empty if this client does not know them.
     pub(crate) ssh: Vec<String>,
-    /// The words of rove's command line by which a later login takes the same way ([`HostOptions::way_words`]).
+    /// The words of rove's command line for a later login by the same way to the host ([`HostOptions::way_words`]).
     ///
     /// [`HostOptions::way_words`]: rove_bootstrap::HostOptions::way_words
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -72,7 +72,7 @@ pub(crate) struct StreamsCall {
     /// How to lend the user's agent to the host. `None` to lend no agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) agent: Option<AgentCall>,
-    /// The port or program that `rove -W` or `exec` connects with standard streams, or the files that `put` copies.
+    /// The port or program of `rove -W` or `exec`, or the files of `rove put`. `None` for other commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) joined: Option<Joined>,
     /// The host and login (gate) for which other calls, such as `rove -W`, may use this session. `None` if no call may.
@@ -124,7 +124,7 @@ pub(crate) fn is_quiet(name: ProgramName) -> bool {
     name == ProgramName::Rove && env::var_os("ROVE_QUIET").is_some()
 }
 
-/// Adds the choices in environment variables, except the prediction mode.
+/// Returns `choices`, changed as environment variables say. The variable of the prediction mode is not read here.
 pub(crate) fn with_environment(mut choices: Choices) -> Choices {
     let is_set = |name| env::var_os(name).is_some();
     choices.predict_overwrite |=

@@ -62,7 +62,7 @@ pub(crate) struct Listing {
     /// Why servers ignore the administrator's rules for this computer. `None` if the rules apply, or none exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rules_ignored: Option<String>,
-    /// The administrator's rules in force. Only [`Listing::rules`] parses them, because later versions may add rules.
+    /// The administrator's rules in force, as JSON, because later versions may add rules. `None` from an older rove.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rules: Option<serde_json::Value>,
 }

@@ -105,7 +105,7 @@ impl Version {
 }
 
 impl Request {
-    /// Reads the client's next bytes. Appends to `replies` the bytes to send back at once.
+    /// Reads the client's next bytes, and returns the request's progress. Appends the bytes to send back to `replies`.
     pub(crate) fn handle(&mut self, bytes: &[u8], replies: &mut Vec<u8>) -> Step {
         self.bytes.extend(bytes);
         let parsed = match self.bytes.first() {

@@ -55,7 +55,7 @@ impl Descriptor {
         Ok(Self { fd, changed })
     }
 
-    /// Creates the value for this process's end of a pipe. No other process may share that end.
+    /// Makes this process's end of a pipe non-blocking, and wraps it. No other process may share the end.
     pub(crate) fn pipe(fd: OwnedFd) -> io::Result<Self> {
         ioctl_fionbio(&fd, true)?;
         Ok(Self { fd, changed: None })
@@ -94,20 +94,20 @@ pub(crate) struct Splice {
     has_more: bool,
     /// Whether an error or a reset has cut a direction off. A peer that stops reading does not count.
     is_cut: bool,
-    /// The error of the write that has ended the direction to `output`.
+    /// The error of the write that has ended the direction to `output`. `None` if no write has failed.
     write_error: Option<Errno>,
     /// Whether [`Splice::cut`] has ended both directions, as after a reset by the peer.
     is_reset: bool,
 }
 
 impl Splice {
-    /// Copies between a stream and a connected socket in non-blocking mode.
+    /// Creates a splice that copies between a stream and a connected socket in non-blocking mode.
     pub(crate) fn socket(id: StreamId, socket: OwnedFd) -> Self {
         let socket = Rc::new(Descriptor { fd: socket, changed: None });
         Self::new(id, Some(Rc::clone(&socket)), Some(socket), true)
     }
 
-    /// Copies `input` to the stream and the stream to `output`. A direction without a descriptor is left to the caller.
+    /// Makes a splice of `input` to the stream and of the stream to `output`. `None` leaves a direction to the caller.
     pub(crate) fn halves(
         id: StreamId,
         input: Option<Descriptor>,
@@ -162,7 +162,7 @@ impl Splice {
         self.has_more
     }
 
-    /// Copies bytes in both directions, as far as that is possible at once.
+    /// Copies bytes in both directions without blocking, at most [`BYTES_PER_TURN`] each way.
     pub(crate) fn turn(&mut self, now: Instant, mux: &mut Mux, buffer: &mut [u8]) {
         self.fill(mux, buffer);
         self.drain(now, mux, buffer);
@@ -188,7 +188,7 @@ impl Splice {
         self.write_error.and_then(|error| unwritten(&error.into()))
     }
 
-    /// Returns whether this value is about the stream with this number.
+    /// Returns whether this splice copies the stream with this number.
     pub(crate) fn is_of(&self, id: StreamId) -> bool {
         self.id == id
     }

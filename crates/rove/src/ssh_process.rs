@@ -44,7 +44,7 @@ impl Descriptors {
 /// A running ssh. When this value is dropped, its pipes close, and ssh gets SIGTERM.
 #[derive(Debug)]
 pub(crate) struct SshProcess {
-    /// `None` after [`SshProcess::release`], and after the end of the process.
+    /// The process to signal. `None` after [`SshProcess::release`], and after the end of the process.
     process: Option<ChildProcess>,
     pub(crate) descriptors: Descriptors,
     error_line: Vec<u8>,
@@ -56,7 +56,7 @@ pub(crate) struct SshProcess {
 }
 
 impl SshProcess {
-    /// Creates the state of an ssh that is already running.
+    /// Creates the state of an ssh that is already running, and makes its pipes non-blocking.
     pub(crate) fn new(pid: Pid, descriptors: Descriptors) -> io::Result<Self> {
         let Descriptors { stdin, stdout, stderr } = &descriptors;
         for descriptor in [stdin, stdout, stderr] {

@@ -34,7 +34,7 @@ impl SshReaper {
         self.process.signal(due)
     }
 
-    /// Returns the signal that is due, if any. [`Signal::KILL`] is the last.
+    /// Returns the signal that is due, if any: SIGTERM at first, and after [`PATIENCE`] only SIGKILL.
     pub(crate) fn poll_signal(&mut self, now: Instant) -> Option<Signal> {
         if self.kill_at <= now {
             // SIGKILL is repeated, because a program that waits for a disk or a network file system may end later.

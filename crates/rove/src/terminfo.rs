@@ -40,8 +40,8 @@ pub(crate) fn look_up<T>(
     read(&entry, look)
 }
 
-/// Returns the file of an entry. Its folder is named by the first letter of the entry's name, or by that letter's
-/// hexadecimal code.
+/// Returns the file of an entry, if there is one. Its folder is named by the first letter of the entry's name, or by
+/// that letter's hexadecimal code.
 fn find(name: &str) -> Option<PathBuf> {
     // The name becomes part of a path, and with a slash it could lead to any file.
     let first = *name.as_bytes().first().filter(|_| !name.contains('/'))?;

@@ -70,7 +70,7 @@ impl Entry {
         }
     }
 
-    /// Starts the helper, which takes about a millisecond unless the list is locked.
+    /// Starts the helper, which runs for about a millisecond unless the list is locked. `None` if it does not start.
     fn start(&self, arguments: &[&str]) -> Option<Child> {
         let master = self.master.try_clone().ok()?;
         Command::new(&self.helper)

@@ -18,8 +18,8 @@ pub(crate) fn read() -> Vec<LoginRecord> {
     String::from_utf8_lossy(&list).lines().filter_map(record).collect()
 }
 
-/// Reads a line: the user, the terminal, a date, and the host in parentheses, if there is one. Source: POSIX.1-2024,
-/// who; the program of Linux as observed; the manuals of macOS and FreeBSD.
+/// Reads a line: the user, the terminal, a date, and the host in parentheses, if there is one. `None` for half a line.
+/// Source: POSIX.1-2024, who; the program of Linux as observed; the manuals of macOS and FreeBSD.
 fn record(line: &str) -> Option<LoginRecord> {
     let (login, host) = line.split_once('(').unwrap_or((line, ""));
     let mut words = login.split_whitespace();

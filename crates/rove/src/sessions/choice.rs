@@ -33,7 +33,7 @@ fn meant<'a>(one: &SessionRef, sessions: &'a [Found]) -> impl Iterator<Item = &'
     sessions.iter().filter(move |found| means(one, &found.status))
 }
 
-/// Returns the first session whose server does not answer. With `wanted`, considers only sessions that it names.
+/// Returns the first session whose server does not answer, if any. `wanted` limits this to the sessions that it names.
 pub(crate) fn silent<'a>(wanted: Option<&SessionRef>, survey: &'a Survey) -> Option<&'a Silent> {
     survey.silent.iter().find(|Silent { name, label, .. }| match wanted {
         Some(SessionRef::Number(number)) => name.pid == *number || u32::from(name.port) == *number,

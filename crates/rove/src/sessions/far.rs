@@ -88,7 +88,7 @@ fn pass(command: &RemoteCommand<'_>) -> anyhow::Result<u8> {
     Ok(code(status))
 }
 
-/// Reads the JSON list of a host. `None` if it is malformed or of an unknown version.
+/// Reads the JSON list of a host. `None` if it is malformed, too long or of an unknown version.
 pub(crate) fn read(found: &[u8]) -> Option<Listing> {
     if found.len() > LISTING_BYTES_MAX {
         return None;

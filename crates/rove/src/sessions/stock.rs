@@ -31,8 +31,8 @@ pub(super) fn servers(known: &[u32]) -> Vec<u32> {
     found
 }
 
-/// Returns the user of a process, or `None` if unknown. The owner of its folder in `/proc` is no evidence. The folder
-/// of a process with protected memory, such as a rove server named mosh-server, is root's.
+/// Returns the effective user of a process, or `None` if unknown. The owner of its folder in `/proc` is no evidence.
+/// The folder of a process with protected memory, such as a rove server named mosh-server, is root's.
 fn owner(process: &Path) -> Option<u32> {
     let status = fs::read_to_string(process.join("status")).ok()?;
     let users = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;

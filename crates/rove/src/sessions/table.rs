@@ -113,7 +113,7 @@ fn size(status: &SessionStatus) -> String {
     format!("{}x{}", status.window.columns, status.window.rows)
 }
 
-/// Returns the name of the client's path (UDP or ssh), and for how long the client has used it.
+/// Returns the name of the client's path (UDP or ssh), and for how long the client has used it; `-` if unknown.
 fn path(status: &SessionStatus) -> String {
     let Some(name) = status.path.name() else { return "-".to_owned() };
     let span = status.path.path_age_seconds;
