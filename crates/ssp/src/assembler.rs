@@ -70,7 +70,7 @@ impl Assembler {
         self.bytes_held
     }
 
-    /// Returns whether the instruction in progress is newer than instruction `id`. A sender's ids increase.
+    /// Returns whether fragments of an instruction newer than instruction `id` are held. A sender's ids increase.
     fn holds_newer_than(&self, id: u64) -> bool {
         !self.slices.is_empty() && self.id > Some(id)
     }

@@ -39,8 +39,8 @@ const ROUND_MAX: Duration = Duration::from_secs(10);
 const ANSWER_MAX: Duration = Duration::from_secs(5);
 
 /// An answer proves a chosen address only if the answered datagram was sent at least this long after the choice.
-/// Chosen: the send time computed from an echoed timestamp may be this much too late. The peer adds the time for which
-/// it has held the timestamp.
+/// Chosen: a peer holds a timestamp for at most this long, and adds that time to the echo. The send time computed from
+/// the echo is then too late by as much.
 const PROOF_AFTER: Duration = Duration::from_secs(1);
 
 /// The addresses at which a client's server may be reached, and the address in use.
@@ -52,7 +52,8 @@ pub struct Candidates {
     /// All addresses in the order in which they were added; never empty.
     addresses: Vec<Candidate>,
     current: usize,
-    /// When the client switched to the current address. `None` once this address has answered ([`PROOF_AFTER`]).
+    /// When the client switched to the current address. `None` before a switch, and once a proof came
+    /// ([`PROOF_AFTER`]).
     unproven_since: Option<Instant>,
     /// The index of an address from which datagrams arrive, but at which this end's datagrams do not arrive.
     deaf: Option<usize>,
@@ -94,7 +95,7 @@ impl Candidates {
         Self { addresses, next: 1, ..Self::default() }
     }
 
-    /// Adds an address, unless it is in the list or the list is full.
+    /// Adds one of the server's own addresses, unless it is in the list or the list is full.
     pub fn add(&mut self, address: SocketAddr) {
         self.push(address, false);
     }
@@ -114,7 +115,7 @@ impl Candidates {
         debug_assert!(self.addresses.len() <= CANDIDATES_MAX, "a client keeps few addresses");
     }
 
-    /// Removes the address of a forwarder that has ended. If it is in use, the client switches to the first address.
+    /// Removes the address of a forwarder that has ended, but never the first. If it is in use, the first replaces it.
     pub(crate) fn remove(&mut self, now: Instant, address: SocketAddr) {
         let Some(index) = self.position(address).filter(|index| *index > 0) else { return };
         self.addresses.remove(index);
@@ -131,7 +132,6 @@ impl Candidates {
         self.addresses[self.current].address
     }
 
-    /// Returns whether the address in use is a detour.
     pub(crate) fn is_on_detour(&self) -> bool {
         self.addresses[self.current].is_detour
     }
@@ -207,8 +207,8 @@ impl Candidates {
         }
     }
 
-    /// Records that the server has answered no datagram for a long time, although datagrams of it may have arrived.
-    /// Returns whether the client switches to another address.
+    /// Records that the server has answered no datagram for a long time. If its datagrams arrive nevertheless, the
+    /// client switches to the next address. Returns whether it switches.
     pub(crate) fn handle_no_roundtrip(&mut self, now: Instant) -> bool {
         let speaks = self.heard_at.is_some_and(|at| self.unproven_since.is_some_and(|it| at > it));
         self.is_unreachable = true;
@@ -224,14 +224,13 @@ impl Candidates {
         false
     }
 
-    /// Returns the next address to probe while a side path is used: first the last used address, then all in turn.
+    /// Records a probe while a side path is used. Returns its address: first the last used address, then all in turn.
     pub(crate) fn probe_in_turn(&mut self, now: Instant) -> SocketAddr {
         let is_first = self.addresses[self.current].probed_at.is_none();
         let index = if is_first { self.current } else { self.next % self.addresses.len() };
         self.probe(now, index)
     }
 
-    /// Returns how many addresses are the server's own.
     pub(crate) fn own_count(&self) -> usize {
         self.addresses.iter().filter(|candidate| !candidate.is_detour).count()
     }
@@ -260,7 +259,8 @@ impl Candidates {
         }
     }
 
-    /// Forgets the server's silence, a missing route, the round of probes and all sent probes.
+    /// Called at a switch to or from a side path. Forgets the silence, a missing route and all probes of the former
+    /// path.
     pub(crate) fn handle_silence_excused(&mut self) {
         (self.unanswered_since, self.round, self.is_unreachable) = (None, None, false);
         self.addresses.iter_mut().for_each(|candidate| candidate.probed_at = None);

@@ -155,18 +155,19 @@ impl<'a> Carriage<'a> {
         self.connection.size().get() - NONCE_LEN - TAG_LEN
     }
 
-    /// Called when packets of `len` bytes or more do not arrive, although smaller ones do. Datagrams then have at most
-    /// 1200 bytes, or 500 if `len` is no more than 1200. The former size is probed again.
+    /// Called when packets with at least `len` bytes of contents do not arrive, although smaller ones do. Datagrams
+    /// then have at most 1200 bytes or, if such packets' datagrams have no more, 500. Later the former size is probed.
     pub fn handle_black_hole(&mut self, now: Instant, len: usize) {
         self.connection.size().handle_black_hole(now, len + NONCE_LEN + TAG_LEN);
     }
 
-    /// Returns when the newest datagram or packet of the peer arrived.
+    /// Returns when the newest datagram or stream packet of the peer arrived. `None` before the first.
     pub fn heard_at(&self) -> Option<Instant> {
         self.connection.path().heard_at
     }
 
-    /// Returns how many times the path may have changed (another peer address or network), and the peer's address.
+    /// Returns how many times the path may have changed (another peer address or network), and the peer's address, if
+    /// known.
     pub const fn path(&self) -> (u64, Option<SocketAddr>) {
         (self.connection.path_changes(), self.connection.peer())
     }

@@ -77,7 +77,8 @@ impl ClientPath {
         }
     }
 
-    /// Handles the system's refusal of a datagram of `len` bytes as too long.
+    /// Called when the system has refused a datagram of `len` bytes as too long. A probes' payload of that size is
+    /// dropped.
     pub(crate) fn handle_refused(&mut self, len: usize) {
         if len <= self.newest_payload.len() + DATAGRAM_OVERHEAD {
             self.newest_payload.clear();
@@ -99,7 +100,7 @@ impl ClientPath {
     }
 
     /// Handles the arrival of a datagram from `source`. `is_echo` is true if it echoes a timestamp of this end. Returns
-    /// whether the destination of datagrams changes.
+    /// whether the client leaves the side path, because the network has answered a probe.
     pub(crate) fn handle_source(
         &mut self,
         now: Instant,
@@ -125,7 +126,8 @@ impl ClientPath {
         moves
     }
 
-    /// Handles a datagram from `source`, the newest so far, over the network. Returns whether the destination changes.
+    /// Called with the source of each newest datagram while the network is used. Returns whether the destination
+    /// changes.
     pub(crate) fn handle_answer(&mut self, now: Instant, source: SocketAddr) -> bool {
         let was_on_detour = self.candidates.is_on_detour();
         let moves = self.candidates.handle_answer(now, source);
@@ -167,8 +169,8 @@ impl ClientPath {
         is_tried
     }
 
-    /// Called when the driver has opened or closed the side path. The client uses an open side path if the path in use
-    /// fails, and at the start of a session. Returns whether the destination of datagrams changes.
+    /// Called when the driver has opened or closed the side path. The client uses an open side path if `fails`: the
+    /// path in use fails, or nothing was sent yet. Returns whether the destination of datagrams changes.
     pub(crate) fn handle_side_path(&mut self, now: Instant, is_open: bool, fails: bool) -> bool {
         let moves = if is_open { fails } else { self.side.is_used() };
         if moves {
@@ -200,7 +202,7 @@ impl ClientPath {
         self.side.late_at(answer_max, self.revalidation.is_unanswered())
     }
 
-    /// Returns when to send the next probe to the server's current or another address. `None` if no probe is needed.
+    /// Returns when to send the next probe over any path. `None` if no probe is needed, or no payload is kept for it.
     pub(crate) fn probe_at(&self, config: &PathConfig) -> Option<Instant> {
         let probe = match self.side.is_used() {
             true => self.side.probe_at(),
@@ -213,7 +215,8 @@ impl ClientPath {
     }
 
     /// Returns a probe that is due: its destination and the newest payload. `None` if no probe is due. After a network
-    /// change, it goes to the current destination. Otherwise it goes to another address or over the side path.
+    /// change, it goes to the current destination. Otherwise it goes to another address or, as a recall, over the path
+    /// in use.
     pub(crate) fn poll_probe(
         &mut self,
         now: Instant,

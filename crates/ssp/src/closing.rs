@@ -55,7 +55,6 @@ struct Linger {
 }
 
 impl Closing {
-    /// Creates the state of a running session.
     pub(crate) const fn new(is_server: bool) -> Self {
         Self { is_server, closed: None, linger: None, is_owed: false }
     }
@@ -91,7 +90,7 @@ impl Closing {
         self.close(Closed::ByPeer);
     }
 
-    /// Called when the peer has announced its shutdown, for the first time or again.
+    /// Called for each announcement of the peer's shutdown. A lingering server answers if its last answer may be lost.
     pub(crate) fn handle_announced(&mut self, now: Instant, timing: &SendTiming) {
         let Some(linger) = self.linger else { return };
         self.is_owed |= !is_trusted(timing) || linger.answered_at + timing.rto <= now;

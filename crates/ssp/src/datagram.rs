@@ -6,7 +6,7 @@ use crate::nonce::{Direction, NONCE_LEN};
 use crate::num::SeqNum;
 use crate::ocb::{MESSAGE_LEN_MAX, TAG_LEN};
 
-/// Longest datagram a receiver takes, in bytes of UDP payload. Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// Longest datagram that a receiver accepts, in bytes of UDP payload. Source: Mosh 1.4.0 as observed, docs/wire.md.
 pub const DATAGRAM_LEN_MAX: usize = 2048;
 const _: () = assert!(DATAGRAM_LEN_MAX <= MESSAGE_LEN_MAX);
 
@@ -126,7 +126,7 @@ pub(crate) struct Sealed<'a> {
 }
 
 impl<'a> Sealed<'a> {
-    /// Splits a UDP payload. The length is checked before the direction.
+    /// Splits a UDP payload into nonce, message and tag. Refuses a wrong length, and then a direction not `expected`.
     pub(crate) fn parse(expected: Direction, bytes: &'a [u8]) -> Result<Self, ReceiveError> {
         let len = bytes.len();
         if len > DATAGRAM_LEN_MAX {
@@ -147,7 +147,7 @@ impl<'a> Sealed<'a> {
         self.seq
     }
 
-    /// Verifies the tag and, only if it fits, decodes the contents.
+    /// Verifies the tag. Decodes timestamps and payload only if the tag matches.
     pub(crate) fn open(self, cipher: &mut Cipher) -> Result<Datagram, ReceiveError> {
         let Self { direction, seq, .. } = self;
         let mut buffer = [0; DATAGRAM_LEN_MAX];
@@ -164,7 +164,7 @@ impl<'a> Sealed<'a> {
         })
     }
 
-    /// Verifies the tag and returns the plain bytes. They are in the caller's buffer on the stack, so that a sender
+    /// Verifies the tag and returns the decrypted message. It is in the caller's buffer on the stack, so that a sender
     /// without the key causes no allocation.
     pub(crate) fn decrypt<'b>(
         &self,

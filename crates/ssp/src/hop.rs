@@ -32,8 +32,8 @@ impl PortHop {
         self.roundtrip_at = self.roundtrip_at.max(Some(sent_at));
     }
 
-    /// Returns whether to open a new port. Call this after each datagram sent. `is_answer` tells whether the datagram
-    /// was only an answer to a heartbeat, to which the server does not reply.
+    /// Returns whether to open a new port, because nothing was answered for a time. Call this after each datagram sent.
+    /// `is_answer` tells whether the datagram was only an answer to a heartbeat, to which the server does not reply.
     pub(crate) fn hops(&mut self, now: Instant, is_answer: bool, config: &PathConfig) -> bool {
         let was_resting = core::mem::replace(&mut self.is_resting, is_answer);
         if is_answer {

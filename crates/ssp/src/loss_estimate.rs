@@ -8,8 +8,8 @@
 //! to lose datagrams does not.
 
 /// Number of newest datagrams that the estimate remembers one by one. Chosen: the bits of a word. At 29 % loss, the
-/// lost share of so many has a standard deviation of six percentage points. That changes the number of sends by at most
-/// one.
+/// lost share of so many has a standard deviation of six percentage points. That changes the number of copies of
+/// contents by at most one.
 pub(crate) const TOLD_APART: usize = 64;
 
 /// Number of lost datagrams, besides [`ARRIVED_BEFORE`] arrived ones, that the estimate assumes before the first

@@ -55,7 +55,7 @@ impl Config {
         Self { capabilities: None, ..bare }
     }
 
-    /// Returns this configuration with `mechanism` switched off. Its numbers are then equal to Mosh 1.4.0's.
+    /// Returns this configuration with `mechanism` switched off: its fields have the values of a Mosh 1.4.0 server.
     #[must_use]
     pub const fn without(mut self, mechanism: Mechanism) -> Self {
         let stock = Self::STOCK_SERVER;

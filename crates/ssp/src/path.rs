@@ -50,7 +50,7 @@ pub struct Path {
     pub received: Traffic,
     /// When the newest datagram of the peer arrived. `None` before the first.
     pub heard_at: Option<Instant>,
-    /// How many times a client has changed its local port.
+    /// How many times this end, if it is a client, has changed its local port; 0 at a server.
     pub hops: u64,
 }
 

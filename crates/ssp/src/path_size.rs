@@ -30,8 +30,8 @@ pub(crate) const SIZE_MIN: usize = 500;
 pub(crate) const SIZE_BASE: usize = 1_200;
 
 /// Maximum number of falls of the datagram size, each within [`FALLS_APART`] of the last, after which the former size
-/// is probed again at once. Chosen: an end thus adapts at once to a path that changes. If a path carries the probes but
-/// not the contents, the size falls a bounded number of times.
+/// is probed again at once. A further fall excludes that size. Chosen: an end adapts at once to a path that changes. On
+/// a path that carries only the probes, the falls end.
 const FALLS_MAX: u32 = 4;
 const FALLS_APART: Duration = Duration::from_secs(60);
 
@@ -123,8 +123,8 @@ impl PathSize {
         self.family.stock
     }
 
-    /// Returns whether an empty datagram of `len` bytes from the peer counts as a path size probe. The peer waits for
-    /// the acknowledgment of a probe.
+    /// Returns whether a datagram of `len` bytes from the peer, without a diff, counts as a path size probe. The peer
+    /// waits for the acknowledgment of a probe. Always false at an end that does not probe sizes.
     pub(crate) fn is_try(&self, len: usize) -> bool {
         self.search.is_some() && len > SIZE_MIN
     }
@@ -217,7 +217,7 @@ impl PathSize {
         }
     }
 
-    /// Returns the size in bytes that an empty datagram is to probe now. `None` while no probe is due.
+    /// Returns the size in bytes that a datagram without a diff is to probe now. `None` while no probe is due.
     pub(crate) fn next_try(&mut self, now: Instant, timing: &SendTiming) -> Option<usize> {
         let size = self.size;
         let is_settled = self.fallen_from.is_none();
@@ -252,7 +252,6 @@ impl PathSize {
         *self = Self { size, is_recut: is_recut || size < self.size, ..fresh };
     }
 
-    /// Returns whether datagrams are sent over IPv6.
     pub(crate) fn is_ipv6(&self) -> bool {
         self.family == Family::IPV6
     }

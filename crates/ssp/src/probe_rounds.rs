@@ -59,7 +59,7 @@ impl ProbeRounds {
         Self { probe_at: latest, asked_at: now, ..Self::default() }
     }
 
-    /// Handles an answer over the path in use.
+    /// Handles an answer over the path in use, after which the first round is due at once.
     pub(crate) fn handle_answer(&mut self, now: Instant) {
         if self.gap == Duration::ZERO {
             self.probe_at = self.probe_at.min(now);
@@ -91,7 +91,6 @@ impl ProbeRounds {
         self.recall_at.or((self.left > 0).then(|| self.probe_at + RECALL_AFTER))
     }
 
-    /// Returns when [`ProbeRounds::poll`] is due.
     pub(crate) fn poll_timeout(&self) -> Instant {
         self.recall_at.map_or(self.probe_at, |at| at.min(self.probe_at))
     }

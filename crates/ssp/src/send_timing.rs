@@ -98,7 +98,7 @@ impl SendTiming {
         rtt_min.is_none_or(|rtt_min| self.srtt > rtt_min + least.max(rtt_min / divisor))
     }
 
-    /// Returns the usual time from sending contents to their acknowledgment: SRTT, twice RTTVAR, and the peer's delay.
+    /// Returns the usual time from sending contents to their acknowledgment: SRTT + 2 * RTTVAR + the peer's delay.
     pub(crate) fn ack_usual(&self) -> Duration {
         self.srtt + 2 * self.rttvar + self.ack_delay
     }

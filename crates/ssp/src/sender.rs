@@ -263,9 +263,10 @@ impl<L: Object> Sender<L> {
         }
     }
 
-    /// Returns an instruction without contents for a path size probe, or `None` while something waits to be sent. The
-    /// instruction's state equals the last sent state. While contents are unacknowledged but not overdue, a probe is
-    /// sent only on a path that loses little. Once they are overdue, the probe waits for their acknowledgment.
+    /// Returns an instruction without contents for a path size probe. `None` before the first acknowledgment, in a
+    /// shutdown, or while something waits to be sent. The instruction's state equals the last sent state. While
+    /// contents are unacknowledged but not overdue, a probe is sent only on a path that loses little. Once they are
+    /// overdue, the probe waits for their acknowledgment.
     pub(crate) fn probe(&mut self, now: Instant, timing: &SendTiming) -> Option<Instruction> {
         let is_answered = self.sent.unacknowledged_since().is_none();
         let is_likely_held =

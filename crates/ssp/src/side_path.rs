@@ -124,7 +124,7 @@ impl SidePath {
         self.changed_at = Some(now);
     }
 
-    /// Handles an answer over the network.
+    /// Handles an answer over the network. An ended side path then need not be replaced at once.
     pub(crate) fn handle_network(&mut self) {
         self.is_missed = false;
     }
@@ -141,7 +141,8 @@ impl SidePath {
         self.unheard += 1;
     }
 
-    /// Returns how many datagrams may have been lost with the side path. 0 while the path is used, and for later calls.
+    /// Returns how many datagrams the ended side path may have lost. Later calls return 0, as do calls while it is
+    /// used.
     pub(crate) fn take_dropped(&mut self) -> u64 {
         if self.is_used { 0 } else { core::mem::take(&mut self.unheard) }
     }

@@ -257,7 +257,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
     }
 
-    /// Returns when to call [`Transport::handle_timeout`] and then [`Transport::poll_transmit`] if no datagram comes.
+    /// Returns when to call [`Transport::handle_timeout`], then [`Transport::poll_transmit`]. `None` if no timer runs.
     pub fn poll_timeout(&self) -> Option<Instant> {
         if self.closed().is_some() {
             return self.lingers_until();

@@ -46,9 +46,9 @@ pub struct FrameConfig {
     /// Longest interval between a frame and the next frame with new contents. It is at most
     /// [`FrameConfig::interval_max`], which limits the interval before contents are sent again.
     pub news_interval_max: Duration,
-    /// Upper bound of a third of the round trip, which replaces a shorter [`FrameConfig::news_interval_max`] at any
-    /// loss. This holds if both ends offer late acknowledgments
-    /// ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)). Chosen: docs/timing.md, "Late acknowledgments".
+    /// Only if both ends offer late acknowledgments ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)),
+    /// whether or not the path loses datagrams: a third of the round trip, but at most this, replaces a shorter
+    /// [`FrameConfig::news_interval_max`]. Chosen: docs/timing.md, "Late acknowledgments".
     pub news_interval_late: Duration,
     /// Replaces [`FrameConfig::news_interval_max`] if at least two waiting changes follow each other as fast as the
     /// repeats of a held key. Chosen: docs/timing.md, "A key that is held".
@@ -78,8 +78,8 @@ impl FrameConfig {
 
     /// The values of these fields at a rove client.
     ///
-    /// A key's frame follows the previous key's frame after at most 120 ms. At a Mosh 1.4.0 client, this interval is up
-    /// to 250 ms. Chosen: docs/timing.md, "Ahead of stock's pace".
+    /// A key's frame follows the previous key's frame after at most 120 ms, or 160 ms with late acknowledgments. At a
+    /// Mosh 1.4.0 client, this interval is up to 250 ms. Chosen: docs/timing.md, "Ahead of stock's pace".
     pub(super) const CLIENT: Self = Self {
         collection_delay: Duration::from_millis(1),
         quiet_delay: Duration::ZERO,
@@ -156,8 +156,8 @@ pub struct HeartbeatConfig {
     /// Server: longest interval between heartbeats if the client can answer announced heartbeats. The interval grows
     /// step by step. `PAUSE_MAX` in the module `heartbeat` bounds it.
     pub interval_max: Duration,
-    /// Longest interval between heartbeats while contents are on their way over a path whose round trip exceeds
-    /// [`HeartbeatConfig::interval`]. Chosen: a second less than the 6.5 s after which a client reports silence.
+    /// Longest interval between heartbeats on a path whose answers take longer than [`HeartbeatConfig::interval`].
+    /// There, heartbeats wait for answers. Chosen: a second less than the 6.5 s after which a client reports silence.
     pub interval_far_max: Duration,
 }
 

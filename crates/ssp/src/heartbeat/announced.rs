@@ -9,7 +9,7 @@ use super::backoff::{LATE, PAUSE_MAX};
 pub(crate) struct AnnouncedHeartbeat {
     /// The latest time at which the server sends again. `None` if its newest instruction announced nothing.
     until: Option<Instant>,
-    /// Whether the announced pause is longer than Mosh's. That means that the server's heartbeats are answered.
+    /// Whether the announced pause is longer than Mosh's. A server announces such a pause only after an answer.
     is_long: bool,
     /// When the last long pause ended. The server has received all that this end sent before that time.
     kept_until: Option<Instant>,
@@ -41,7 +41,7 @@ impl AnnouncedHeartbeat {
         core::mem::take(&mut self.is_answer_due)
     }
 
-    /// Returns the time until which the server may be silent, as it has announced.
+    /// Returns the time until which the server may be silent, as it has announced. `None` without an announcement.
     pub(crate) const fn until(&self) -> Option<Instant> {
         self.until
     }
@@ -52,7 +52,7 @@ impl AnnouncedHeartbeat {
         self.until.filter(|_| self.is_long).or(self.kept_until)
     }
 
-    /// Returns when the client sends by itself if the announced heartbeat has not come.
+    /// Returns when the client sends by itself if the announced heartbeat has not come. `None` without an announcement.
     pub(super) fn speaks_by(&self) -> Option<Instant> {
         self.until.map(|until| until + LATE)
     }

@@ -34,8 +34,9 @@ const LOSSES_MAX: u32 = 10;
 /// in this time a Mosh 1.4.0 peer acknowledges the contents.
 const TRIED_WITHIN: Duration = Duration::from_secs(3);
 
-/// The weight of an unanswered probe among the failures ([`LOST`]), and of a probe whose answer a later acknowledgment
-/// may have hidden ([`HIDDEN`]). Chosen: hidden answers count, so that the search pauses if a peer hides them all.
+/// Points that an unanswered probe adds to [`Search::failures`], and ([`HIDDEN`]) points of a probe whose answer a
+/// later acknowledgment may have hidden. Chosen: hidden answers count, so that the search pauses if a peer hides them
+/// all.
 const LOST: u32 = 3;
 const HIDDEN: u32 = 1;
 
@@ -132,6 +133,7 @@ impl Search {
     }
 
     /// Returns the size to probe next: the largest usual size that may arrive, or one halfway to the refused size.
+    /// `None` once the two are [`CLOSE`].
     fn candidate(&self, size: usize) -> Option<usize> {
         let usual = [self.max, self.stock, SIZE_BASE].into_iter();
         // A size at or above the refused one would fail. A size at or below the present one gains nothing.
@@ -173,7 +175,7 @@ impl Search {
         None
     }
 
-    /// Counts the probe on its way as failed, with the weight `count`.
+    /// Counts the probe on its way as failed, with the weight `count`. Too many failures exclude its size.
     fn fail(&mut self, now: Instant, count: u32, timing: &SendTiming) {
         let Some(under_way) = self.under_way.take() else { return };
         self.failures += count;

@@ -24,7 +24,6 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// Creates a full budget.
     pub(super) const fn new(now: Instant) -> Self {
         Self { left: SAVED_MAX, refilled_at: now }
     }

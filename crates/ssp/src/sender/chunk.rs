@@ -61,7 +61,7 @@ impl Chunks {
 }
 
 impl<L: Object> Sender<L> {
-    /// Returns whether the next part may be sent: all parts are acknowledged, or few are not and none is presumed lost.
+    /// Returns whether the next part may be sent: no part is unacknowledged, or few are and none is presumed lost.
     pub(super) fn may_extend(&self, timing: &SendTiming) -> bool {
         let in_flight = self.sent.with_contents().count();
         let is_all_assumed = self.sent.assumed + 1 == self.sent.list.len();
@@ -127,7 +127,7 @@ impl<L: Object> Sender<L> {
     }
 
     /// Returns the index of the newest entry whose diff from entry `base` fits into one instruction, or else of the
-    /// first entry with a diff. Also returns that diff.
+    /// first entry with a diff. Also returns that diff. `None` if all later entries equal `base`.
     fn link_after(&self, base: usize, peer: Capabilities) -> Option<(usize, Vec<u8>)> {
         let from = &self.sent.list[base].object;
         let mut link = None;

@@ -45,7 +45,6 @@ impl Shutdown {
         self.since.is_some()
     }
 
-    /// Called when an announcement is sent.
     pub(super) fn handle_announced(&mut self) {
         self.tries += 1;
     }

@@ -15,9 +15,9 @@ use crate::sender::Sender;
 /// that time, replaces the heartbeat.
 const HEARD_LATELY: Duration = Duration::from_secs(1);
 
-/// The first frame that answers new contents waits until nothing has changed for the round trip divided by this. If the
-/// client predicts, or `FrameConfig::quiet_delay` is longer, that delay is used. Chosen: docs/timing.md, "Near paths";
-/// the pieces in which programs write a page take 11 % fewer bytes in one frame (200 ms).
+/// The first frame that answers new contents waits until nothing has changed for the round trip divided by this.
+/// `FrameConfig::quiet_delay` replaces that time if the client predicts, or if the delay is longer. Chosen:
+/// docs/timing.md, "Near paths"; the pieces in which programs write a page take 11 % fewer bytes in one frame (200 ms).
 const QUIET_DIVISOR: u32 = 200;
 
 impl<L: Object> Sender<L> {
@@ -41,7 +41,8 @@ impl<L: Object> Sender<L> {
         self.shutdown.gives_up_at(self.sent.last_at, timing)
     }
 
-    /// Returns whether a heartbeat is due, or due again: all contents are acknowledged, and no end is shutting down.
+    /// Returns whether to send or repeat a heartbeat: its time has come, no contents are unacknowledged, and no end
+    /// shuts down.
     pub(super) fn is_heartbeat_due(&self, now: Instant, timing: &SendTiming) -> bool {
         let is_due = self.sent.last_at + timing.config.heartbeat.interval <= now
             || timing.heartbeat_again_at.is_some_and(|at| at <= now);
@@ -84,8 +85,8 @@ impl<L: Object> Sender<L> {
         self.wanted_ack_due(now, timing).map_or(heartbeat, |wanted| wanted.min(heartbeat))
     }
 
-    /// Returns when to send a heartbeat on a path whose answers take longer than the heartbeat interval. The heartbeat
-    /// waits until a moment after the answer to datagrams on their way. This end then mostly sends an instruction.
+    /// Returns when to send the heartbeat due at `heartbeat`. If answers take longer than the heartbeat interval, it
+    /// waits until a moment after the next answer. An instruction that this end then sends mostly replaces it.
     fn put_off(&self, heartbeat: Instant, timing: &SendTiming) -> Instant {
         if timing.in_flight() <= timing.config.heartbeat.interval {
             return heartbeat;

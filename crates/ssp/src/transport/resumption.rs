@@ -55,7 +55,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.receiver.journal.keep(keeps);
     }
 
-    /// Returns whether received states wait for [`Transport::take_received`].
+    /// Returns whether received diffs wait for [`Transport::take_received`], or were too large to be kept.
     pub fn has_received(&self) -> bool {
         self.receiver.journal.is_waiting()
     }
@@ -79,7 +79,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.next_seq.max(self.instructions + 1).max(state)
     }
 
-    /// Limits datagrams, instructions and states to numbers below `end`. With no number left, nothing is sent.
+    /// Allows numbers of datagrams, instructions and states only below `end`, if any. At the limit, nothing is sent.
     pub fn reserve(&mut self, end: Option<u64>) {
         debug_assert!(
             end.is_none_or(|end| end >= self.unused_number()),

@@ -57,15 +57,14 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     }
 
     /// Returns when the peer must send again. That is a heartbeat interval after its newest state arrived or, if later,
-    /// at the heartbeat that it announced. The announcement counts at most until a heartbeat interval after this end
-    /// sent its oldest unacknowledged contents (a diff). The peer must acknowledge them.
+    /// when the announced pause ends. The announcement counts at most until a heartbeat interval after this end sent
+    /// its oldest unacknowledged contents (a diff). The peer must acknowledge them.
     pub fn remote_due_at(&self) -> Instant {
         let due_at = self.receiver.newest().arrived_at + self.config.heartbeat.interval;
         due_at.max(self.asked_before(self.heartbeats.hears_by()).unwrap_or(due_at))
     }
 
-    /// Returns the time until which the peer need not send, as its last heartbeat announced. `None` without an
-    /// announcement.
+    /// Returns the time until which the peer, as the last heartbeat announced, need not send. `None` if none announced.
     pub fn remote_excused_until(&self) -> Option<Instant> {
         self.heartbeats.hears_by()
     }
@@ -152,13 +151,13 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     }
 
     /// Returns when a client's driver should open a side path: 5 s after the first datagram that the network left
-    /// unanswered. A side path that has ended is replaced at once.
+    /// unanswered. A side path that has ended is replaced at once. `None` if no side path is needed.
     pub fn side_path_wanted_at(&self) -> Option<Instant> {
         let unacknowledged_since = self.sender.sent.unacknowledged_since();
         self.connection.client()?.side_path_wanted_at(unacknowledged_since)
     }
 
-    /// Returns when a client's driver should open another side path, because the one in use is slow or dead.
+    /// Returns when to open another side path, because the one in use is slow or dead. `None` if none is needed.
     pub fn side_path_late_at(&self) -> Option<Instant> {
         self.connection.client()?.side_path_late_at(self.send_timing().ack_expected)
     }
@@ -185,8 +184,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.path()
     }
 
-    /// Returns the shortest interval between frames (also send interval): half of SRTT, within `interval_min` and
-    /// `interval_max`.
+    /// Returns the frame interval (also send interval): half of SRTT, within `interval_min` and `interval_max`.
     pub fn frame_interval(&self) -> Duration {
         self.connection.rtt().frame_interval(&self.config.frames)
     }
