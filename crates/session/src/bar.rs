@@ -29,7 +29,8 @@ pub(crate) struct Bar {
 
 impl Bar {
     /// Returns the bar's text for a window of `columns`. A narrow window gets a shorter message, then a shorter hint,
-    /// then the message's first words. At worst only the hint remains. Without a hint, the bar stays too long.
+    /// then the message's first words. At worst only the hint remains or, without one, the shortest message, cut off at
+    /// the window's edge.
     pub(crate) fn fitted(&self, columns: u16) -> String {
         let room = usize::from(columns).min(LINE_COLUMNS_MAX);
         let hints = if self.hints.is_empty() { &NO_HINT[..] } else { &self.hints };

@@ -268,7 +268,7 @@ impl Client {
         self.transport.key_memory()
     }
 
-    /// Handles all timers that have expired.
+    /// Handles all timers that have expired, and applies the next part of a received diff.
     pub fn handle_timeout(&mut self, now: Instant) {
         if self.has_work() {
             let before = self.before_work(now);
@@ -320,7 +320,7 @@ impl Client {
         self.display.has_output(now, &self.transport, self.notice_bar.overlay())
     }
 
-    /// Returns the next event.
+    /// Returns the next event. `None` if no event waits.
     pub fn poll_event(&mut self) -> Option<ClientEvent> {
         if let Some(wish) = self.wishes.poll(self.display.owes_answers()) {
             return Some(wish);
@@ -341,7 +341,7 @@ impl Client {
         }
     }
 
-    /// Returns when to call [`Client::handle_timeout`] if nothing else happens first.
+    /// Returns when to call [`Client::handle_timeout`] if nothing else happens first. `None` after the session.
     pub fn poll_timeout(&self) -> Option<Instant> {
         if self.outcome().is_some() {
             return None;
@@ -480,7 +480,7 @@ impl Client {
         }
     }
 
-    /// Returns when to give up waiting for the server's first state.
+    /// Returns when to give up waiting for the server's first state. `None` after that state, or while the client ends.
     fn connect_deadline(&self) -> Option<Instant> {
         (self.is_connecting() && !self.is_ending()).then(|| self.notice_bar.start + CONNECT_TIMEOUT)
     }

@@ -69,7 +69,6 @@ pub(crate) enum Typed {
 }
 
 impl CommandLine {
-    /// Creates an empty line.
     pub(crate) const fn new(purpose: Purpose) -> Self {
         Self { purpose, text: Vec::new(), is_pasting: false }
     }

@@ -112,7 +112,6 @@ impl HostScreen {
         self.parts.echo_ack.0
     }
 
-    /// Returns the data beside the picture.
     pub(crate) const fn parts(&self) -> &Parts {
         &self.parts
     }

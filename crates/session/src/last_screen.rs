@@ -58,7 +58,6 @@ pub(crate) struct LastScreen {
 }
 
 impl LastScreen {
-    /// Creates the facts at a session's beginning: nothing has been typed.
     pub(crate) const fn new(running: Running) -> Self {
         Self { running, has_typed: false, has_typed_on_full: false }
     }

@@ -121,7 +121,6 @@ pub(crate) struct Notices {
 }
 
 impl Notices {
-    /// Creates an empty set of notices for a program of this name.
     pub(crate) fn new(program: String, quit_hint: Option<String>, advises: bool) -> Self {
         let (message, tunnel, aside) = (None, None, None);
         let (announcements, question, farewell) = (Announcements::default(), None, None);
@@ -262,7 +261,8 @@ impl Notices {
         Some(Bar { program: self.program.clone(), texts, hints })
     }
 
-    /// Returns whether a server that was heard before counts as gone: it is overdue, and its host refuses datagrams.
+    /// Returns whether a server that was heard once counts as gone: it is overdue, and its host refuses datagrams.
+    /// Always false for the program `mosh`.
     pub(crate) fn is_gone(&self, now: Instant, contact: Contact) -> bool {
         let (Some(heard_at), Some(refused_at)) = (contact.heard_at, contact.refused_at) else {
             return false;
@@ -404,7 +404,7 @@ fn gone(server: SocketAddr, is_tunnelled: bool) -> Vec<String> {
 }
 
 /// Returns the notice about a server that has not answered since the start, from the longest version to the shortest.
-/// The longest fits into 80 columns with the hint and an IPv4 address.
+/// The longest fits into 80 columns with the hint and an IPv4 address. `None` if it has answered, or need not have yet.
 fn connecting(now: Instant, contact: Contact, is_tunnelled: bool) -> Option<Vec<String>> {
     let waited = now.saturating_since(contact.start);
     let Contact { server, sent, heard_at, .. } = contact;

@@ -59,7 +59,7 @@ pub(crate) struct Probe {
     complete: bool,
     /// Whether the terminal has reported its cursor position after a sample ([`columns`]).
     has_measured: bool,
-    /// Characters that rove's width table does not contain, and for whose width the terminal was asked.
+    /// Characters of newer Unicode versions than rove's width table, for whose width the terminal was asked.
     looked_up: Vec<NewerChar>,
     /// Whether answers may still arrive. If so, the end of the session waits for them a short time.
     owes_answers: bool,
@@ -118,9 +118,9 @@ impl Probe {
         questions
     }
 
-    /// Returns the question for the width of one character in `frame` that rove's width table does not contain. Each
-    /// character is asked for once. The result is empty while answers are awaited, without a blank row, or if the
-    /// terminal did not answer the [`columns`] samples.
+    /// Returns the question for the width of one character in `frame` of a newer Unicode version than rove's width
+    /// table. Each character is asked for once. The result is empty while answers are awaited, without a blank row, or
+    /// if the terminal did not answer the [`columns`] samples.
     pub(crate) fn ask_newer(&mut self, now: Instant, frame: &Screen) -> Vec<u8> {
         let is_able = self.complete && self.has_measured && self.looked_up.len() < LOOKED_UP_MAX;
         if !is_able || self.is_listening(now) {

@@ -34,7 +34,7 @@ pub enum TerminalReport {
     },
     /// The kinds of grapheme clusters that the terminal counts as one character.
     ClusterWidths(ClusterWidths),
-    /// A character to which the terminal gives two columns, and which rove's width table does not contain.
+    /// A character to which the terminal gives two columns, of a newer Unicode version than rove's width table.
     NewerWide(NewerChar),
 }
 

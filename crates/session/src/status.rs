@@ -43,7 +43,7 @@ pub(crate) struct Facts {
     pub(crate) peer: Peer,
     /// The protocol extensions in use.
     pub(crate) capabilities: Capabilities,
-    /// The server's address and UDP port.
+    /// The address and UDP port to which the client sends or, on a side path, last sent.
     pub(crate) server: SocketAddr,
     /// The client's local UDP port. `None` if it is unknown.
     pub(crate) local_port: Option<u16>,
@@ -53,7 +53,7 @@ pub(crate) struct Facts {
     pub(crate) is_tunnelled: bool,
     /// Since when ssh carries the session because UDP is silent. `None` while UDP carries it.
     pub(crate) aside_since: Option<Instant>,
-    /// When the session last changed between UDP and ssh. `None` if it never did.
+    /// When the session last changed between UDP, ssh and a jump host's forwarder. `None` if it never did.
     pub(crate) changed_at: Option<Instant>,
     /// The number of keys and other events that the server has not acknowledged.
     pub(crate) pending_input: u64,
@@ -98,7 +98,6 @@ impl StatusView {
         self.shown.as_ref().is_some_and(|shown| shown.renew_at <= now)
     }
 
-    /// Updates the panel with the newest facts.
     pub(crate) fn renew(&mut self, now: Instant, facts: &Facts) {
         if let Some(shown) = &mut self.shown {
             shown.renew_at = now + RENEWED;

@@ -36,7 +36,6 @@ pub(super) struct News {
 }
 
 impl Company {
-    /// Creates the state of a client whose escape key has this name.
     pub(super) fn new(escape_key: Option<String>) -> Self {
         Self { escape_key, ..Self::default() }
     }

@@ -51,7 +51,7 @@ struct Sources {
 }
 
 impl Display {
-    /// Creates the state of a terminal that the client takes over with its first output.
+    /// Creates the state of a terminal that the client takes over with its first output, and may query if `asks`.
     pub(super) fn new(
         terminal: TerminalCapabilities,
         asks: bool,
@@ -80,7 +80,6 @@ impl Display {
         self.engine.handle_tty(state.parts().tty);
     }
 
-    /// Handles keys that are sent to the host.
     pub(super) fn handle_keys(&mut self, now: Instant, keys: &[u8], transport: &ClientTransport) {
         // Mosh predicts keys before it takes out the keys meant for the client. Here only keys that reach the program
         // are predicted, because no other key has an effect on the host's screen.
@@ -136,7 +135,7 @@ impl Display {
                 || self.engine.poll_timeout().is_some_and(|due| due <= now))
     }
 
-    /// Returns the bytes that draw the newest picture, or a stage on the way to it.
+    /// Returns the bytes of due effects (bells), of the newest picture or a stage on the way to it, and of questions.
     pub(super) fn draw(
         &mut self,
         now: Instant,
@@ -212,7 +211,7 @@ impl Display {
         out
     }
 
-    /// Returns which part of a command's output the user has not received.
+    /// Returns which part of a command's output the user has not received. `None` if no part is known to be missing.
     pub(super) fn missing_lines(&self, screen: &Screen, ending: Ending) -> Option<MissingLines> {
         self.last_screen.missing(ending, screen, self.lines.missing())
     }

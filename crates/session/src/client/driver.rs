@@ -18,7 +18,7 @@ use crate::wish::{SizeRule, Wish};
 const CLIENT: &str = "a client has an address of its server from the start";
 
 impl Client {
-    /// Returns the address at which the server listens, as far as the client knows.
+    /// Returns the address to which the client sends or, on a side path, last sent: the server's own or a forwarder's.
     pub fn server(&self) -> SocketAddr {
         notice_bar::server(&self.transport)
     }
@@ -117,7 +117,7 @@ impl Client {
         self.transport.side_path_late_at().filter(|_| !self.is_ending())
     }
 
-    /// Returns when the side path counts as dead unless a datagram arrives by it.
+    /// Returns when the side path counts as dead unless a datagram arrives by it. `None` while it is unused or answers.
     pub fn side_path_dead_at(&self) -> Option<Instant> {
         self.side_path().dead_at()
     }
@@ -168,7 +168,7 @@ impl Client {
         self.transport.handle_message_too_long(now, len);
     }
 
-    /// Shows a local network error (send or receive) to the user for a while.
+    /// Shows a local network error (send or receive) to the user, for about three seconds after its last occurrence.
     pub fn handle_network_error(&mut self, now: Instant, text: &str) {
         self.notice_bar.notices.network_error(now, text);
         self.refresh(now);

@@ -22,7 +22,6 @@ pub(crate) struct EndRequest {
 }
 
 impl EndRequest {
-    /// Creates the state of a session that nobody has asked to end.
     pub(crate) const fn new(is_obeyed_twice: bool) -> Self {
         Self { is_obeyed_twice, first_at: None, is_overdue: false, has_input: true }
     }

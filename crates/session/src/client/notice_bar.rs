@@ -202,7 +202,7 @@ fn draw_edge(size: Size, frame: &mut Screen) {
     }
 }
 
-/// Returns the address at which the server listens, as far as the client knows.
+/// Returns the address to which the client sends or, on a side path, last sent: the server's own or a forwarder's.
 pub(super) fn server(transport: &ClientTransport) -> SocketAddr {
     let candidates = transport.candidates();
     candidates.expect("a client knows an address of its server from the start").current()

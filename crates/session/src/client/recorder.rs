@@ -76,7 +76,7 @@ impl Recording<'_> {
         (self.recorder.typed.is_begun, self.recorder.stock.is_begun) = (false, false);
     }
 
-    /// Records that the last record has been written.
+    /// Records that the driver has written the record that [`Recording::poll`] last returned.
     pub fn handle_written(&mut self) {
         if self.recorder.is_with_rove(self.transport) {
             return;
@@ -114,7 +114,6 @@ impl Recorder {
         }
     }
 
-    /// Updates the record's state by the server's acknowledgments.
     pub(super) fn handle_acknowledged(&mut self, transport: &ClientTransport) {
         self.typed.acknowledge(transport.known_receiver_state().end());
     }

@@ -45,7 +45,6 @@ impl TypedKeys {
         Self { start: position, written_to: position, ..Self::default() }
     }
 
-    /// Returns the position after the newest key.
     fn end(&self) -> u64 {
         self.start + u64::try_from(self.keys.len()).expect("a length fits 64 bits")
     }

@@ -91,7 +91,8 @@ impl Announcements {
         self.look(now).map(|(_, until)| until).filter(|_| self.hidden_since.is_none())
     }
 
-    /// Returns the index of the announcement to show at `now`, and until when it is shown.
+    /// Returns the index of the announcement to show at `now`, and until when it is shown. `None` if all have been
+    /// read.
     fn look(&self, now: Instant) -> Option<(usize, Instant)> {
         let mut until = self.since;
         (0..self.kept.len()).find_map(|index| {

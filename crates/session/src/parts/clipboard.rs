@@ -87,7 +87,6 @@ impl Default for Clipboard {
 }
 
 impl Clipboard {
-    /// Returns the copied text's number in the session, from 1; 0 if no text was copied.
     pub(crate) const fn number(&self) -> u64 {
         self.number
     }

@@ -30,7 +30,6 @@ pub(crate) struct Notifications {
 }
 
 impl Notifications {
-    /// Returns how many notifications the session has had, which is the number of the newest.
     pub(crate) const fn newest(&self) -> u64 {
         self.newest
     }

@@ -78,7 +78,6 @@ pub(crate) struct Scrolled {
 }
 
 impl Scrolled {
-    /// Returns the number that follows the number of the state's last line.
     pub(crate) const fn end(&self) -> u64 {
         self.end
     }
@@ -307,7 +306,8 @@ fn head<'a>(lines: &[&Numbered]) -> WireLines<'a> {
 /// and a link, as measured.
 const LINE_CELL_EFFORT: usize = 16;
 
-/// Returns `count` rows of the screen as lines, from `row` on.
+/// Returns `count` rows of the screen as lines, from `row` (counted from 0) on. Returns an error if the screen has
+/// fewer.
 fn shown_lines(
     screen: &Screen,
     row: u64,
@@ -322,7 +322,8 @@ fn shown_lines(
     (first..=u16::MAX).take(count).map(|number| row(number).map(line)).collect()
 }
 
-/// Returns the scrolled-off lines that an instruction's terminal bytes draw on a blank screen.
+/// Returns the scrolled-off lines that an instruction's terminal bytes draw on a blank screen. Exceeding a limit is an
+/// error.
 fn read_text(
     wire: &WireLines<'_>,
     count: usize,

@@ -34,7 +34,7 @@ pub(super) enum Question {
     CellPixels,
     /// Asks for the number of columns that the terminal gives to the sample's cluster.
     Columns(Sample),
-    /// Asks for the number of columns that the terminal gives to a character that rove's width table does not contain.
+    /// Asks for the columns that the terminal gives to a character of a newer Unicode version than rove's width table.
     Newer(NewerChar),
     /// Asks for device attributes. Every terminal answers this question, after its answers to all earlier ones.
     Attributes,
@@ -55,7 +55,7 @@ pub(crate) enum Answer {
     Version(String),
     /// The terminal's way to count the columns of a kind of cluster: as one character, or by code points.
     Columns(ClusterWidths),
-    /// A character that rove's width table does not contain, and whether the terminal gives it two columns.
+    /// A character of a newer Unicode version than rove's width table, and whether the terminal gives it two columns.
     Newer(NewerChar, bool),
     /// The answer to the last question, device attributes. No answer to an earlier question follows.
     End,

@@ -50,7 +50,7 @@ pub(crate) fn blank_row(screen: &Screen) -> Option<u16> {
     (1..size.rows()).rev().find(|row| size.columns() >= COLUMNS_MIN && is_blank(row))
 }
 
-/// Returns the characters on the screen that rove's width table does not contain.
+/// Returns the characters on the screen that rove's width table lacks, and that a newer Unicode version may make wide.
 pub(super) fn newer_chars(screen: &Screen) -> impl Iterator<Item = NewerChar> {
     let rows = (0..screen.size().rows()).filter_map(|row| screen.row(row));
     rows.flat_map(|row| row.cells())

@@ -219,7 +219,6 @@ impl Audience {
         joined.clients.to_vec()
     }
 
-    /// Ends all invitations that are unused.
     fn withdraw(&mut self) {
         self.members.retain(|member| !matches!(member.phase, Phase::Invited(_)));
     }

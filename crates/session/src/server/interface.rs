@@ -22,8 +22,8 @@ pub struct ServerConfig {
     pub network_timeout: Option<Duration>,
     /// The random numbers for the padding of datagrams, drawn by the caller.
     pub chaff: Stream,
-    /// Whether the acknowledgment of a key's effect waits, so that the key's echo can come first. Only the laboratory
-    /// sets `false`, to measure the effect of the wait.
+    /// Whether the echo ack of a key waits, so that the key's echo can come first. Only the laboratory sets `false`, to
+    /// measure the effect of the wait.
     pub awaits_echo: bool,
 }
 

@@ -32,7 +32,6 @@ impl Lead {
         self.typist = client;
     }
 
-    /// Returns the number of the client whose window sets the size.
     pub(super) const fn leader(&self) -> u64 {
         self.leader
     }

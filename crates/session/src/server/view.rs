@@ -41,7 +41,7 @@ impl Server {
         self.publisher.transport.peer_datagrams_and_packets() + self.audience.datagrams()
     }
 
-    /// Returns when the client was last heard. `None` if it never was.
+    /// Returns when a state of the session's own client last arrived. `None` before the first.
     pub fn client_heard_at(&self) -> Option<Instant> {
         self.publisher.transport.remote_arrived_at()
     }
@@ -58,7 +58,7 @@ impl Server {
         self.key_arrived_at
     }
 
-    /// Returns the client's address. `None` until its first datagram.
+    /// Returns the client's address. `None` before its first datagram, and after `ServerEvent::ClientLost`.
     pub fn client_address(&self) -> Option<SocketAddr> {
         self.publisher.transport.peer_address()
     }
@@ -68,7 +68,8 @@ impl Server {
         self.publisher.transport.capabilities().contains(Capabilities::EXIT_STATUS)
     }
 
-    /// Returns the memory ranges of the session's keys ([`rove_ssp::Transport::key_memory`]), to be kept out of swap.
+    /// Returns the memory ranges of the own client's keys ([`rove_ssp::Transport::key_memory`]), to be kept out of
+    /// swap.
     pub fn key_memory(&self) -> Vec<Range<*const u8>> {
         self.publisher.transport.key_memory()
     }

@@ -97,7 +97,8 @@ impl Inbox {
         (self.due.len(), self.due.iter().map(Due::bytes).sum())
     }
 
-    /// Removes and returns the next lines. `columns` is the terminal's width, for the line that reports missing lines.
+    /// Removes and returns the next lines, within [`TAKEN_MAX`] and [`TAKEN_CELLS_MAX`]. `columns` is the terminal's
+    /// width, for the line that reports missing lines.
     pub(crate) fn take(&mut self, columns: u16) -> Vec<ScrollbackLine> {
         let mut cells = 0;
         let fits = |due: &&Due| {
