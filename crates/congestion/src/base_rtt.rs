@@ -24,7 +24,6 @@ struct Probe {
 }
 
 impl BaseRtt {
-    /// Counts a sample of the round-trip time.
     pub(crate) fn update(&mut self, now: Instant, sample: Duration) {
         if self.least.is_none_or(|least| sample <= least) {
             (self.least, self.seen_at, self.probe) = (Some(sample), now, None);

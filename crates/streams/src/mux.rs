@@ -289,7 +289,7 @@ impl Mux {
         times.into_iter().flatten().min()
     }
 
-    /// Returns the next event.
+    /// Returns the next event. `None` if no event waits.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop()
     }

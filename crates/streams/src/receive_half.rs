@@ -148,7 +148,6 @@ impl ReceiveHalf {
         self.discards == Discards::No && self.end.is_none()
     }
 
-    /// Returns how many bytes the owner has read.
     pub(crate) const fn read_bytes(&self) -> u64 {
         self.base
     }

@@ -42,7 +42,7 @@ impl Reception {
     }
 
     /// Reads a stream's message, if it has not been read. Returns the destination once it is known. The stream then
-    /// waits for [`Reception::answer`].
+    /// waits for [`Reception::answer`]. `None` until then, and for a stream that this call refuses.
     pub fn handle_readable(&mut self, now: Instant, mux: &mut Mux, id: StreamId) -> Option<Target> {
         let read = self.reading.get_mut(&id)?.read(now, mux, id);
         let target = match read {

@@ -374,7 +374,6 @@ impl Recovery {
         self.probe_again(now)
     }
 
-    /// Handles the timers that are due.
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> Fates {
         let mut fates = Fates::default();
         self.flight.handle_timeout(now);
@@ -392,7 +391,7 @@ impl Recovery {
         fates
     }
 
-    /// Returns when [`Recovery::handle_timeout`] is due.
+    /// Returns when [`Recovery::handle_timeout`] is due. `None` if no timer runs.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         let times = [
             self.wakes_at,

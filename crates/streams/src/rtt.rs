@@ -47,7 +47,7 @@ impl Rtt {
         self.smoothed
     }
 
-    /// Returns the smoothed round-trip time, or a guess before the first sample.
+    /// Returns the smoothed round-trip time, or [`INITIAL`] before the first sample.
     pub(crate) fn smoothed(&self) -> Duration {
         self.smoothed.unwrap_or(INITIAL)
     }

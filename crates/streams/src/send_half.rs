@@ -107,7 +107,8 @@ impl SendHalf {
         }
     }
 
-    /// Returns the reset that is to be sent: its code, and the number of bytes that may have been sent.
+    /// Returns the reset that is to be sent, if any: its code, and the number of bytes that may have been sent before
+    /// it.
     pub(crate) fn reset_due(&self) -> Option<(u64, u64)> {
         (self.reset == Told::Due).then_some((self.reset_code, self.sent))
     }
@@ -138,7 +139,8 @@ impl SendHalf {
         self.reset == Told::Never && (is_new || is_end || !self.lost.is_empty())
     }
 
-    /// Marks at most `max` bytes as sent and returns their range. Lost bytes come first.
+    /// Marks at most `max` bytes as sent and returns their range. Lost bytes come first. `None` if nothing is to be
+    /// sent.
     pub(crate) fn take(&mut self, max: usize) -> Option<Chunk> {
         if !self.has_work() {
             return None;
@@ -173,7 +175,6 @@ impl SendHalf {
         parts.map(Option::unwrap_or_default).concat()
     }
 
-    /// Handles the acknowledgment of a chunk.
     pub(crate) fn handle_acked(&mut self, range: Range<u64>, is_end: bool) {
         if self.reset != Told::Never {
             return;

@@ -46,7 +46,6 @@ impl Table {
         }
     }
 
-    /// Opens a stream.
     pub(crate) fn open(&mut self, now: Instant) -> Result<StreamId, StreamError> {
         if self.is_full() {
             return Err(StreamError::TooMany);

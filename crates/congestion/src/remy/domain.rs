@@ -36,7 +36,7 @@ impl Domain {
         })
     }
 
-    /// Returns the two parts of the box, below and above the value `at` of a signal.
+    /// Returns the two parts of the box: with values below `at` of a signal, and with values from `at` on.
     pub fn split(&self, axis: Axis, at: f64) -> [Self; 2] {
         let (mut below, mut above) = (*self, *self);
         below.upper[axis.index()] = at;

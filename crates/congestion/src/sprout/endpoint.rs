@@ -73,7 +73,7 @@ impl<E: Estimator> Endpoint<E> {
         self.sender.window(now)
     }
 
-    /// Returns how many bytes the link carries within the whole time of the forecast.
+    /// Returns how many bytes the link to the peer will carry within the whole time of the peer's newest forecast.
     pub fn deliverable(&self) -> Bytes {
         self.sender.deliverable()
     }

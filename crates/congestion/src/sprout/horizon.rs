@@ -74,7 +74,7 @@ impl Horizons {
     }
 
     /// Returns the least count that suffices for all packets of `ticks` ticks with the probability `quantile`. The
-    /// search is short if `guess` is near the result.
+    /// search is short if `guess` is near the result. Returns 0 for a number of ticks without a table.
     pub(crate) fn quantile(&self, shares: &[f32], ticks: usize, quantile: f64, guess: u64) -> u64 {
         let Some(table) = ticks.checked_sub(1).and_then(|place| self.tables.get(place)) else {
             return 0;

@@ -22,7 +22,6 @@ pub(crate) struct Kernel {
 }
 
 impl Kernel {
-    /// Creates the kernel of a linear grid.
     pub(crate) fn new(grid: &Grid) -> Self {
         // From a bin in the middle, no transition reaches an end of the grid.
         let middle = grid.rows.len() / 2;

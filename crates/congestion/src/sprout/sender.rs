@@ -101,7 +101,7 @@ impl Sender {
         (next < 8).then(|| self.forecast_at + TICK * next)
     }
 
-    /// Returns how many bytes the link carries within the whole time of the forecast. More bytes need not be queued.
+    /// Returns how many bytes the link will carry within the whole time of the forecast. More bytes need not be queued.
     pub fn deliverable(&self) -> Bytes {
         Bytes::new(self.forecast.bytes[FORECAST_TICKS - 1])
     }

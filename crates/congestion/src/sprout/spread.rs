@@ -7,7 +7,8 @@ use crate::sprout::normal::Table;
 use crate::sprout::quantile;
 use crate::sprout::terms::TICK_SECONDS;
 
-/// Longest forecast by the normal approximation, in ticks. Chosen: 20 s, after which a random walk predicts nothing.
+/// Longest forecast by the normal approximation, in ticks; a longer one is cut to it. Chosen: 20 s, after which a
+/// random walk predicts nothing.
 const TICKS_MAX: usize = 1_000;
 
 /// Bins of at most this probability are left out. Chosen: all of them sum to a thousandth of a quantile at most.

@@ -1,7 +1,7 @@
 //! The queues of a Sprout tunnel: one for each flow, from which packets are sent in turn.
 //!
-//! At most as many bytes wait as the link carries within the forecast's time, or ten packets' bytes. Beyond this limit,
-//! the longest queue loses its oldest packets.
+//! At most as many bytes wait as the link carries within the forecast's time, or ten full packets if that is more.
+//! Beyond this limit, the longest queue loses its oldest packets.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -39,7 +39,7 @@ impl Queues {
         self.limit(deliverable);
     }
 
-    /// Drops packets until at most `deliverable` bytes wait, or ten full packets if that is more.
+    /// Drops the oldest packet of the longest queue until at most `deliverable` bytes, or ten full packets, wait.
     pub fn limit(&mut self, deliverable: Bytes) {
         while self.backlog > deliverable.max(BACKLOG_LEAST) {
             let bytes = |queue: &VecDeque<Vec<u8>>| queue.iter().map(Vec::len).sum::<usize>();
