@@ -13,7 +13,7 @@ pub(crate) const CURRENT: usize = 4;
 /// Delays in one direction, in ns. Only differences have a meaning, because the clocks' offset is unknown.
 #[derive(Clone, Debug)]
 pub(crate) struct Delays {
-    /// The delays of the last packets.
+    /// The delays of the last [`CURRENT`] packets, oldest first.
     current: VecDeque<i128>,
     /// The least delay of this round trip.
     round: Option<i128>,
@@ -54,7 +54,7 @@ impl Delays {
         ended
     }
 
-    /// Returns the least queueing delay of the round trip that ends, in seconds, and begins the next round trip.
+    /// Begins the next round trip. Returns the least queueing delay of the last, in seconds; `None` without a sample.
     pub(crate) fn end_round(&mut self) -> Option<f64> {
         self.round.take().map(|delay| self.queueing(delay))
     }

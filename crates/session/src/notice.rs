@@ -273,7 +273,7 @@ impl Notices {
             && now.saturating_since(refused_at) <= REFUSAL_AGE_MAX
     }
 
-    /// Returns when the result of [`Notices::bar`] next changes without another event, always after `now`.
+    /// Returns when the result of [`Notices::bar`] next changes by itself, always after `now`. `None` for never.
     pub(crate) fn poll_timeout(&self, now: Instant, contact: Contact) -> Option<Instant> {
         let expiry = self.message.as_ref().map(|message| message.until);
         let connecting = contact.heard_at.is_none().then(|| {

@@ -49,7 +49,7 @@ const LOOKED_UP_MAX: usize = 64;
 pub(crate) struct Probe {
     /// Whether the terminal is known to ignore unknown questions silently, so that it may be asked.
     enabled: bool,
-    /// The questions that the terminal has not answered.
+    /// The questions, asked or still to be asked, that the terminal has not answered.
     awaited: Vec<Question>,
     /// When the newest questions were asked. `None` before the first.
     asked_at: Option<Instant>,

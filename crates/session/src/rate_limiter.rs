@@ -42,7 +42,8 @@ impl<T> RateLimiter<T> {
         (!self.due.is_empty()).then_some(self.quiet_until)
     }
 
-    /// Removes and returns the events that may happen now, and starts the next interval.
+    /// Removes and returns the events that may happen now, and starts the next interval. Events that are too old are
+    /// lost.
     pub(crate) fn take(&mut self, now: Instant) -> Vec<T> {
         if self.poll_timeout().is_none_or(|at| now < at) {
             return Vec::new();

@@ -197,7 +197,7 @@ impl Server {
     }
 
     /// Handles bytes that programs wrote to the pty, for at most `effort` ([`Terminal::effort`]) and one more sequence.
-    /// Returns how many bytes it has handled.
+    /// Returns how many bytes it has handled. In a shutdown, it drops all bytes.
     pub fn handle_host_output_within(&mut self, now: Instant, bytes: &[u8], effort: u64) -> usize {
         if self.publisher.transport.is_shutting_down() {
             return bytes.len();

@@ -50,7 +50,7 @@ impl Streams {
         }
     }
 
-    /// Returns the next packet as a datagram. If a packet cannot be sealed, the multiplexer later counts it as lost.
+    /// Returns the next packet as a datagram. `None` if no packet is due, or if it cannot be sealed and thus is lost.
     pub fn poll_transmit(&mut self, now: Instant, mut carriage: Carriage<'_>) -> Option<Transmit> {
         self.look_at_session(now, &mut carriage);
         let packet = self.mux.poll_transmit(now)?;

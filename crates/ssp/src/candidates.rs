@@ -55,7 +55,7 @@ pub struct Candidates {
     /// When the client switched to the current address. `None` before a switch, and once a proof came
     /// ([`PROOF_AFTER`]).
     unproven_since: Option<Instant>,
-    /// The index of an address from which datagrams arrive, but at which this end's datagrams do not arrive.
+    /// The index of an address that sends to this end but does not hear it. `None` if no such address is known.
     deaf: Option<usize>,
     /// The index at which the search for the next address to probe starts.
     next: usize,
@@ -150,7 +150,7 @@ impl Candidates {
         self.round.is_some() || self.is_on_detour()
     }
 
-    /// Records that a datagram is sent to the current address.
+    /// Records that a datagram is sent to the current address. After a suspension, the earlier silence is forgotten.
     pub(crate) fn handle_send(&mut self, now: Instant) {
         let pause = self.sent_at.map(|at| now.saturating_since(at));
         if pause.is_some_and(|pause| pause > ASLEEP_AFTER) {
@@ -235,7 +235,7 @@ impl Candidates {
         self.addresses.iter().filter(|candidate| !candidate.is_detour).count()
     }
 
-    /// Returns the next of the server's own addresses to probe while a detour is used.
+    /// Records a probe while a detour is used. Returns its address: the server's own addresses in turn.
     pub(crate) fn probe_own_in_turn(&mut self, now: Instant) -> SocketAddr {
         let places =
             (0..self.addresses.len()).map(|step| (self.next + step) % self.addresses.len());

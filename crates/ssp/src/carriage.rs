@@ -129,7 +129,7 @@ impl<'a> Carriage<'a> {
         Self { seal, connection, typed_at: None }
     }
 
-    /// Records when the session's user last typed. `None` before the first key.
+    /// Returns this access with the time at which the session's user last typed. `None` before the first key.
     #[must_use]
     pub const fn with_typed_at(self, typed_at: Option<Instant>) -> Self {
         Self { typed_at, ..self }

@@ -370,7 +370,7 @@ impl Connection {
         }
     }
 
-    /// Called when a client's driver has opened or closed the side path. `fails` says whether the path in use fails.
+    /// Called when a client's driver has opened or closed the side path ([`ClientPath::handle_side_path`]).
     pub(crate) fn handle_side_path(&mut self, now: Instant, is_open: bool, fails: bool) {
         self.steer(|client| client.handle_side_path(now, is_open, fails));
     }
@@ -471,7 +471,7 @@ impl Connection {
         }
     }
 
-    /// Asks the driver for another local port if the network has answered nothing for a long time.
+    /// If the network has long answered nothing, asks for another local port, and may switch to another address.
     fn hop_if_due(&mut self, now: Instant, is_answer: bool, config: &Config) {
         let Some(ClientPath { hop, side, .. }) = &mut self.client else { return };
         if !hop.hops(now, is_answer, &config.path) {

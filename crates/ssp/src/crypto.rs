@@ -46,7 +46,8 @@ impl Cipher {
         start.cast()..start.wrapping_add(1).cast()
     }
 
-    /// Encrypts `message` in place and returns its tag.
+    /// Encrypts `message` in place and returns its tag. An exhausted key, or a number that does not increase, is an
+    /// error.
     pub(crate) fn seal(
         &mut self,
         direction: Direction,

@@ -34,7 +34,7 @@ impl HeartbeatSchedule {
         self.backoff.speaks_by().or(self.announced.speaks_by())
     }
 
-    /// Returns the time until which a peer with nothing to send may be silent. `None` if that is unknown.
+    /// Returns the time until which a peer with nothing to send may be silent. `None` if Mosh's interval applies.
     pub(crate) fn hears_by(&self) -> Option<Instant> {
         self.backoff.hears_by().or(self.announced.until())
     }

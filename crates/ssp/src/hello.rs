@@ -23,7 +23,7 @@ bitflags! {
         const TTY = 1 << 3;
         /// The lines that scroll off the host's screen travel to the client.
         const SCROLLBACK = 1 << 4;
-        /// An instruction may report how many of its receiver's datagrams were lost.
+        /// An instruction may report how many of the datagrams that its receiver has sent were lost.
         const LOSS_REPORT = 1 << 5;
         /// A server's heartbeat may announce the time of the next one. The client answers such a heartbeat.
         const ANNOUNCED_HEARTBEAT = 1 << 6;

@@ -58,7 +58,7 @@ pub struct Instruction {
     pub chaff: Vec<u8>,
     /// The extensions that the sender offers. `None` once the peer knows them, or from stock Mosh.
     pub hello: Option<Hello>,
-    /// How many datagrams of the instruction's receiver were lost. `None` if no report is due.
+    /// How many of the datagrams that the instruction's receiver has sent were lost. `None` if no report is due.
     pub loss_report: Option<Loss>,
     /// Time within which a server sends again after this heartbeat, which the client answers at once. `None` unless the
     /// instruction is such a heartbeat.

@@ -37,14 +37,14 @@ pub(crate) struct PathRevalidation {
 }
 
 impl PathRevalidation {
-    /// Called when the network of this computer has changed.
+    /// Called when the network of this computer has changed. The first try is then due, in most cases at once.
     pub(crate) fn handle_change(&mut self, now: Instant) {
         self.changed_at = Some(now);
         self.due = Some(now.max(self.paid_at - BURST));
         self.wait = None;
     }
 
-    /// Records that the datagram sent at `sent_at` has been answered.
+    /// Records that the datagram sent at `sent_at` has been answered. If it was sent after the change, the tries end.
     pub(crate) fn handle_roundtrip(&mut self, sent_at: Instant) {
         if self.changed_at.is_some_and(|changed_at| changed_at <= sent_at) {
             (self.changed_at, self.due) = (None, None);

@@ -231,7 +231,7 @@ impl PathSize {
         }
     }
 
-    /// Called when the system has refused to send a datagram of `len` bytes.
+    /// Called when the system has refused to send `len` bytes. Shrinks datagrams to [`SIZE_BASE`] or [`SIZE_MIN`].
     pub(crate) fn handle_refused(&mut self, now: Instant, len: usize) {
         if let Some(search) = &mut self.search {
             search.refuse(now, len);
@@ -243,7 +243,7 @@ impl PathSize {
         }
     }
 
-    /// Called when datagrams take another path, possibly of the other address family.
+    /// Starts the search again, because datagrams take another path, possibly of the other address family.
     pub(crate) fn handle_moved(&mut self, ipv6: bool) {
         let is_recut = self.is_recut;
         let fresh = Self::new(ipv6, self.search.is_some());

@@ -37,7 +37,7 @@ pub(crate) struct SendTiming {
     pub(crate) speaks_by: Option<Instant>,
     /// When to repeat a heartbeat. `None` if it is not repeated.
     pub(crate) heartbeat_again_at: Option<Instant>,
-    /// The time until which the peer need not send. `None` if unknown.
+    /// The time until which the peer need not send. `None` if the usual interval applies.
     pub(crate) hears_by: Option<Instant>,
 }
 

@@ -99,7 +99,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
     }
 
-    /// Handles a datagram from the network. If it brings a newer state, [`Transport::remote_num`] grows.
+    /// Handles an arrived datagram. If it brings a newer state, [`Transport::remote_num`] grows.
     ///
     /// # Errors
     ///
@@ -392,7 +392,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.effort = self.effort.saturating_add(bytes.saturating_mul(BYTE_EFFORT));
     }
 
-    /// Returns the next sealed fragment of the instruction being sent. `None` if all are sent, or no peer is known.
+    /// Returns the next sealed fragment of the instruction. `None` if all are sent, no peer is known, or sealing
+    /// failed.
     fn next_fragment(&mut self, now: Instant) -> Option<Transmit> {
         let payload = self.fragments.next()?;
         let is_answer = self.fragments.is_answer;
@@ -446,7 +447,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.fragments.cut(fragments);
     }
 
-    /// Builds a path size probe: one datagram of `size` bytes from an instruction without contents.
+    /// Builds a path size probe: one datagram of `size` bytes, or a few less, from an instruction without contents.
     fn build_try(&mut self, now: Instant, instruction: Instruction, size: usize) {
         let instruction = self.complete(now, instruction, false);
         let num = instruction.new_num;
@@ -489,7 +490,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
     }
 
-    /// Drops the unsent fragments if the datagram size for which they were cut has changed.
+    /// Drops the unsent fragments and the kept instruction if the datagram size for which they were cut has changed.
     fn heed_size(&mut self) {
         if self.connection.size().take_recut() {
             self.sender.large.kept = None;

@@ -37,7 +37,7 @@ impl ArrivalTimes {
         self.by_number.get(&number).copied().unwrap_or(self.oldest)
     }
 
-    /// Returns how long the acknowledgment of a packet was delayed. `delay` is the delay for the highest number.
+    /// Returns how long the peer delayed the acknowledgment of a packet. `delay` is its delay for the highest number.
     pub(crate) fn held(&self, number: u64, delay: Duration) -> Duration {
         (self.newest + delay).saturating_since(self.of(number))
     }

@@ -27,7 +27,7 @@ pub(crate) struct BlackHole {
 }
 
 impl BlackHole {
-    /// Records the arrival of a packet of `size` bytes.
+    /// Records the arrival of a packet of `size` bytes. If any lost packet was no larger, all losses are forgotten.
     pub(crate) fn handle_acked(&mut self, size: u64) {
         if size >= self.smallest {
             *self = Self::default();
@@ -35,7 +35,7 @@ impl BlackHole {
         self.round = 0;
     }
 
-    /// Records the loss of a packet of `size` bytes.
+    /// Records the loss of a packet of `size` bytes. Small packets do not count, nor do losses beyond [`ROUND_MAX`].
     pub(crate) fn handle_lost(&mut self, size: u64) {
         if size > Bytes::from(PACKET_MIN).get() && self.round < ROUND_MAX {
             self.smallest = if self.lost == 0 { size } else { self.smallest.min(size) };

@@ -11,7 +11,7 @@ const TOLD_MAX: u8 = 8;
 pub struct Closed {
     /// Whether the peer has closed the layer.
     pub is_by_peer: bool,
-    /// The reason as a number.
+    /// The reason as a number, for example [`PROTOCOL`](crate::PROTOCOL).
     pub code: u64,
     /// The reason in words. A text of the peer must be shown with [`char::escape_debug`].
     pub text: String,

@@ -31,7 +31,7 @@ pub(crate) struct Flight {
     controller: Box<dyn Controller>,
     pacer: Pacer,
     in_flight: u64,
-    /// The size of a full packet.
+    /// The size of a full packet, in bytes.
     packet: u64,
     is_app_limited: bool,
     /// When [`Flight::handle_interaction`] was last called. `None` before the first call.
@@ -60,7 +60,7 @@ impl Flight {
         self.controller.on_start(now);
     }
 
-    /// Changes the size of a full packet.
+    /// Changes the size of a full packet, in bytes.
     pub(crate) fn handle_packet_size(&mut self, packet: usize) {
         let packet = Bytes::from(packet);
         if packet.get() != self.packet {

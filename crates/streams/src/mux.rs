@@ -94,7 +94,8 @@ impl Mux {
         self.streams.write(id, bytes)
     }
 
-    /// Reads bytes that have arrived.
+    /// Reads arrived bytes into `buffer`. Returns their number, or that none has come yet, or that the stream has
+    /// ended.
     ///
     /// # Errors
     ///
@@ -116,7 +117,7 @@ impl Mux {
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no such stream.
+    /// Returns an error if there is no such stream, or the layer has closed.
     pub fn finish(&mut self, id: StreamId) -> Result<(), StreamError> {
         self.check_open()?;
         self.streams.finish(id)
@@ -126,7 +127,7 @@ impl Mux {
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no such stream.
+    /// Returns an error if there is no such stream, or the layer has closed.
     pub fn reset(&mut self, id: StreamId, code: u64) -> Result<(), StreamError> {
         self.check_open()?;
         self.streams.reset(id, code)?;
@@ -138,7 +139,7 @@ impl Mux {
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no such stream.
+    /// Returns an error if there is no such stream, or the layer has closed.
     pub fn stop(&mut self, id: StreamId, code: u64) -> Result<(), StreamError> {
         self.check_open()?;
         self.streams.stop(id, code)?;
@@ -294,7 +295,7 @@ impl Mux {
         self.events.pop()
     }
 
-    /// Returns how many streams are open. A stream that has ended counts until both ends know of its end.
+    /// Returns how many streams are open, without the control stream. An ended one counts until both ends know its end.
     pub fn open_streams(&self) -> usize {
         self.streams.table.len()
     }

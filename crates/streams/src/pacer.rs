@@ -20,7 +20,7 @@ pub(crate) struct Pacer {
 }
 
 impl Pacer {
-    /// Returns when the next packet may be sent.
+    /// Returns when the next packet may be sent: [`AHEAD`] before its time at a steady pace.
     pub(crate) fn next(&self) -> Instant {
         self.next - AHEAD
     }

@@ -317,7 +317,7 @@ pub(crate) const BUSY: u64 = 2;
 pub const UNREACHED: u64 = 3;
 
 impl Answer {
-    /// Returns the message.
+    /// Returns the message. Texts are cut to their limits and, except for a file's path, made printable.
     pub fn encode(&self) -> Vec<u8> {
         let mut fields = Vec::new();
         match self {

@@ -102,7 +102,7 @@ impl ReceiveHalf {
         is_asked
     }
 
-    /// Reads the stream's next bytes into `buffer`.
+    /// Reads the stream's next bytes into `buffer`. Only the first read after a reset returns [`StreamError::Reset`].
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<Read, StreamError> {
         match self.discards {
             Discards::No => {}

@@ -42,7 +42,7 @@ impl Scheduler {
         self.ready.is_empty()
     }
 
-    /// Returns the stream that sends next. `None` if no stream has bytes to send.
+    /// Returns the stream that sends next: mostly an interactive one, if any. `None` if no stream has bytes to send.
     pub(crate) fn next(&self, is_interactive: impl Fn(StreamId) -> bool) -> Option<StreamId> {
         let mut first = [None; 2];
         for entry in &self.ready {

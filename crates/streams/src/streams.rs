@@ -55,7 +55,7 @@ impl Streams {
         !self.scheduler.is_empty() || !self.control.is_empty() || self.table.owes_refusal()
     }
 
-    /// Returns how many bytes are kept in memory.
+    /// Returns how many bytes are kept: written ones that are not acknowledged, and received ones that are not read.
     pub(crate) fn held(&self) -> u64 {
         self.table.iter().map(|it| it.send.held() + it.receive.held()).sum()
     }
@@ -293,7 +293,7 @@ impl Streams {
         }
     }
 
-    /// Returns how many bytes may be written to a stream.
+    /// Returns how many bytes may be written to a stream. An error if nothing can ever be written to it.
     fn room(&self, id: StreamId) -> Result<u64, StreamError> {
         let stream = self.table.stream(id).ok_or(StreamError::Unknown)?;
         if let Some(code) = stream.stopped {

@@ -84,7 +84,7 @@ impl<E: Estimator> Receiver<E> {
         self.tick = Some(tick);
     }
 
-    /// Returns the tick of a forecast made now, in ms. `None` before the first packet.
+    /// Returns the start of the current tick, in ms of this end's clock. `None` before the first packet.
     pub fn current_tick(&self) -> Option<u64> {
         self.tick.map(Instant::as_millis)
     }

@@ -159,7 +159,7 @@ impl Company {
         }
     }
 
-    /// Returns the lines for the status: one for each joined client, and one if the session is locked.
+    /// Returns the lines for the status: one for each joined client, and one about a lock or a wish to lock or unlock.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = (self.clients().iter())
             .map(|client| {

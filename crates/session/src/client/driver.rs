@@ -127,7 +127,7 @@ impl Client {
         notice_bar::aside_since(&self.transport)
     }
 
-    /// Sets the addresses at which the forwarder on a jump host listens, in place of earlier ones.
+    /// Sets the addresses at which the forwarder on a jump host listens, in place of earlier ones; empty without one.
     pub fn handle_forwarder(&mut self, now: Instant, ends: &[SocketAddr]) {
         let former = core::mem::replace(&mut self.notice_bar.forwarder, ends.to_vec());
         former.iter().for_each(|end| self.transport.remove_candidate(now, *end));

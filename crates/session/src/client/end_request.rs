@@ -38,7 +38,7 @@ impl EndRequest {
         self.has_input = false;
     }
 
-    /// Returns whether the user's keys may be a second request.
+    /// Returns whether the user's keys may be a second request to end, so that the driver should read them.
     pub(crate) const fn wants_input(&self) -> bool {
         self.is_overdue && self.has_input
     }

@@ -17,7 +17,7 @@ pub struct ClientConfig {
     pub key: Key,
     /// The policies and timings of the transport.
     pub transport: Config,
-    /// The user's window.
+    /// The size of the user's window, in columns and rows.
     pub size: Size,
     /// The abilities of the user's terminal.
     pub terminal: TerminalCapabilities,

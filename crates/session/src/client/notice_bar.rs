@@ -37,7 +37,7 @@ pub(super) struct NoticeBar {
     pub(super) start: Instant,
     /// When the server was heard again after a silence long enough for a notice; at first the client's start.
     regained_at: Instant,
-    /// When the server's host last refused a datagram.
+    /// When the server's host last refused a datagram. `None` if it never did.
     pub(super) refused_at: Option<Instant>,
     /// The local port from which datagrams leave, if the driver has told it.
     pub(super) local_port: Option<u16>,

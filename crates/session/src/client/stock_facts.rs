@@ -17,7 +17,7 @@ const RESERVED_AT_ONCE: u64 = 1 << 16;
 /// Number of reserved datagram numbers left below which the client reserves further ones.
 const RESERVED_LEFT_MIN: u64 = 1 << 12;
 
-/// Cipher blocks of the largest datagram.
+/// Cipher blocks (of 16 bytes) of the largest datagram.
 const DATAGRAM_BLOCKS: u64 = 128;
 
 /// Most bytes appended to a record (for a Mosh server) of up to 64 KiB before all of it is written again. Chosen: in a

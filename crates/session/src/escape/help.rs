@@ -49,7 +49,7 @@ impl EscapeKey {
         })
     }
 
-    /// Returns the help with the first `count` of [`COMMANDS`].
+    /// Returns the help with the first `count` of [`COMMANDS`], without any whose key passes the escape key on.
     fn commands(&self, count: usize) -> String {
         let is_named = |&&(byte, _): &&(u8, _)| !is_pass_key(self.key, Some(byte));
         let others = COMMANDS.iter().take(count).filter(is_named).map(|(_, words)| *words);

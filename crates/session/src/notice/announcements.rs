@@ -27,7 +27,7 @@ pub(super) struct Announcements {
 }
 
 impl Announcements {
-    /// Adds an event to announce.
+    /// Adds an event to announce. If it equals the last one, only that one's count rises.
     pub(super) fn push(&mut self, now: Instant, text: String) {
         self.drop_read(now);
         let is_read = self.hidden_since.is_none() && now >= self.since + SHOWN_MIN;
@@ -86,7 +86,7 @@ impl Announcements {
         })
     }
 
-    /// Returns when the shown announcement is replaced by another one or disappears.
+    /// Returns when the shown announcement is replaced or disappears. `None` without one, or while it is hidden.
     pub(super) fn poll_timeout(&self, now: Instant) -> Option<Instant> {
         self.look(now).map(|(_, until)| until).filter(|_| self.hidden_since.is_none())
     }

@@ -246,7 +246,7 @@ impl Audience {
         Some(result)
     }
 
-    /// Returns the joined clients, without those that are leaving.
+    /// Returns the joined clients, without those that are invited or leaving.
     pub(super) fn members_mut(&mut self) -> impl Iterator<Item = &mut Member> {
         self.members.iter_mut().filter(|member| matches!(member.phase, Phase::Joined(_)))
     }

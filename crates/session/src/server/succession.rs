@@ -162,7 +162,8 @@ impl Succession {
         }
     }
 
-    /// Returns the memory ranges of the invited client's keys ([`Transport::key_memory`]), or `None` without a client.
+    /// Returns the memory ranges of the invited client's keys ([`Transport::key_memory`]). `None` if no client is
+    /// invited.
     pub(super) fn key_memory(&self) -> Option<Vec<Range<*const u8>>> {
         self.invited.as_ref().map(|invited| invited.publisher.transport.key_memory())
     }

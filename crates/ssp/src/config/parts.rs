@@ -13,7 +13,7 @@ pub(crate) const SUSPECT_MIN: Duration = Duration::from_secs(5);
 pub struct RepetitionConfig {
     /// Whether small contents are sent several times, some ms apart, on a path that loses datagrams.
     pub repeats: bool,
-    /// Whether small first contents are sent again after 200 ms while the peer has acknowledged nothing.
+    /// Whether small first contents are sent again, first after 200 ms, while the peer has acknowledged nothing.
     pub says_again_at_first: bool,
     /// How long after the peer's last new state the retransmission timeout still sends contents again. After that, only
     /// heartbeats carry them.
@@ -151,7 +151,7 @@ impl AckConfig {
 /// How often heartbeats are sent while there is nothing else to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeartbeatConfig {
-    /// Interval between heartbeats when there is nothing to send.
+    /// Usual interval between heartbeats when there is nothing to send.
     pub interval: Duration,
     /// Server: longest interval between heartbeats if the client can answer announced heartbeats. The interval grows
     /// step by step. `PAUSE_MAX` in the module `heartbeat` bounds it.

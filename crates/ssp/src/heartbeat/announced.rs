@@ -18,8 +18,8 @@ pub(crate) struct AnnouncedHeartbeat {
 }
 
 impl AnnouncedHeartbeat {
-    /// Called with each newest instruction of the server. `announced` is the pause until its next heartbeat,
-    /// `heartbeat` the usual interval.
+    /// Called with each newest instruction of the server. `announced` is the pause until its next heartbeat, if it
+    /// announces one. `heartbeat` is the usual interval.
     pub(crate) fn handle_heard(
         &mut self,
         now: Instant,
@@ -47,7 +47,7 @@ impl AnnouncedHeartbeat {
     }
 
     /// Returns the time until which the server counts as receiving this end's datagrams. The time is the end of the
-    /// present long pause, or of the last one.
+    /// present long pause, or of the last one. `None` before the first.
     pub(crate) fn kept_until(&self) -> Option<Instant> {
         self.until.filter(|_| self.is_long).or(self.kept_until)
     }

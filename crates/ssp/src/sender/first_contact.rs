@@ -18,8 +18,8 @@ const WAIT_MIN: Duration = Duration::from_millis(200);
 /// twice the last. Chosen: after that, heartbeats carry the contents.
 const TRIES_MAX: u32 = 4;
 
-/// If the peer repeats its first contents this long after this end's last answer, that answer counts as lost. Chosen:
-/// [`WAIT_MIN`] less the jitter between two datagrams.
+/// If the peer repeats its first contents at least this long after this end's last answer, that answer counts as lost.
+/// Chosen: [`WAIT_MIN`] less the jitter between two datagrams.
 pub(super) const UNHEARD_AFTER: Duration = Duration::from_millis(100);
 const _: () = assert!(UNHEARD_AFTER.as_millis() < WAIT_MIN.as_millis());
 

@@ -93,7 +93,7 @@ impl Repetition {
         Self { newest: None, news_at: None, budget: Budget::new(now) }
     }
 
-    /// Records contents that were just sent. If their diff does not start from the known state, no copies follow.
+    /// Records contents that were just sent. No copies follow if their diff is too long, or not from the known state.
     pub(super) fn handle_sent(&mut self, sending: &Sending, srtt: Duration) {
         let &Sending { at: now, num, diff_len, occasion, .. } = sending;
         if !sending.stands_alone {

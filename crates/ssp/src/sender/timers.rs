@@ -120,7 +120,7 @@ impl<L: Object> Sender<L> {
         timing.config.frames.answer_frames == 0 || self.current.is_urgent_to(timing.peer, before)
     }
 
-    /// Returns the time until which the sender waits for further changes that can share a frame with the unsent one.
+    /// Returns the time until which the sender waits for further changes that can share the unsent change's frame.
     fn collected_at(&mut self, now: Instant, is_awaited: bool, timing: &SendTiming) -> Instant {
         let config = &timing.config;
         let since = self.changes.collected_since(now, is_awaited);

@@ -27,7 +27,7 @@ pub struct Resumed<Local, Remote> {
 }
 
 impl<Local: Object, Remote: Object> Transport<Local, Remote> {
-    /// Makes this end, which has sent nothing yet, continue from a former end.
+    /// Makes this end, which has sent nothing yet, continue a former end's session with a stock peer.
     ///
     /// # Panics
     ///

@@ -115,7 +115,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.remote_num() == StateNum::SHUTDOWN
     }
 
-    /// Returns how the session ended, or `None`. First call [`Transport::poll_transmit`] until it returns `None`.
+    /// Returns how the session ended; `None` while it runs. First call [`Transport::poll_transmit`] until it returns
+    /// `None`.
     pub fn closed(&self) -> Option<Closed> {
         self.closing.closed()
     }
