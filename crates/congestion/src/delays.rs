@@ -15,13 +15,13 @@ pub(crate) const CURRENT: usize = 4;
 pub(crate) struct Delays {
     /// The delays of the last [`CURRENT`] packets, oldest first.
     current: VecDeque<i128>,
-    /// The least delay of this round trip.
+    /// The least delay of this round trip. `None` before its first sample.
     round: Option<i128>,
     /// The least delay of each of the last periods (entries), oldest first.
     base: VecDeque<i128>,
     /// The number of entries that are kept, and the length of an entry's period.
     entries: (usize, Duration),
-    /// When the newest entry began.
+    /// When the newest entry began. `None` before the first sample.
     entry_at: Option<Instant>,
 }
 
@@ -37,7 +37,7 @@ impl Delays {
         }
     }
 
-    /// Adds a sample. If it ends an entry's period, returns the period's least queueing delay, in seconds.
+    /// Adds a sample. If it ends an entry's period, returns the period's least queueing delay, in seconds; else `None`.
     pub(crate) fn update(&mut self, now: Instant, ack: &Ack) -> Option<f64> {
         let delay = i128::from(ack.received.as_nanos()) - i128::from(ack.sent.as_nanos());
         push_newest(&mut self.current, delay, CURRENT);

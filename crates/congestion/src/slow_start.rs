@@ -6,7 +6,7 @@ use crate::controller::Ack;
 use crate::packet_window::{INITIAL, PacketWindow};
 use crate::rounds::{Round, Rounds};
 
-/// Bounds of the growth of the round-trip time that shows a queue. Source: RFC 9406, section 4.3.
+/// Least and greatest value of the growth of the round-trip time that shows a queue. Source: RFC 9406, section 4.3.
 const GROWTH: [Duration; 2] = [Duration::from_millis(4), Duration::from_millis(16)];
 
 /// Divisor of the RTT: growth by the quotient shows a queue, within [`GROWTH`]. Source: RFC 9406, `MIN_RTT_DIVISOR`.

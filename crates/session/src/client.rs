@@ -67,9 +67,9 @@ pub struct Client {
     notice_bar: NoticeBar,
     escape: EscapeKey,
     wishes: Wishes,
-    /// When the client stops waiting for an unheard or gone server to confirm the end, and the outcome it then reports.
+    /// When to stop waiting for an unheard or gone server to confirm the end, if planned, and the outcome in that case.
     farewell: Option<(Instant, ClientOutcome)>,
-    /// The outcome of a session that the client has left without the server's answer.
+    /// The outcome of a session that the client has left without the server's answer. `None` for any other session.
     given_up: Option<ClientOutcome>,
     end_request: EndRequest,
     recorder: Recorder,
@@ -155,7 +155,7 @@ impl Client {
         (self.transport.remote_num(), self.is_server_late(now))
     }
 
-    /// Updates the client after a datagram or a part of a diff, which may have changed the server's state.
+    /// Updates the client after a datagram or a part of a diff. Shows important errors, and returns `result`.
     fn after_work(
         &mut self,
         now: Instant,
@@ -454,7 +454,6 @@ impl Client {
         }
     }
 
-    /// Updates the notices.
     fn refresh(&mut self, now: Instant) {
         self.refreshed_at = now;
         self.notice_bar.refresh(now, &self.transport, &self.escape);

@@ -74,7 +74,7 @@ pub(crate) enum EchoWait {
 struct EchoLatency {
     /// The newest echo latencies, oldest first.
     samples: VecDeque<Duration>,
-    /// When the last input was delivered. `waiting_since` is the delivery time of a key whose echo has not come yet.
+    /// When the last input was delivered, and (`waiting_since`) a key whose echo has not come. `None` if none was.
     delivered_at: Option<Instant>,
     waiting_since: Option<Instant>,
     /// When a program last wrote output. `None` before the first output.

@@ -132,7 +132,7 @@ pub(crate) struct EscapeKey {
     passed: usize,
     /// When the filter stops waiting for the rest of `beginning`; set at the end of a read, `None` while nothing waits.
     due: Option<Instant>,
-    /// The newest line that the user has ended.
+    /// The newest line that the user has ended. `None` after [`EscapeKey::take_line`].
     line: Option<(Purpose, String)>,
     /// When the newest bytes of an unfinished paste arrived. `None` outside a paste. Pasted text must neither give a
     /// permission nor end the session. After an end, the user's own shell would run the rest of the text.
@@ -188,7 +188,7 @@ impl EscapeKey {
         }
     }
 
-    /// Returns the line for the client that the user has ended, and its purpose. It returns each line once.
+    /// Returns the line for the client that the user has ended, and its purpose. `None` without one, or after a call.
     pub(crate) fn take_line(&mut self) -> Option<(Purpose, String)> {
         self.line.take()
     }

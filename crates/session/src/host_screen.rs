@@ -67,7 +67,7 @@ impl HostScreen {
         }
     }
 
-    /// Creates a server state with a picture and an echo ack, and no other part.
+    /// Creates a server state with a picture, its count of bells and an echo ack, and no other part.
     pub fn published(screen: Screen, echo_ack: StateNum) -> Self {
         Self::new(screen, Parts { echo_ack: EchoAck(echo_ack), ..Parts::default() })
     }

@@ -116,7 +116,7 @@ pub(crate) struct Notices {
     aside: Option<(Instant, bool)>,
     /// The driver's question to the user, and the hints how to answer it. `None` without a question.
     question: Option<(String, Vec<String>)>,
-    /// The reason why the client ends. Once it is set, no other notice is shown.
+    /// The reason why the client ends, if it does. Once it is set, no other notice is shown.
     farewell: Option<String>,
 }
 
@@ -261,8 +261,8 @@ impl Notices {
         Some(Bar { program: self.program.clone(), texts, hints })
     }
 
-    /// Returns whether a server that was heard once counts as gone: it is overdue, and its host refuses datagrams.
-    /// Always false for the program `mosh`.
+    /// Returns whether a once heard server (except of `mosh`) counts as gone: it is overdue, and its host refuses
+    /// datagrams.
     pub(crate) fn is_gone(&self, now: Instant, contact: Contact) -> bool {
         let (Some(heard_at), Some(refused_at)) = (contact.heard_at, contact.refused_at) else {
             return false;

@@ -42,8 +42,7 @@ impl<T> RateLimiter<T> {
         (!self.due.is_empty()).then_some(self.quiet_until)
     }
 
-    /// Removes and returns the events that may happen now, and starts the next interval. Events that are too old are
-    /// lost.
+    /// Removes and returns the events that may happen now, except too old ones, and starts the next interval.
     pub(crate) fn take(&mut self, now: Instant) -> Vec<T> {
         if self.poll_timeout().is_none_or(|at| now < at) {
             return Vec::new();

@@ -75,7 +75,7 @@ impl Assembler {
         !self.slices.is_empty() && self.id > Some(id)
     }
 
-    /// Refuses a fragment numbered above the last fragment, and a last fragment numbered below a held one.
+    /// Returns an error for a fragment numbered above the last one, and for a last one numbered below a held one.
     fn check_place(&self, fragment: &Fragment) -> Result<(), ReceiveError> {
         let number = fragment.number;
         if let Some(last) = self.last

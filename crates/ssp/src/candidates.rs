@@ -52,8 +52,7 @@ pub struct Candidates {
     /// All addresses in the order in which they were added; never empty.
     addresses: Vec<Candidate>,
     current: usize,
-    /// When the client switched to the current address. `None` before a switch, and once a proof came
-    /// ([`PROOF_AFTER`]).
+    /// When the client switched to the current address, unless a proof has come since ([`PROOF_AFTER`]).
     unproven_since: Option<Instant>,
     /// The index of an address that sends to this end but does not hear it. `None` if no such address is known.
     deaf: Option<usize>,

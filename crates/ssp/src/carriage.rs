@@ -79,7 +79,7 @@ impl PacketSeal {
     }
 
     /// Opens a packet and, if fewer than [`OPENED_MAX`] wait, keeps it for [`Carriage::poll_packet`]. Returns whether
-    /// the packet's number is the highest that has arrived.
+    /// the packet's number is the highest so far. Forged and repeated packets are an error.
     pub(crate) fn open(&mut self, sends: Direction, bytes: &[u8]) -> Result<bool, ReceiveError> {
         let sealed = Sealed::parse(sends.opposite(), bytes)?;
         let number = sealed.seq().get() & !PACKET_CLASS;
@@ -166,8 +166,7 @@ impl<'a> Carriage<'a> {
         self.connection.path().heard_at
     }
 
-    /// Returns how many times the path may have changed (another peer address or network), and the peer's address, if
-    /// known.
+    /// Returns how many times the path may have changed (another address or network), and the peer's address, if known.
     pub const fn path(&self) -> (u64, Option<SocketAddr>) {
         (self.connection.path_changes(), self.connection.peer())
     }

@@ -126,8 +126,7 @@ impl ClientPath {
         moves
     }
 
-    /// Called with the source of each newest datagram while the network is used. Returns whether the destination
-    /// changes.
+    /// Handles the newest datagram's source while the network is used. Returns whether the destination changes.
     pub(crate) fn handle_answer(&mut self, now: Instant, source: SocketAddr) -> bool {
         let was_on_detour = self.candidates.is_on_detour();
         let moves = self.candidates.handle_answer(now, source);
@@ -197,7 +196,7 @@ impl ClientPath {
         self.side.wanted_at(silent.into_iter().chain(unacknowledged).min())
     }
 
-    /// Returns when the driver should open another side path beside the one in use ([`SidePath::late_at`]).
+    /// Returns when the driver should open another side path ([`SidePath::late_at`]). `None` while it need not.
     pub(crate) fn side_path_late_at(&self, answer_max: Duration) -> Option<Instant> {
         self.side.late_at(answer_max, self.revalidation.is_unanswered())
     }

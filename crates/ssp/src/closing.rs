@@ -18,9 +18,9 @@ const LINGER: Duration = Duration::from_secs(5);
 const _: () = assert!(LINGER.as_millis() > ANNOUNCED_FOR.as_millis());
 
 /// Highest loss on the way to the peer (a share from 0 to 1) at which one acknowledgment of the peer's shutdown is
-/// enough. At more loss, this end acknowledges twice, and again for each later announcement. Most of these were sent
-/// before the acknowledgment could arrive. Chosen: docs/timing.md, "The answer to the announcement"; on a path that
-/// loses nothing, no extra datagram is sent.
+/// enough. At more loss, this end acknowledges twice, and again for each later announcement. At less, it ignores the
+/// announcements that were sent before the acknowledgment could arrive. Chosen: docs/timing.md, "The answer to the
+/// announcement"; on a path that loses nothing, no extra datagram is sent.
 const TRUSTED_LOSS: f64 = 0.01;
 
 /// How a session ended.

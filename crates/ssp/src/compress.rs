@@ -74,7 +74,7 @@ impl Codec {
         self.inflate_within(compressed, None)
     }
 
-    /// Inflates as [`Codec::inflate`] does, but to at most `max` bytes if `max` is given.
+    /// Inflates as [`Codec::inflate`] does, but more than `max` bytes, if given, are an error.
     pub(crate) fn inflate_within(
         &mut self,
         compressed: &[u8],

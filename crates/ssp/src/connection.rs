@@ -141,7 +141,8 @@ impl Connection {
         self.cipher.memory()
     }
 
-    /// Opens an arrived datagram, and updates the state of the path. The peer need not send until `hears_by`.
+    /// Opens an arrived datagram, or returns why it is refused. Updates the path. The peer need not send until
+    /// `hears_by`.
     pub(crate) fn open(
         &mut self,
         now: Instant,
@@ -363,7 +364,6 @@ impl Connection {
         tracing::debug!(len, "datagram refused for its size");
     }
 
-    /// Records that the datagram sent at `sent_at` has been answered.
     pub(crate) fn handle_roundtrip(&mut self, sent_at: Instant) {
         if let Some(client) = &mut self.client {
             client.handle_roundtrip(sent_at);

@@ -147,7 +147,7 @@ impl<'a> Sealed<'a> {
         self.seq
     }
 
-    /// Verifies the tag. Decodes timestamps and payload only if the tag matches.
+    /// Verifies the tag, and then decodes timestamps and payload. A wrong tag or missing timestamps are an error.
     pub(crate) fn open(self, cipher: &mut Cipher) -> Result<Datagram, ReceiveError> {
         let Self { direction, seq, .. } = self;
         let mut buffer = [0; DATAGRAM_LEN_MAX];
@@ -164,8 +164,8 @@ impl<'a> Sealed<'a> {
         })
     }
 
-    /// Verifies the tag and returns the decrypted message. It is in the caller's buffer on the stack, so that a sender
-    /// without the key causes no allocation.
+    /// Verifies the tag, or else returns an error. The decrypted message is in the caller's buffer on the stack, so
+    /// that a sender without the key causes no allocation.
     pub(crate) fn decrypt<'b>(
         &self,
         cipher: &mut Cipher,

@@ -5,8 +5,9 @@ use crate::fragment::Fragment;
 use crate::num::StateNum;
 use crate::path_size::Cut;
 
-/// Numerator of the share of all fragments by which a repetition starts later than the one before. Chosen: a share near
-/// the golden section, so that the starts of a few repetitions are spread over the whole instruction.
+/// Each repetition of the fragments starts later than the one before, by about 5/8 of their number
+/// ([`STEP_DENOMINATOR`]). Chosen: a share near the golden section, so that the starts of a few repetitions are spread
+/// over the whole instruction.
 const STEP_NUMERATOR: usize = 5;
 const STEP_DENOMINATOR: usize = 8;
 

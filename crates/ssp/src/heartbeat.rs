@@ -39,8 +39,7 @@ impl HeartbeatSchedule {
         self.backoff.hears_by().or(self.announced.until())
     }
 
-    /// Called when a heartbeat is sent. Returns the pause that it announces. `None` at a client, or if all above 3 s
-    /// fail.
+    /// Returns the pause that a heartbeat sent now announces. `None` at a client, or if all pauses above 3 s fail.
     pub(crate) fn announce(&mut self, now: Instant, num: StateNum) -> Option<Duration> {
         self.backoff.is_worth_it().then(|| self.backoff.handle_heartbeat(now, num))
     }

@@ -13,7 +13,7 @@ pub(crate) struct PortHop {
     hopped_at: Instant,
     roundtrip_at: Option<Instant>,
     /// When the client last began to send datagrams that the server answers, after a time in which the client only
-    /// answered heartbeats.
+    /// answered heartbeats. `None` if there was no such time.
     asked_at: Option<Instant>,
     /// Whether the newest datagram was only an answer to a heartbeat, to which the server does not reply.
     is_resting: bool,

@@ -31,8 +31,8 @@ pub(crate) struct PathRevalidation {
     due: Option<Instant>,
     /// Wait between the newest try and the next. `None` before the first try after a change.
     wait: Option<Duration>,
-    /// Each first try after a network change sets this time to an [`INTERVAL`] after its value or, if that is past,
-    /// after now. A first try waits until this time is at most [`BURST`] ahead.
+    /// Limits the rate: each first try after a network change moves this time by an [`INTERVAL`], from its value or
+    /// from now if that is later. A first try waits until this time is at most [`BURST`] after now.
     paid_at: Instant,
 }
 

@@ -35,9 +35,9 @@ pub(crate) const SIZE_BASE: usize = 1_200;
 const FALLS_MAX: u32 = 4;
 const FALLS_APART: Duration = Duration::from_secs(60);
 
-/// How long missing answers are not blamed on the datagram size, after smaller datagrams also got none. Each further
-/// time is twice as long. Chosen: a heartbeat's interval. The time is bounded, because an outage looks the same on a
-/// path that drops large datagrams. On such a path large contents stay unanswered after the outage, too.
+/// How long the datagram size is not blamed for missing answers, after smaller datagrams also got none. Each further
+/// time in a row is twice as long. Chosen: a heartbeat's interval. The time ends, because a path may have an outage and
+/// also drop large datagrams. After the outage, their size is to blame.
 const ACQUITTAL: Duration = Duration::from_secs(3);
 
 /// Maximum number of doublings of the time ([`ACQUITTAL`]) for which missing answers are not blamed on datagram size.
@@ -89,7 +89,7 @@ pub(crate) struct PathSize {
     fallen_from: Option<usize>,
     falls: u32,
     fell_at: Option<Instant>,
-    /// The time until which missing answers do not make the size fall, because smaller datagrams also got none.
+    /// Until when, if at all, missing answers do not make the size fall, as smaller datagrams also got none.
     acquitted_until: Option<Instant>,
     /// How often, since the last acknowledgment, smaller datagrams also stayed unanswered; at most [`ACQUITTALS_MAX`].
     acquittals: u32,

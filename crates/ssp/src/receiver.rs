@@ -97,8 +97,8 @@ impl<R: Object> Receiver<R> {
         }
     }
 
-    /// Accepts the state of an instruction if it is new and allowed, and does about `effort` work for it at once. Call
-    /// this only if [`Receiver::has_work`] is false.
+    /// Accepts the state of an instruction if it is new and allowed (otherwise an error), and does about `effort` work
+    /// at once. Call this only if [`Receiver::has_work`] is false.
     pub(crate) fn handle_instruction(
         &mut self,
         now: Instant,
@@ -144,7 +144,8 @@ impl<R: Object> Receiver<R> {
         self.work(now, effort)
     }
 
-    /// Continues to apply a diff that has been applied in part, if there is one, with about `effort` work.
+    /// Continues to apply a partly applied diff, if any, with about `effort` work. An error means that the diff is
+    /// invalid.
     pub(crate) fn work(&mut self, now: Instant, effort: u64) -> Result<Received, ReceiveError> {
         let Some(mut under_way) = self.under_way.take() else { return Ok(Received::Nothing) };
         match under_way.object.apply_part(&under_way.diff, effort) {

@@ -352,7 +352,8 @@ impl<L: Object> Sender<L> {
     }
 
     /// Returns an instruction without a diff if an acknowledgment is due, or if the peer may hold a state with other
-    /// contents. Except at shutdown its state has a new number, which shows the peer that this end is alive.
+    /// contents; else `None`. Except at shutdown its state has a new number, which shows the peer that this end is
+    /// alive.
     fn step_without_diff(
         &mut self,
         now: Instant,

@@ -23,8 +23,8 @@ impl TimestampEcho {
         self.0 = Some((timestamp.get().wrapping_sub(penalty), now));
     }
 
-    /// Returns the echo, once for each timestamp and only within [`TIMESTAMP_HELD_MAX`]. The time for which this end
-    /// held the timestamp is added, so that a delayed acknowledgment does not look like a slow path.
+    /// Returns the echo, once for each timestamp and only within [`TIMESTAMP_HELD_MAX`]; else `None`. The time for
+    /// which this end held the timestamp is added, so that a delayed acknowledgment does not look like a slow path.
     pub(crate) fn take(&mut self, now: Instant) -> Option<Timestamp16> {
         let (bits, arrived_at) = self.0?;
         let age = now.as_millis().saturating_sub(arrived_at.as_millis());

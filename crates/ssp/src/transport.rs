@@ -182,7 +182,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.heed_size();
     }
 
-    /// Returns [`Transport::candidates`] so that the caller can add an address or report an unreachable one.
+    /// Returns a client's [`Transport::candidates`], to add an address or report an unreachable one; `None` at a
+    /// server.
     pub fn candidates_mut(&mut self) -> Option<&mut Candidates> {
         self.connection.candidates_mut()
     }

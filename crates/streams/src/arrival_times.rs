@@ -15,7 +15,7 @@ pub(crate) struct ArrivalTimes {
 }
 
 impl ArrivalTimes {
-    /// Reads the times in an acknowledgment. `peer_now` is when the peer sent it.
+    /// Reads the times in an acknowledgment. `peer_now` is when the peer sent it, by the peer's clock.
     pub(crate) fn new(ack: &AckFrame, peer_now: Instant) -> Self {
         let newest = peer_now - Duration::from_micros(ack.delay_micros);
         let numbers = ack.numbers().unwrap_or_default();

@@ -50,7 +50,7 @@ impl Closing {
         self.is_due = self.closed.as_ref().is_some_and(|it| !it.is_by_peer);
     }
 
-    /// Returns the close frame if it is due and was sent fewer than [`TOLD_MAX`] times.
+    /// Returns the close frame if it is due and was sent fewer than [`TOLD_MAX`] times, or else `None`.
     pub(crate) fn take(&mut self) -> Option<Frame<'_>> {
         let closed = self.closed.as_ref()?;
         if !core::mem::take(&mut self.is_due) || self.told == TOLD_MAX {

@@ -5,13 +5,14 @@ use rove_units::{Bytes, Duration, Instant};
 
 use crate::pacer::{Pacer, interval};
 
-/// Longest time that a packet takes at the pacer's rate while somebody waits for an echo. A slower flow then sends
-/// smaller packets, down to the least size. A key waits for the packet ahead of it on the link. At other times packets
-/// are full. The loss of a small packet reduces the rate as much as that of a full one. Chosen: with 4 ms, file copies
-/// at 300 to 600 kbit/s lose 3 % more to headers, and keys get no faster.
+/// Longest time that a packet takes at the pacer's rate while somebody waits for an echo, because a key waits for the
+/// packet ahead of it on the link. A slower flow then sends smaller packets, down to the least size. At other times its
+/// packets are full, because the loss of a small packet reduces the rate as much. Chosen: with 4 ms, file copies at 300
+/// to 600 kbit/s lose 3 % more to headers, and keys get no faster.
 const SLOT: Duration = Duration::from_millis(6);
 
-/// Time after an interaction for which packets are small. Chosen: as long as the default controller keeps its queue short.
+/// Time after an interaction (a key, or bulk data of the peer) for which packets are small. Chosen: as long as the
+/// default controller keeps its queue short.
 const INTERACTION: Duration = Duration::from_secs(5);
 
 /// When the congestion window and the pacer permit a packet.
@@ -148,7 +149,7 @@ impl Flight {
         }
     }
 
-    /// Returns when [`Flight::handle_timeout`] is due. An idle flow has no timer.
+    /// Returns when [`Flight::handle_timeout`] is due. `None` for an idle flow, or a controller without timers.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.controller.poll_timeout().filter(|_| self.in_flight > 0)
     }

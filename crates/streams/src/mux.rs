@@ -94,8 +94,7 @@ impl Mux {
         self.streams.write(id, bytes)
     }
 
-    /// Reads arrived bytes into `buffer`. Returns their number, or that none has come yet, or that the stream has
-    /// ended.
+    /// Reads arrived bytes into `buffer`. Returns their number, that none has come yet, or that the stream has ended.
     ///
     /// # Errors
     ///
@@ -227,7 +226,7 @@ impl Mux {
         self.recovery.handle_interaction(at);
     }
 
-    /// Changes the maximum size of a packet's payload, in bytes.
+    /// Changes the maximum size of a packet's payload, in bytes. It is at least [`PACKET_MIN`].
     pub fn handle_packet_size(&mut self, packet_max: usize) {
         self.packet_max = packet_max.max(PACKET_MIN);
         self.recovery.handle_packet_size(self.packet_max);

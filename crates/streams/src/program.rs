@@ -124,7 +124,7 @@ impl Gathering {
 }
 
 impl Parts {
-    /// Reads more of the command. Returns whether the whole command and the program's three streams have arrived.
+    /// Reads more of the command. Returns whether it and the three streams have arrived, or why they cannot.
     fn read(&mut self, now: Instant, mux: &mut Mux, input: StreamId) -> Result<bool, StreamError> {
         let Some((len, _)) = self.wanted else { return Ok(false) };
         let mut buffer = [0; 4_096];

@@ -21,7 +21,6 @@ impl Ranges {
         debug_assert!(self.0.is_sorted_by(|a, b| a.end < b.start), "a gap between each two");
     }
 
-    /// Removes the numbers of a range from the set.
     pub(crate) fn remove(&mut self, range: Range<u64>) {
         if range.is_empty() {
             return;

@@ -60,7 +60,7 @@ impl ReceiveHalf {
         }
     }
 
-    /// Handles bytes from `offset` on, which must lie below `limit`. If bytes arrive twice, the first ones are kept.
+    /// Handles bytes from `offset` on; above `limit` they are an error. If bytes arrive twice, the first are kept.
     pub(crate) fn handle_data(
         &mut self,
         offset: u64,
@@ -77,7 +77,7 @@ impl ReceiveHalf {
         Ok(())
     }
 
-    /// Handles a reset after `end` bytes. It has no effect if all bytes and the end of the stream have arrived.
+    /// Handles a reset after `end` bytes, at most `limit`. It has no effect once all bytes and the end have arrived.
     pub(crate) fn handle_reset(
         &mut self,
         code: u64,

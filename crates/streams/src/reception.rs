@@ -34,7 +34,7 @@ impl Reception {
         }
     }
 
-    /// Resets all new streams of the peer. Call this at an end where the peer may open no streams.
+    /// Resets all new streams of the peer, at an end where it may open none. The 100th such stream closes the layer.
     pub fn turn_away(&mut self, now: Instant, mux: &mut Mux) {
         while let Some(id) = mux.accept() {
             self.handle_strange(now, mux, id);

@@ -106,7 +106,7 @@ pub(crate) struct Recovery {
     timeouts: u32,
     /// The value of `timeouts` when the peer was last heard. While both are equal, a datagram causes no early probe.
     heard_after: u32,
-    /// When a silent flow sends data again, after a datagram of the peer.
+    /// When a silent flow sends data again, after a datagram of the peer. `None` without such a datagram.
     wakes_at: Option<Instant>,
     /// How many probes are to be sent, even if the window is full.
     probes: u8,
@@ -231,7 +231,8 @@ impl Recovery {
         debug_assert!(self.sent.len() <= SENT_PACKETS_MAX + usize::from(u8::MAX));
     }
 
-    /// Handles an acknowledgment. `peer_now` is when the peer sent it, by the peer's clock.
+    /// Handles an acknowledgment, which the peer sent at `peer_now` of its clock. A packet never sent in it is an
+    /// error.
     pub(crate) fn handle_ack(
         &mut self,
         now: Instant,

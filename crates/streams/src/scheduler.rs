@@ -33,7 +33,6 @@ impl Scheduler {
         }
     }
 
-    /// Removes a stream that has nothing to send.
     pub(crate) fn remove(&mut self, id: StreamId) {
         self.ready.retain(|it| it.id != id);
     }

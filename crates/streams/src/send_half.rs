@@ -107,8 +107,7 @@ impl SendHalf {
         }
     }
 
-    /// Returns the reset that is to be sent, if any: its code, and the number of bytes that may have been sent before
-    /// it.
+    /// Returns the reset to send, if any: its code, and the number of bytes that may have been sent before it.
     pub(crate) fn reset_due(&self) -> Option<(u64, u64)> {
         (self.reset == Told::Due).then_some((self.reset_code, self.sent))
     }
@@ -139,8 +138,7 @@ impl SendHalf {
         self.reset == Told::Never && (is_new || is_end || !self.lost.is_empty())
     }
 
-    /// Marks at most `max` bytes as sent and returns their range. Lost bytes come first. `None` if nothing is to be
-    /// sent.
+    /// Marks at most `max` bytes as sent and returns their range, if there are any to send. Lost bytes come first.
     pub(crate) fn take(&mut self, max: usize) -> Option<Chunk> {
         if !self.has_work() {
             return None;

@@ -21,11 +21,11 @@ pub(crate) struct Stream {
     pub(crate) meter: Meter,
     /// Whether the peer must be told that its credit has risen.
     pub(crate) owes_credit: bool,
-    /// The code of the request to reset the stream, if this request is to be sent.
+    /// The code of the request that the peer reset the stream. `None` if no such request is to be sent.
     pub(crate) stop_due: Option<u64>,
-    /// The code of the newest request to reset the stream.
+    /// The code of the newest request that the peer reset the stream; 0 before the first.
     pub(crate) stop_code: u64,
-    /// The code with which the peer has stopped reading.
+    /// The code with which the peer has stopped reading. `None` while it reads.
     pub(crate) stopped: Option<u64>,
 }
 

@@ -60,7 +60,7 @@ impl Streams {
         self.table.iter().map(|it| it.send.held() + it.receive.held()).sum()
     }
 
-    /// Returns how many bytes may be written. If it is 0, the owner gets [`Event::Writable`] when there is room.
+    /// Returns how many bytes may be written, or why none ever may. At 0, [`Event::Writable`] tells when there is room.
     pub(crate) fn wait_for_room(&mut self, id: StreamId) -> Result<usize, StreamError> {
         let room = self.room(id)?;
         if room == 0 {
@@ -164,7 +164,7 @@ impl Streams {
         Ok(())
     }
 
-    /// Handles the acknowledgment of a part of a packet. Returns the stream whose sending direction may thus be over.
+    /// Handles the acknowledgment of a part of a packet. Returns the stream, if any, that may thus be fully sent.
     pub(crate) fn handle_acked(
         &mut self,
         carried: &Carried,
@@ -293,7 +293,7 @@ impl Streams {
         }
     }
 
-    /// Returns how many bytes may be written to a stream. An error if nothing can ever be written to it.
+    /// Returns how many bytes may be written to a stream. A stream that takes no more bytes is an error.
     fn room(&self, id: StreamId) -> Result<u64, StreamError> {
         let stream = self.table.stream(id).ok_or(StreamError::Unknown)?;
         if let Some(code) = stream.stopped {

@@ -105,7 +105,7 @@ impl Table {
         self.streams.remove(&id)
     }
 
-    /// Returns a stream whose refusal has to be sent, and marks the refusal as sent.
+    /// Returns a stream whose refusal has to be sent, if any, and marks the refusal as sent.
     pub(crate) fn take_refusal(&mut self) -> Option<StreamId> {
         let (id, is_due) = self.refused.iter_mut().find(|(_, is_due)| **is_due)?;
         *is_due = false;
@@ -129,7 +129,8 @@ impl Table {
         self.streams.len() > STREAMS_MAX
     }
 
-    /// Opens the peer's next stream; returns whether there was room.
+    /// Opens the peer's next stream, or refuses it and returns false. Returns an error if too many refusals are
+    /// unanswered.
     fn open_peers(&mut self, now: Instant) -> Result<bool, Violation> {
         let id = self.next_peers;
         self.next_peers = id.next();

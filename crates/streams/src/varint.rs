@@ -18,7 +18,6 @@ pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Appends a number to `out`.
 pub(crate) fn put(out: &mut Vec<u8>, value: u64) {
     let mut rest = value;
     loop {

@@ -16,7 +16,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Begins a payload of at most `max` bytes.
+    /// Begins a payload of at most `max` bytes with the send time `now`.
     pub(crate) fn new(now: Instant, max: usize) -> Self {
         let mut payload = Vec::with_capacity(max);
         payload.extend(send_time(now));

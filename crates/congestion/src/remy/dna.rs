@@ -105,7 +105,8 @@ impl Table {
     }
 }
 
-/// Reads a node, and adds the rules of its leaves to `rules`. Returns the node's box, if it has one.
+/// Reads a node, and adds the rules of its leaves to `rules`. Returns the node's box, if it has one, or an error for a
+/// faulty node.
 fn read_node(
     bytes: Bytes,
     level: usize,
@@ -138,7 +139,7 @@ fn read_node(
 }
 
 impl Leaf {
-    /// Returns the rule, with the node's box. If the node has no box, the rule's own box counts.
+    /// Returns the rule, with the node's box. If the node has none, the rule's own box or else the whole domain counts.
     fn rule(self, node: Option<Domain>) -> Result<Rule, TableError> {
         let own = self.domain.map(Sides::domain).transpose()?;
         let action = Action {

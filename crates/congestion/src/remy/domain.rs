@@ -2,7 +2,8 @@
 
 use crate::remy::memory::{AXES, Axis, Memory};
 
-/// A box with a side along the axis of each signal. A memory is in the box if `lower <= value < upper` for each signal.
+/// A box with a side along the axis of each signal. A memory is in it if `lower <= value < upper` for each of its
+/// signals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Domain {
     /// The lower bound of each signal, which is in the box.

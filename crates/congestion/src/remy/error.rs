@@ -32,7 +32,7 @@ pub enum TableError {
     /// The table has too many rules.
     #[error("the table has more than {max} rules")]
     TooManyRules { max: usize },
-    /// A box has bounds that no box can have.
+    /// A box has a bound that is negative or infinite, or a lower bound above the upper one.
     #[error("the box of {whose} cannot be: on {axis} it goes from {lower} to {upper}")]
     Box { whose: String, axis: &'static str, lower: f64, upper: f64 },
     /// A value in the action of a rule is out of range.

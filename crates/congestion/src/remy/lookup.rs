@@ -1,4 +1,4 @@
-//! Lookup: finds the rule whose box holds a memory, by a few comparisons.
+//! Lookup: finds the rule whose box holds a memory (a flow's signals), by a few comparisons.
 //!
 //! Planes divide the domain of a table until each part lies in one box. Each plane is chosen so that it cuts as few
 //! boxes as possible. The construction of the tree also finds boxes that overlap, and parts of the domain in no box. A

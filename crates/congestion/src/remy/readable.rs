@@ -101,7 +101,7 @@ impl Table {
     }
 }
 
-/// Returns a box with the sides in `named`, and the sides of `whole` for all other signals.
+/// Returns a box with the sides in `named`, and else those of `whole`. The name of an unknown signal is an error.
 fn sides(named: &BTreeMap<String, [f64; 2]>, whole: &Domain) -> Result<Domain, TableError> {
     let mut domain = *whole;
     for (name, [lower, upper]) in named {

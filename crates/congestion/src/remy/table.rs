@@ -12,7 +12,7 @@ pub(super) const RULES_MAX: usize = 4_096;
 /// Longest time between two packets that an action may ask for, in ms. Chosen: an hour; published tables have 30 ms.
 const INTERSEND_LONGEST_MS: f64 = 3_600_000.0;
 
-/// A rule: a box in the space of signals, and the action for memories in this box.
+/// A rule: a box in the space of signals, and the action for memories (a flow's signals) in this box.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rule {
     /// The box of memories to which the rule applies.
@@ -120,7 +120,7 @@ impl Table {
         Ok(Self { about, ..Self::new(self.domain, rules)? })
     }
 
-    /// Returns the signals for which a rule's box has other bounds than the table's domain.
+    /// Returns the signals for which at least one rule's box has other bounds than the table's domain.
     pub fn dividing_axes(&self) -> Vec<Axis> {
         let divides = |axis: &Axis| {
             let side = |domain: &Domain| (domain.lower[axis.index()], domain.upper[axis.index()]);

@@ -8,7 +8,7 @@ use crate::sprout::model::Model;
 use crate::sprout::terms::Count;
 
 /// Least probability of a bin; a smaller one is set to zero. Chosen: smaller probabilities change no forecast visibly,
-/// but slow the processor down. With 10^-15 the belief recognises an outage too late.
+/// but slow the processor down. With 10^-15 in its place, the belief recognises an outage too late.
 const NEGLIGIBLE: f32 = 1e-30;
 
 /// A probability distribution of a link's rate.

@@ -110,7 +110,8 @@ impl<E: Estimator> Endpoint<E> {
         }
     }
 
-    /// Returns when to call [`Self::poll_send`] if no packet arrives earlier. `is_waiting` is true if data waits.
+    /// Returns when to call [`Self::poll_send`] if no packet arrives earlier; never `None`. `is_waiting` says whether
+    /// data waits.
     pub fn poll_timeout(&self, now: Instant, is_waiting: bool) -> Option<Instant> {
         let Some(heartbeat) = self.next_heartbeat() else { return Some(now) };
         let change = self.sender.next_change(now).filter(|_| is_waiting);

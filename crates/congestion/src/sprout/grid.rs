@@ -105,7 +105,7 @@ fn wide() -> Vec<Bin> {
     bounded((1..WIDE_BINS).map(bin))
 }
 
-/// Puts the bin of an outage first, and extends the first and the last bin to infinity.
+/// Puts the bin of an outage first. Extends this bin to minus infinity, and the last bin to infinity.
 fn bounded(bins: impl Iterator<Item = Bin>) -> Vec<Bin> {
     let mut all = vec![Bin { rate: 0.0, low: f64::NEG_INFINITY, high: 0.0 }];
     all.extend(bins);

@@ -57,7 +57,7 @@ impl Horizons {
         Self { bins, tables }
     }
 
-    /// Returns for 1, 2, ... ticks the least count that suffices for all arrivals with the probability `quantile`.
+    /// Returns for 1, 2, ... ticks the least count that the arrivals do not exceed with the probability `quantile`.
     pub(crate) fn quantiles(&self, shares: &[f32], quantile: f64) -> [u32; FORECAST_TICKS] {
         let shares = weighty(shares);
         let mut quantiles = [0; FORECAST_TICKS];
@@ -73,7 +73,7 @@ impl Horizons {
         quantiles
     }
 
-    /// Returns the least count that suffices for all packets of `ticks` ticks with the probability `quantile`. The
+    /// Returns the least count that the packets of `ticks` ticks do not exceed with the probability `quantile`. The
     /// search is short if `guess` is near the result. Returns 0 for a number of ticks without a table.
     pub(crate) fn quantile(&self, shares: &[f32], ticks: usize, quantile: f64, guess: u64) -> u64 {
         let Some(table) = ticks.checked_sub(1).and_then(|place| self.tables.get(place)) else {

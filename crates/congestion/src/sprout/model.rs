@@ -100,7 +100,7 @@ impl Model {
         }
     }
 
-    /// Returns the least count that suffices for all packets of `ticks` ticks with the probability `quantile`. The
+    /// Returns the least count that the packets of `ticks` ticks do not exceed with the probability `quantile`. The
     /// search is short if `guess` is near the result.
     pub(crate) fn quantile(&self, shares: &[f32], ticks: usize, quantile: f64, guess: u64) -> u64 {
         if self.has_tables && (1..=FORECAST_TICKS).contains(&ticks) {

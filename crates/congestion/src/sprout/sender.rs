@@ -8,7 +8,7 @@ use crate::sprout::config::{Config, Drain};
 use crate::sprout::packet::{Feedback, SEQUENCE_OVERHEAD};
 use crate::sprout::terms::{FORECAST_TICKS, Forecast, LOOK_AHEAD_TICKS, TICK};
 
-/// Time between the sendings of two packets from which on no network reorders them. Source: Sprout paper, section 3.4.
+/// Two packets sent at least this long apart are assumed to arrive in order. Source: Sprout paper, section 3.4.
 const REORDERING: Duration = Duration::from_millis(10);
 
 /// Most sent packets whose times are kept. With more, the throwaway window is too short. Chosen: 10 ms of 5 Gbit/s.

@@ -7,7 +7,7 @@ use crate::sprout::normal::Table;
 use crate::sprout::quantile;
 use crate::sprout::terms::TICK_SECONDS;
 
-/// Longest forecast by the normal approximation, in ticks; a longer one is cut to it. Chosen: 20 s, after which a
+/// Longest forecast by the normal approximation, in ticks. A longer one is cut to it. Chosen: 20 s, after which a
 /// random walk predicts nothing.
 const TICKS_MAX: usize = 1_000;
 
@@ -43,7 +43,7 @@ impl Spread {
         }
     }
 
-    /// Returns the least count that suffices for the packets of `ticks` ticks with `probability`. The search starts at
+    /// Returns the least count that the packets of `ticks` ticks do not exceed with `probability`. The search starts at
     /// `guess`.
     pub(crate) fn quantile(
         &self,

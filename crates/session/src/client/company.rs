@@ -95,7 +95,6 @@ impl Company {
         self.clients().iter().any(is_own)
     }
 
-    /// Returns whether any client has joined.
     pub(super) fn is_shared(&self) -> bool {
         !self.clients().is_empty()
     }

@@ -87,7 +87,7 @@ impl Display {
         self.last_screen.note_keys(transport.remote().screen());
     }
 
-    /// Applies an answer of the user's terminal. Returns the report for the server, if the server needs one.
+    /// Applies an answer of the user's terminal. Returns the report for the server; `None` if the server needs none.
     pub(super) fn learn(&mut self, answer: Answer) -> Option<TerminalReport> {
         let mut report = None;
         self.renderer.learn(|capabilities| report = answer.teach(capabilities));

@@ -33,7 +33,6 @@ impl EndRequest {
         self.is_overdue
     }
 
-    /// Records that the user's input has ended.
     pub(crate) const fn handle_input_closed(&mut self) {
         self.has_input = false;
     }

@@ -21,7 +21,7 @@ pub(super) struct Overlay {
     bar: Option<Bar>,
     /// The lines of the status; empty while the status is not shown.
     status: Vec<String>,
-    /// The size of a shared session. Its edge is drawn if the window is larger.
+    /// The size of a shared session, whose edge is drawn if the window is larger. `None` if nobody has joined.
     shared_size: Option<Size>,
 }
 
@@ -32,14 +32,14 @@ pub(super) struct NoticeBar {
     pub(super) company: Company,
     /// The notices that the terminal should show at present.
     overlay: Overlay,
-    /// When the bar next changes because time has passed.
+    /// When the bar next changes because time has passed. `None` if it does not.
     bar_due: Option<Instant>,
     pub(super) start: Instant,
     /// When the server was heard again after a silence long enough for a notice; at first the client's start.
     regained_at: Instant,
     /// When the server's host last refused a datagram. `None` if it never did.
     pub(super) refused_at: Option<Instant>,
-    /// The local port from which datagrams leave, if the driver has told it.
+    /// The local UDP port from which datagrams leave. `None` until the driver has told it.
     pub(super) local_port: Option<u16>,
     /// Lines about the forwarded connections, from the driver.
     pub(super) forwards: Vec<String>,
@@ -48,7 +48,6 @@ pub(super) struct NoticeBar {
 }
 
 impl NoticeBar {
-    /// Creates the notices of a client that starts now.
     pub(super) fn new(notices: Notices, company: Company, now: Instant) -> Self {
         Self {
             notices,
@@ -177,7 +176,6 @@ impl NoticeBar {
 }
 
 impl Overlay {
-    /// Draws the notices over a frame.
     pub(super) fn draw(&self, frame: &mut Screen) {
         self.shared_size.into_iter().for_each(|size| draw_edge(size, frame));
         if let Some(bar) = &self.bar {

@@ -54,8 +54,8 @@ impl Recording<'_> {
         }
     }
 
-    /// Returns the record to write, if one is due. After it has been written, call [`Recording::handle_written`]; if
-    /// writing fails, call [`Recording::stop`]. Send no datagram in between.
+    /// Returns the record to write; `None` if none is due. After it has been written, call
+    /// [`Recording::handle_written`]; if writing fails, call [`Recording::stop`]. Send no datagram in between.
     pub fn poll(&mut self) -> Option<Record> {
         let is_ending = self.transport.is_shutting_down() || self.transport.is_peer_shutting_down();
         if self.recorder.is_on && is_ending {

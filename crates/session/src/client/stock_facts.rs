@@ -53,8 +53,7 @@ impl StockFacts {
         self.concealed_to = end;
     }
 
-    /// Records that the driver has written the newest record. Returns the number after the last reserved datagram
-    /// number.
+    /// Records that the newest record is written. Returns the number after the client's last reserved datagram number.
     pub(super) fn handle_written(&mut self) -> u64 {
         debug_assert!(self.is_being_written, "a record was asked for");
         self.is_being_written = false;

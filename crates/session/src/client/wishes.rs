@@ -26,7 +26,7 @@ impl Wishes {
         self.yes = false;
     }
 
-    /// Returns the next request. Suspension and login wait while the terminal may answer (`owes_answers`).
+    /// Returns the next request, if any. Suspension and login wait while the terminal may answer (`owes_answers`).
     pub(super) fn poll(&mut self, owes_answers: bool) -> Option<ClientEvent> {
         if core::mem::take(&mut self.yes) {
             Some(ClientEvent::Yes)

@@ -106,7 +106,7 @@ fn a_flood_is_acknowledged_late_rather_than_remembered() {
 /// Number of keys that are typed for each row of the table.
 const KEYS: u64 = 2000;
 
-/// How long a program takes to echo a key, in milliseconds.
+/// Maps the number of a key to the time after which a program echoes this key, in milliseconds.
 type Program = fn(u64) -> u64;
 
 /// Types keys into a program, every 60 to 300 ms, with half a second more after every eighth key. Returns the share of

@@ -40,7 +40,8 @@ impl Play {
         self.work.effort()
     }
 
-    /// Applies more of the diff, until its cost reaches `effort_max`, in cells. Returns whether the diff is complete.
+    /// Applies more of the diff, until its cost reaches `effort_max`, in cells. Returns whether the diff is complete,
+    /// or an error if it breaks a rule or costs more than [`EFFORT_MAX`].
     pub(super) fn go_on(
         &mut self,
         state: &mut HostScreen,
@@ -100,7 +101,7 @@ impl Play {
         Ok(true)
     }
 
-    /// Applies a `HostMessage` field without terminal bytes: a resize, or data beside the picture.
+    /// Applies a `HostMessage` field without terminal bytes: a resize, or data beside the picture. Refuses a bad one.
     fn obey(&mut self, state: &mut HostScreen, number: u32, body: &[u8]) -> Result<(), ApplyError> {
         let Picture::Replica(terminal) = &mut state.picture else { unreachable!("{PUBLISHED}") };
         if number != RESIZE {

@@ -22,7 +22,7 @@ pub(super) struct Announcements {
     since: Instant,
     /// How many announcements were dropped, because [`KEPT_MAX`] others waited.
     missed: u32,
-    /// Since when the help or a question hides the announcements. Meanwhile their display time does not pass.
+    /// Since when the help or a question hides the announcements, if so. Their display time does not pass meanwhile.
     hidden_since: Option<Instant>,
 }
 
@@ -91,8 +91,7 @@ impl Announcements {
         self.look(now).map(|(_, until)| until).filter(|_| self.hidden_since.is_none())
     }
 
-    /// Returns the index of the announcement to show at `now`, and until when it is shown. `None` if all have been
-    /// read.
+    /// Returns the index of the announcement to show at `now`, if any, and until when it is shown.
     fn look(&self, now: Instant) -> Option<(usize, Instant)> {
         let mut until = self.since;
         (0..self.kept.len()).find_map(|index| {

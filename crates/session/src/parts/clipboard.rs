@@ -272,7 +272,7 @@ fn len(bytes: usize) -> u64 {
 #[derive(Debug)]
 pub(crate) struct Outbox {
     newest: Clipboard,
-    /// The newest state that had been sent when the length of the published text last changed.
+    /// The newest state sent when the length of the published text last changed. `None` if it has not changed.
     changed_after: Option<StateNum>,
     /// The current window: maximum length in bytes of the text that is sent and not acknowledged.
     window: usize,

@@ -322,8 +322,7 @@ fn shown_lines(
     (first..=u16::MAX).take(count).map(|number| row(number).map(line)).collect()
 }
 
-/// Returns the scrolled-off lines that an instruction's terminal bytes draw on a blank screen. Exceeding a limit is an
-/// error.
+/// Returns the scrolled-off lines that an instruction's terminal bytes draw on a blank screen, or an error at a limit.
 fn read_text(
     wire: &WireLines<'_>,
     count: usize,

@@ -203,7 +203,7 @@ impl Question {
 }
 
 /// Reads a colour from the text after `rgb`: `:` and three fractions in hexadecimal digits, or `a:` and a fourth
-/// fraction for the opacity.
+/// fraction for the opacity. `None` for other text.
 fn color(text: &str) -> Option<Rgb> {
     let (opaque, fractions) = text.split_once(':')?;
     let mut fractions = fractions.split('/');
@@ -218,7 +218,8 @@ fn color(text: &str) -> Option<Rgb> {
     is_whole.then_some(color)
 }
 
-/// Reads one to four hexadecimal digits as a fraction of the largest number with as many digits. Returns it in 255ths.
+/// Reads one to four hexadecimal digits as a fraction of the largest such number. Returns it in 255ths, if they are
+/// valid.
 fn fraction(digits: &str) -> Option<u8> {
     let most = match digits.len() {
         1 => 0xf,

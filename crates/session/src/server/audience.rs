@@ -140,7 +140,7 @@ impl Audience {
     }
 
     /// Handles input of the session's own client. If it has keys, the joined clients learn that another client has
-    /// typed. Returns the own client's newest window size.
+    /// typed. Returns the own client's newest window size, if it is known.
     pub(super) fn handle_own(&mut self, window: Option<Size>, has_keys: bool) -> Option<Size> {
         self.lead.owner = window.or(self.lead.owner);
         if has_keys {
@@ -178,9 +178,10 @@ impl Audience {
         !typists.is_empty()
     }
 
-    /// Changes the session's size as its size rule says, and returns the new size. A change of the own client's window
-    /// (`is_own`) counts at once. The terminal of the client that sets the size (the leader) decides how many columns a
-    /// grapheme cluster has. Everything else follows `own_terminal`, the terminal of the session's own client.
+    /// Changes the session's size as its size rule says, and returns the new size; `None` if it stays. A change of the
+    /// own client's window (`is_own`) counts at once. The terminal of the client that sets the size (the leader)
+    /// decides how many columns a grapheme cluster has. Everything else follows `own_terminal`, the terminal of the
+    /// session's own client.
     pub(super) fn settle_size(
         &mut self,
         now: Instant,
@@ -224,7 +225,8 @@ impl Audience {
     }
 
     /// Handles a datagram that is not from the session's own client. Returns the result if an invited or joined client
-    /// sent it. An invited client joins with its first state, if its program shows joined clients to the user.
+    /// sent it, or else `None`. An invited client joins with its first state, if its program shows joined clients to
+    /// the user.
     pub(super) fn handle_datagram(
         &mut self,
         now: Instant,

@@ -57,7 +57,6 @@ pub(super) struct Publisher {
 }
 
 impl Publisher {
-    /// Creates the publisher of a client that has sent nothing.
     pub(super) fn new(
         transport: ServerTransport,
         is_strict: bool,

@@ -153,7 +153,7 @@ impl Succession {
         self.invited.as_ref().is_some_and(|invited| invited.holds)
     }
 
-    /// Ends an unused invitation.
+    /// Ends an unused invitation, and remembers its client among those that never came.
     pub(super) fn withdraw(&mut self) {
         if let Some(Newcomer { client, taken, .. }) = self.invited.take()
             && client != self.client
@@ -162,13 +162,12 @@ impl Succession {
         }
     }
 
-    /// Returns the memory ranges of the invited client's keys ([`Transport::key_memory`]). `None` if no client is
-    /// invited.
+    /// Returns the memory ranges of the invited client's keys ([`Transport::key_memory`]), if a client is invited.
     pub(super) fn key_memory(&self) -> Option<Vec<Range<*const u8>>> {
         self.invited.as_ref().map(|invited| invited.publisher.transport.key_memory())
     }
 
-    /// Handles a datagram that is not from the session's client. Returns the invited client if it sent the datagram.
+    /// Handles a datagram that is not from the session's client. Returns the invited client if it is the sender.
     pub(super) fn handle_datagram(
         &mut self,
         now: Instant,
@@ -217,7 +216,7 @@ impl Succession {
         self.leaving_mut().and_then(|transport| transport.poll_transmit(now))
     }
 
-    /// Returns the transport of the former client while it is told to end.
+    /// Returns the transport of the former client while it is told to end. `None` at other times.
     pub(super) fn leaving_mut(&mut self) -> Option<&mut ServerTransport> {
         self.leaving.as_mut().map(|(leaving, _)| &mut leaving.transport)
     }

@@ -68,8 +68,8 @@ impl Server {
         self.publisher.transport.capabilities().contains(Capabilities::EXIT_STATUS)
     }
 
-    /// Returns the memory ranges of the own client's keys ([`rove_ssp::Transport::key_memory`]), to be kept out of
-    /// swap.
+    /// Returns the memory ranges of the own client's keys, to be kept out of swap
+    /// ([`rove_ssp::Transport::key_memory`]).
     pub fn key_memory(&self) -> Vec<Range<*const u8>> {
         self.publisher.transport.key_memory()
     }

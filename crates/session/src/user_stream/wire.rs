@@ -60,7 +60,7 @@ pub(super) fn write_report(message: &mut Vec<u8>, report: TerminalReport) {
 }
 
 /// Returns the report in the body of the `UserMessage` field [`TERMINAL`]. `None` for an unknown kind or value, as a
-/// later version may send. The last of several reports counts.
+/// later version may send. The last of several reports counts. Malformed bodies are an error.
 pub(super) fn read_report(body: &[u8]) -> Result<Option<TerminalReport>, ApplyError> {
     let mut report = None;
     let (mut width, mut height) = (None, None);
@@ -106,7 +106,7 @@ pub(super) fn write_wish(message: &mut Vec<u8>, wish: Wish) {
 }
 
 /// Returns the wish in the body of the `UserMessage` field [`WISH`]. `None` for an unknown kind or value, as a later
-/// version may send. If there are several, the last known wish counts.
+/// version may send. If there are several, the last known wish counts. Malformed bodies are an error.
 pub(super) fn read_wish(body: &[u8]) -> Result<Option<Wish>, ApplyError> {
     let mut wish = None;
     for field in Fields::of(body) {

@@ -105,13 +105,13 @@ pub struct AckConfig {
     /// acknowledgment, a sent state is presumed lost after RTO and this delay.
     pub delay: Duration,
     /// Replaces [`AckConfig::delay`] where both ends offer late acknowledgments
-    /// ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)) and neither direction loses much. The next key then
-    /// carries the acknowledgment. Large contents are acknowledged after [`AckConfig::delay`]. Chosen: docs/timing.md,
-    /// "Late acknowledgments".
+    /// ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)) and neither direction loses much. Mostly the next
+    /// key then carries the acknowledgment. Large contents are still acknowledged after [`AckConfig::delay`]. Chosen:
+    /// docs/timing.md, "Late acknowledgments".
     pub delay_late: Duration,
     /// Time beyond RTO after which a sent state is presumed lost if acknowledgments are late. At a server it is as long
-    /// as [`AckConfig::delay_late`]. At a client it is shorter. A server answers most keys at once, and a key that is
-    /// sent again also makes the server repeat a lost echo. Chosen: docs/timing.md, "Late acknowledgments".
+    /// as [`AckConfig::delay_late`]. At a client it is shorter, because a server answers most keys at once. A key that
+    /// is sent again also makes the server repeat a lost echo. Chosen: docs/timing.md, "Late acknowledgments".
     pub grace_late: Duration,
     /// Longest wait before an acknowledgment interrupts the repair of a large instruction. Chosen: 27 fragments (32
     /// KiB) at 30 % loss need four or five tries at RTO + 100 ms each. Any other instruction between the tries makes

@@ -11,7 +11,7 @@ pub(crate) struct AnnouncedHeartbeat {
     until: Option<Instant>,
     /// Whether the announced pause is longer than Mosh's. A server announces such a pause only after an answer.
     is_long: bool,
-    /// When the last long pause ended. The server has received all that this end sent before that time.
+    /// When the last long pause ended, if any did. The server has received all that this end sent before that time.
     kept_until: Option<Instant>,
     /// Whether this end still has to answer the announcing heartbeat.
     is_answer_due: bool,

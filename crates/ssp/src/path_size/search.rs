@@ -20,7 +20,7 @@ const SAVED_MAX: usize = 8;
 const CLOSE: usize = 32;
 
 /// Sizes that differ by less than this count as equal, because the padding of a probe may fall short by a few bytes.
-/// Chosen: less than the difference between Mosh's size over IPv6 and the size on an unprobed path.
+/// Chosen: less than the 16 bytes between Mosh's size over IPv6 (1216) and the size on an unprobed path.
 const SAME: usize = 8;
 
 /// Minimum number of unanswered probes before a size counts as too large. Source: RFC 8899, section 5.1.2 (MAX_PROBES).
@@ -72,11 +72,11 @@ pub(super) struct Search {
     /// The smallest size in bytes known not to arrive; `max + 1` while no such size is known.
     refused: usize,
     refused_at: Option<Instant>,
-    /// A size that arrived once and has since become doubtful. It is probed first.
+    /// A size that arrived once and has since become doubtful, if any. It is probed first.
     doubted: Option<usize>,
     under_way: Option<Try>,
     tried_at: Option<Instant>,
-    /// When contents of several datagrams were last sent.
+    /// When contents of several datagrams were last sent. `None` if they never were.
     used_at: Option<Instant>,
     /// Weighted count of the failed probes of the present size ([`LOST`], [`HIDDEN`]).
     failures: u32,

@@ -13,17 +13,17 @@ use crate::send_timing::SendTiming;
 /// Minimum number of unanswered sends before the datagram size is blamed, because one acknowledgment may be late.
 const TRIES_MIN: usize = 2;
 
-/// Unanswered sends at which the size of datagrams is blamed at any loss. Chosen: at 29 % loss, so many sends of four
-/// datagrams get no answer less than twice in a thousand times. This holds even if the peer keeps no fragment of an
-/// earlier send.
+/// Number of unanswered sends at which the datagram size is blamed, however much the path loses. Chosen: at 29 % loss,
+/// so many sends of four datagrams get no answer less than twice in a thousand times. This holds even if the peer keeps
+/// no fragment of an earlier send.
 const TRIES_MAX: usize = 32;
 
 /// Replaces [`TRIES_MAX`] while no loss reports of the peer arrive either, as happens if both ends send only large
 /// datagrams. Chosen: at 29 % loss six reports in a row are lost less than once in a thousand times.
 const UNREPORTED_MAX: usize = 6;
 
-/// Minimum number of missing large datagrams before their size is blamed. Chosen: as many as three contents of three
-/// datagrams each have. If fewer are missing, they may only be late.
+/// Minimum number of missing large datagrams before their size is blamed. Chosen: as many as three diffs of three
+/// datagrams have, whose last datagrams are small. Fewer may only be late.
 const LARGE_LOST: u64 = 6;
 
 /// Unacknowledged contents that were sent within the time of one answer, so that one acknowledgment may cover all.
@@ -50,9 +50,10 @@ struct Try {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Unanswered {
     tries: VecDeque<Try>,
-    /// The peer's newest report on the datagrams sent.
+    /// The peer's newest report on the datagrams sent. `None` before the first.
     report: Option<Loss>,
-    /// The estimated loss towards the peer, before the first contents that were sent since the last acknowledgment.
+    /// The estimated loss towards the peer when the first unacknowledged contents were sent. `None` without such
+    /// contents.
     loss: Option<f64>,
 }
 
@@ -120,8 +121,8 @@ impl Unanswered {
         self.report.is_none_or(|report| report.sent < first)
     }
 
-    /// Returns whether the peer misses at least as many of the reported datagrams as were large, and the loss estimated
-    /// earlier does not explain that. The present estimate includes these datagrams.
+    /// Returns whether at least as many of the reported datagrams are missing as were large, and the loss estimated
+    /// earlier does not explain that. The present estimate is of no use, because it includes these datagrams.
     fn are_large_lost(&self) -> bool {
         let (Some(report), Some(first)) = (self.report, self.tries.front()) else { return false };
         let told = self.tries.iter().take_while(|it| it.sent <= report.sent);

@@ -7,9 +7,9 @@ use crate::config::Config;
 /// When the peer was last heard, and which of its contents are being answered.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Answers {
-    /// When the peer last sent a new state, or showed otherwise that it is alive.
+    /// When the peer last sent a new state, or showed otherwise that it is alive. `None` if it never did.
     pub(super) heard_at: Option<Instant>,
-    /// When the peer's newest contents arrived.
+    /// When the peer's newest contents arrived. `None` before the first.
     pub(super) asked_at: Option<Instant>,
     /// How many frames since `asked_at` carried a change for which the peer's user waits, or repeated contents.
     frames: u8,

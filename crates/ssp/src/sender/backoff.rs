@@ -10,8 +10,8 @@ use crate::send_timing::SendTiming;
 
 /// The wait before the next try is the time from the first unanswered try to the newest, divided by this. Chosen by two
 /// measurements. At 30 % loss large screens and pastes arrive as soon as without a wait, because a try succeeds within
-/// two seconds. If a peer on a fast path refuses 20 kB, the sender sends 3,200 datagrams in the first minute. Without a
-/// wait, it sends 50,000. Later it sends 700 a minute, mostly acknowledgments.
+/// two seconds. If a peer on a fast path refuses 20 kB, the sender sends 3,200 datagrams in the first minute. Later it
+/// sends 700 a minute, mostly acknowledgments. Without a wait, it sends 50,000.
 const WAIT_DIVISOR: u32 = 32;
 
 /// The sends of instructions with several fragments since the last new acknowledgment.

@@ -21,7 +21,7 @@ pub(super) struct Changes {
     is_awaited: bool,
     /// When the newest change was first noticed by the timers. `None` until they have run.
     newest_at: Option<Instant>,
-    /// When the change before the newest was first noticed.
+    /// When the change before the newest was first noticed. `None` without an earlier change.
     before_at: Option<Instant>,
     /// Whether the object has changed although its diff is empty, so that no frame is due.
     pub(super) nothing_to_say: bool,

@@ -97,7 +97,7 @@ impl<L: Object> Sender<L> {
     }
 
     /// Sends the oldest unacknowledged part again or, after [`REPEATS_MAX`] repetitions, the next part. The two parts
-    /// alternate, each with all its repetitions in a row.
+    /// alternate, each with all its repetitions in a row. `None` if no part is short enough.
     fn repair(&mut self, now: Instant, timing: &SendTiming) -> Option<Step> {
         // A part of a single fragment is not kept for repetition. If it is the next part, it is sent once before the
         // oldest part is repeated again.

@@ -23,7 +23,7 @@ pub(crate) struct LargeContents {
     /// How often the kept instruction was repeated.
     pub(super) repeats: u32,
     pub(super) backoff: Backoff,
-    /// When either end last sent large contents.
+    /// When either end last sent large contents. `None` if none were sent.
     at: Option<Instant>,
     /// Whether contents were large within [`LARGE_LATELY`] before the last call of [`LargeContents::heed`].
     pub(crate) is_recent: bool,

@@ -70,7 +70,7 @@ const QUEUE_MIN: Duration = Duration::from_millis(50);
 pub(super) struct Repetition {
     /// The contents that are sent in several copies at present. `None` if there are none.
     newest: Option<Copies>,
-    /// When new contents were last sent.
+    /// When new contents were last sent. `None` before the first.
     news_at: Option<Instant>,
     budget: Budget,
 }

@@ -141,7 +141,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     }
 
     /// Returns the peer's address: at a client the address in use, at a server the source of the newest authentic
-    /// datagram. A server has no address before its client has sent and after [`crate::Event::PeerLost`].
+    /// datagram. `None` at a server before its client has sent, and after [`crate::Event::PeerLost`].
     pub fn peer_address(&self) -> Option<SocketAddr> {
         self.connection.peer()
     }
@@ -190,7 +190,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.rtt().frame_interval(&self.config.frames)
     }
 
-    /// Returns the earlier of `until` and the time by which the peer must answer this end's unacknowledged contents.
+    /// Returns `until` or, if earlier, the time by which the peer must answer this end's unacknowledged contents.
     fn asked_before(&self, until: Option<Instant>) -> Option<Instant> {
         let asked_at = self.sender.sent.unacknowledged_since();
         let answer_due = asked_at.map(|at| at + self.config.heartbeat.interval);

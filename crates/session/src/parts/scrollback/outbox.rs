@@ -95,7 +95,6 @@ impl Outbox {
         self.arrived < self.published
     }
 
-    /// Records which lines the client has acknowledged.
     pub(crate) fn acknowledge(&mut self, known: &Scrolled) {
         self.taken.drop_known(known);
         self.arrived = self.arrived.max(known.end());
