@@ -121,7 +121,7 @@ impl Line {
 }
 
 impl Callback {
-    /// Reads an address. `None` unless it has exactly one `redirect_uri`, which leads to a loopback port from 1024 on.
+    /// Reads a web address. `None` unless its one `redirect_uri` leads to a loopback port from 1024 on, by plain HTTP.
     fn of(address: &str) -> Option<Self> {
         // A hyperlink may contain a backslash. Browsers take it for the slash that ends the host's name.
         if address.len() > ADDRESS_MAX || !address.bytes().all(is_of_address) {

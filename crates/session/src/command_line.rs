@@ -77,7 +77,7 @@ impl CommandLine {
         self.purpose
     }
 
-    /// Handles a key. `byte` is its character, or `None` for a key without one.
+    /// Handles a key with the character `byte`, if any. Returns whether the user has ended or cancelled the line.
     pub(crate) fn handle(&mut self, byte: Option<u8>) -> Typed {
         match byte {
             Some(b'\r' | b'\n') if !self.is_pasting => {

@@ -36,7 +36,7 @@ pub(crate) trait Part: Clone + Default {
         base.clone()
     }
 
-    /// Drops contents that both ends hold: those of `known`, which the client has acknowledged.
+    /// Drops contents that both ends hold: those of `known`, which the client has acknowledged. By default, nothing.
     fn drop_known(&mut self, known: &Self) {
         let _ = known;
     }

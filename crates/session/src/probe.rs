@@ -213,7 +213,7 @@ impl Probe {
         }
     }
 
-    /// Reads the held bytes as an answer, and removes the answered question from the awaited ones.
+    /// Reads the held bytes as an answer or its beginning. Removes an answered question from the awaited ones.
     fn read_held(&mut self) -> Reading {
         let mut reading = Reading::Other;
         for (at, question) in self.awaited.iter().enumerate() {

@@ -287,7 +287,7 @@ impl Server {
         self.note_transport_events();
     }
 
-    /// Returns the next datagram to send. `None` if nothing is to be sent now.
+    /// Returns the next datagram to send to any client. `None` if nothing is to be sent now.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         if self.abandoned.is_some() && self.audience.is_over() {
             return None;

@@ -94,7 +94,7 @@ impl UserStream {
         self.extend(bytes, |byte| UserEvent::Byte(*byte));
     }
 
-    /// Appends the events that `to_event` makes of `items`, chunk by chunk.
+    /// Appends the events that `to_event` makes of `items`, chunk by chunk. The stream of a viewer only counts them.
     fn extend<T>(&mut self, mut items: &[T], to_event: impl Fn(&T) -> UserEvent) {
         if self.is_viewer {
             self.end += u64::try_from(items.len()).expect("a length fits 64 bits");

@@ -200,8 +200,8 @@ impl PathSize {
         lower.is_some()
     }
 
-    /// Makes datagrams smaller if contents stay unanswered more often than chance explains. If the smaller ones also
-    /// stay unanswered, restores the former size.
+    /// Makes datagrams smaller if contents stay unanswered more often than chance explains. If the smallest also stay
+    /// unanswered, restores the former size, at least for a while.
     pub(crate) fn heed_silence(&mut self, now: Instant, timing: &SendTiming) {
         let is_acquitted = self.acquitted_until.is_some_and(|until| now < until);
         let is_watching = self.search.is_some() && !is_acquitted;

@@ -72,7 +72,7 @@ impl RttEstimator {
     }
 
     /// Returns the retransmission timeout (RTO): SRTT + 4 * RTTVAR in whole milliseconds, within the configured bounds
-    /// (RFC 6298, section 2, without a granularity term).
+    /// (RFC 6298, section 2, without a granularity term). The upper bound may grow with SRTT.
     pub(crate) fn rto(&self, config: &RttConfig) -> Duration {
         let beyond_srtt = self.srtt().map(|srtt| srtt + srtt / RTO_BEYOND_SRTT_DIVISOR);
         let far = beyond_srtt.unwrap_or_default().min(config.rto_far_max);

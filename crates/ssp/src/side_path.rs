@@ -182,8 +182,8 @@ impl SidePath {
         self.is_used.then(|| self.rounds.poll_timeout())
     }
 
-    /// Returns the path over which to repeat the newest payload. `None` if no probe is due. `addresses` is the number
-    /// of the server's addresses.
+    /// Returns the path over which to repeat the newest payload. `None` if the side path is not used, or no probe is
+    /// due. `addresses` is the number of the server's addresses.
     pub(crate) fn poll(&mut self, now: Instant, addresses: usize) -> Option<Probe> {
         let probe = self.is_used.then(|| self.rounds.poll(now, addresses)).flatten();
         if probe == Some(Probe::Recall) && self.unheard_since.is_some() {

@@ -414,7 +414,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         Some(transmit)
     }
 
-    /// Returns the sealed datagram. `None` if sealing failed; an exhausted key then ends the session.
+    /// Returns the sealed datagram. `None` at an error, which drops all fragments; an exhausted key ends the session.
     fn sealed(&mut self, sealed: Result<Transmit, SendError>) -> Option<Transmit> {
         sealed
             .inspect_err(|error| {
@@ -464,7 +464,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.fragments.cut(split(self.instructions, &contents, contents.len()));
     }
 
-    /// Adds the extension fields and the padding to an instruction, and counts it.
+    /// Adds the extension fields and the padding to an instruction, counts it, and begins its queue of fragments.
     fn complete(&mut self, now: Instant, sent: Instruction, is_heartbeat: bool) -> Instruction {
         self.instructions += 1;
         let is_understood = self.capabilities().contains(Capabilities::ANNOUNCED_HEARTBEAT);

@@ -377,7 +377,7 @@ pub struct MessageReader {
 }
 
 impl MessageReader {
-    /// Reads from the stream. Returns the fields once they are complete, and `None` until then.
+    /// Reads from the stream. Returns the complete fields. `None` until then, or if the stream layer is closed.
     ///
     /// # Errors
     ///

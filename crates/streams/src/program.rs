@@ -66,7 +66,7 @@ impl Gathering {
         }
     }
 
-    /// Reads the commands, and returns a program that can begin. `None` if there is none.
+    /// Reads the commands, gives up broken ones, and returns a program that can begin. `None` if there is none.
     pub fn poll_gathered(
         &mut self,
         now: Instant,

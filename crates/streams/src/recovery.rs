@@ -175,7 +175,7 @@ impl Recovery {
         usize::try_from(len).unwrap_or(usize::MAX)
     }
 
-    /// Returns when a packet of `len` bytes may carry frames that ask for an acknowledgment.
+    /// Returns when a packet of `len` bytes may carry frames that ask for an acknowledgment; at once for a due probe.
     pub(crate) fn permit(&self, now: Instant, len: usize) -> Permit {
         if self.owes_probe() {
             return Permit::Now;
@@ -320,7 +320,7 @@ impl Recovery {
         self.probe(now)
     }
 
-    /// Starts to send again after a silence.
+    /// Starts to send again after a silence. All packets in flight count as lost, and the RTT estimate starts anew.
     fn wake(&mut self, now: Instant) -> Fates {
         (self.timeouts, self.heard_after, self.probes) = (0, 0, 0);
         (self.lost_at, self.wakes_at, self.has_extra) = (None, None, true);
@@ -417,7 +417,7 @@ impl Recovery {
         fates
     }
 
-    /// Makes probes due at once, if anything is in flight.
+    /// Makes probes due at once, if anything is in flight. Returns what they carry as lost.
     fn probe(&mut self, now: Instant) -> Fates {
         if self.flight.in_flight() == 0 {
             return Fates::default();

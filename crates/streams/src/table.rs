@@ -146,7 +146,7 @@ impl Table {
         Ok(true)
     }
 
-    /// Counts a new stream of the peer. Returns whether the peer is a server that opens too many.
+    /// Counts a new stream of the peer. Returns whether the peer is a server that opens too many in a second.
     fn is_too_fast(&mut self, now: Instant) -> bool {
         if now.saturating_since(self.opens.0) >= Duration::from_secs(1) {
             self.opens = (now, 0);

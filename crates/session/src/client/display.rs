@@ -173,7 +173,7 @@ impl Display {
         out
     }
 
-    /// Returns the control sequences that query the terminal's abilities. The terminal shows `frame`.
+    /// Returns the sequences, if any, that query the terminal's abilities. Repaints later if `frame` has no blank row.
     fn ask(&mut self, now: Instant, frame: &Screen) -> Vec<u8> {
         let blank_row = blank_row(frame);
         let questions = self.probe.ask(now, self.renderer.sets_alternate_scroll(), blank_row);
@@ -255,7 +255,7 @@ impl Display {
         }
     }
 
-    /// Removes and returns the lines that enter the terminal's history with a frame, and whether more are waiting.
+    /// Removes and returns the lines that enter the terminal's history with a frame, and whether more can follow.
     fn take_lines(&mut self, frame: &Screen) -> (Vec<ScrollbackLine>, bool) {
         if !self.lines.is_due() || !self.renderer.takes_lines(frame) {
             return (Vec::new(), false);

@@ -163,7 +163,7 @@ impl Client {
         self.refresh(now);
     }
 
-    /// Switches to smaller datagrams, because the system refused a datagram of `len` bytes as too long.
+    /// Called when the system has refused a datagram of `len` bytes as too long. Later ones are smaller.
     pub fn handle_message_too_long(&mut self, now: Instant, len: usize) {
         self.transport.handle_message_too_long(now, len);
     }

@@ -76,7 +76,8 @@ impl StockFacts {
         transport.known_receiver_state().end() < self.concealed_to
     }
 
-    /// Returns the bytes to append to the record, or a whole new record.
+    /// Returns the bytes to append to the record, or a whole record: at first, after many bytes, or if diffs were
+    /// dropped.
     pub(super) fn record(&mut self, transport: &mut ClientTransport) -> Record {
         let appended_max = APPENDED_MAX.max(APPENDED_WHOLES * self.whole_len);
         let diffs = transport.take_received();

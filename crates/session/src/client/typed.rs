@@ -76,7 +76,7 @@ impl TypedKeys {
         !self.is_begun || all_arrived || self.written_to < self.end()
     }
 
-    /// Returns the bytes to append to the record, or a whole new record.
+    /// Returns the bytes to append to the record, or a whole record: at first, and after many appended bytes.
     pub(super) fn record(&mut self) -> Record {
         let is_whole = !self.is_begun || self.appended_len >= APPENDED_MAX.max(self.whole_len);
         let mut out = Vec::new();

@@ -81,7 +81,7 @@ impl Lead {
         })
     }
 
-    /// Returns whether the leader or the size may change, and if so starts the wait until the next change.
+    /// Returns whether the leader or the size may change. If so, the next change must wait. Otherwise sets `due`.
     fn may_change(&mut self, now: Instant) -> bool {
         self.due = self.settled_until.filter(|until| self.rule == SizeRule::Typist && now < *until);
         if self.due.is_none() {

@@ -91,7 +91,7 @@ impl Succession {
         }
     }
 
-    /// Returns the publisher of a client that holds `key` and has sent nothing yet. `joins` is the mode in which the
+    /// Records a client's new `key` in `own`, and returns the client's publisher. `joins` is the mode in which the
     /// client joins the session beside the session's own client. With `None` the client becomes the session's own.
     pub(super) fn publisher(
         &mut self,

@@ -46,8 +46,8 @@ impl Server {
         self.publisher.transport.remote_arrived_at()
     }
 
-    /// Returns since when the client's silence is unexpected. This is when the client was last heard, or the end of a
-    /// pause that the server permits. `None` if it was never heard.
+    /// Returns since when the client's silence is unexpected. This is the later of two times: when the client was last
+    /// heard, and the end of a pause that the server permits. `None` if it was never heard.
     pub fn client_missed_since(&self) -> Option<Instant> {
         let heard_at = self.client_heard_at()?;
         Some(heard_at.max(self.publisher.transport.remote_excused_until().unwrap_or(heard_at)))

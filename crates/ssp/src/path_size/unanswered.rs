@@ -58,7 +58,8 @@ pub(super) struct Unanswered {
 }
 
 impl Unanswered {
-    /// Called before contents are sent, for the first time or again. `before` is the next sequence number.
+    /// Called before contents are sent, for the first time or again. Sends within about a round trip count as one.
+    /// `before` is the next sequence number.
     pub(super) fn push(
         &mut self,
         now: Instant,

@@ -28,7 +28,7 @@ impl Budget {
         Self { left: SAVED_MAX, refilled_at: now }
     }
 
-    /// Subtracts `bytes` from the budget, down to zero.
+    /// Refills the budget up to `now`, then subtracts `bytes` from it, down to zero.
     pub(super) fn spend(&mut self, now: Instant, bytes: u64) {
         self.refill(now);
         self.left = Bytes::new(self.left.get().saturating_sub(bytes));

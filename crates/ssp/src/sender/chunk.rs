@@ -145,7 +145,7 @@ impl<L: Object> Sender<L> {
 }
 
 /// Halves the change from `base` to `target` until its diff fits into one instruction. Returns the state reached and
-/// its diff. `None` if no diff is short enough.
+/// its diff. `None` if no diff is short enough, or the first such diff is empty.
 fn largest_part<L: Object>(target: &L, base: &L, peer: Capabilities) -> Option<(L, Vec<u8>)> {
     let mut part = target.clone();
     for _ in 0..HALVINGS_MAX {

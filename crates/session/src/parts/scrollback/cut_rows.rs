@@ -26,7 +26,7 @@ impl CutRows {
         self.others = 0;
     }
 
-    /// Returns whether the line looks like the first row. If so, this row is forgotten.
+    /// Returns whether the line looks like the first row. If so, drops this row. After too many other lines, drops all.
     pub(super) fn takes(&mut self, line: &ScrollbackLine) -> bool {
         let is_row = self.rows.pop_front_if(|row| line.looks_like(row)).is_some();
         self.others = if is_row { 0 } else { self.others + 1 };
