@@ -63,7 +63,7 @@ impl PromptMemory {
         self.known.contains(&self.hash(name))
     }
 
-    /// Returns whether the prompt of this name is refused, because a line typed at it was not echoed.
+    /// Returns whether the prompt of this name is refused: a line there was not echoed, or all are refused.
     pub fn is_refused(&self, name: u64) -> bool {
         self.is_overfull() || self.refused.contains(&self.hash(name))
     }

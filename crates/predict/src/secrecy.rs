@@ -39,13 +39,13 @@ const LINES_MIN: u16 = 3;
 /// Most prompts for which echoed lines are counted, the last used. Chosen: a session has a handful.
 const PLACES_MAX: usize = 64;
 
-/// Most hashes of a session's refused prompts. With more, no prompt is known for the rest of the session.
+/// Most hashes of a session's refused prompts. With more, all prompts are refused for the rest of the session.
 const REFUSED_MAX: usize = 512;
 
 /// The hashes by which a prompt is recognised. A hash of 0 identifies no prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Prompt {
-    /// A hash of the prompt without its numbers and its path. `end` is a hash of the prompt's end.
+    /// A hash of the prompt without numbers and path, and of the terminal's modes. `end` has only the prompt's end.
     pub(crate) whole: u64,
     pub(crate) end: u64,
     /// A hash of the prompt's text alone, without the terminal's modes. Refusals use this hash and `end`.
@@ -56,7 +56,7 @@ pub(crate) struct Prompt {
 /// The kind of program that a prompt reveals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Sort {
-    /// An editor whose mode line states that typed characters are inserted.
+    /// An editor whose mode line states that typed characters are inserted or replace others.
     Mode,
     /// A program whose prompt ends like a shell's.
     Shell,
@@ -100,11 +100,11 @@ pub(crate) struct Secrecy {
     pane: Option<Pane>,
     insertion: Insertion,
     statement: Statement,
-    /// Echo since an event that may have started another program (a key without effect). `None` without such an event.
+    /// Echo since an event after which another program may read, until text is echoed. `None` without such an event.
     doubt: Option<Line>,
     /// The text of the row with the newest question for a secret that was answered by a line.
     answered: Option<String>,
-    /// The prompts of earlier sessions and of this one. `None` if they are not stored.
+    /// The prompts known or refused in earlier sessions and this one. `None` if they are not stored.
     prompts: Option<PromptMemory>,
     /// Whether all lines are treated as echoed, for tests of predictions that would be hidden otherwise.
     #[cfg(test)]
@@ -170,9 +170,9 @@ impl Secrecy {
             && !scene::mentions_secret(spot.screen, self.answered.as_deref())
     }
 
-    /// Returns whether characters may be shown at a prompt although fewer than three lines were entered there in this
-    /// session. Either an earlier session knew this shell's prompt, or the server states that the shell or its program
-    /// waits. The server may by chance mistake a program's question for the shell's prompt. So a prompt that does not
+    /// Returns whether fewer than three lines, entered in this session, suffice at a prompt. Either an earlier session
+    /// knew this shell's prompt. Or the server states that the shell or its program waits, and an earlier statement was
+    /// right. The server may by chance mistake a program's question for the shell's prompt. So a prompt that does not
     /// end like a shell's also needs a line that was echoed at this very prompt.
     pub(crate) fn begins(&self, prompt: Prompt) -> bool {
         let is_known = |memory: &PromptMemory| memory.knows(prompt.whole);
@@ -212,12 +212,13 @@ impl Secrecy {
         self.doubt = self.doubt.filter(|doubt| !doubt.may_show());
     }
 
-    /// Records that a key of unknown effect, sent with `input`, was answered. Older statements no longer count.
+    /// Records a dropped key, or an answered key other than text, Backspace, Left and Right. It was sent with `input`.
+    /// A server's statement then counts only if the shell had read that input.
     pub(crate) const fn note_barrier(&mut self, input: InputNum) {
         self.statement.note_barrier(input);
     }
 
-    /// Records that a key that does not end a line was answered.
+    /// Records that a key other than Enter was answered: this prompt took input last.
     pub(crate) fn note_key(&mut self, prompt: Option<Prompt>) {
         self.visit(prompt);
     }
@@ -229,13 +230,13 @@ impl Secrecy {
         self.insertion.close();
     }
 
-    /// Records that a key without a usual meaning in editors was answered. Another program may have begun to read.
+    /// Records that Insert, a search key or an unknown key was answered. Another program may have begun to read.
     pub(crate) fn note_command(&mut self) {
         self.doubt = Some(Line::default());
         self.insertion.note_miss();
     }
 
-    /// Records that the terminal has reported an event other than a key, such as the mouse.
+    /// Records a message of the user's terminal that is no key, such as a mouse report. A click may start a program.
     pub(crate) fn note_report(&mut self) {
         self.doubt = Some(Line::default());
     }
@@ -249,9 +250,8 @@ impl Secrecy {
         self.insertion.observe(window);
     }
 
-    /// Records that a line was entered. If keys were typed at the newest prompt since its last line, the line belongs
-    /// to that prompt. `prompt` may differ, because programs change their modes, which identify a prompt, before they
-    /// answer.
+    /// Records that a line was entered at the prompt that took input last. `prompt` may differ, because programs change
+    /// their modes, which identify a prompt, before they answer. Counts only a line with answered characters.
     pub(crate) fn note_enter(&mut self, prompt: Option<Prompt>) {
         self.insertion.note_enter();
         let is_typed = |place: &&mut Place| place.line != Line::default();

@@ -8,10 +8,10 @@ use super::row::{Background, cells, character, characters, is_blank, to_column};
 /// Fewest rows of line numbers in a gutter, including the cursor's row. Chosen: two may belong to a table.
 const GUTTER_ROWS_MIN: usize = 3;
 
-/// Most columns of an editor's gutter: a sign, and the number of any line.
+/// Most columns of an editor's gutter: a sign, and the number of any line. A wider gutter counts as text.
 const GUTTER_COLUMNS_MAX: usize = 12;
 
-/// How many rows above and below the cursor are searched for an editor's line numbers.
+/// How many rows above and below the cursor are searched for an editor's line numbers. Rows further away are ignored.
 const GUTTER_REACH_MAX: u16 = 8;
 
 /// Number of rows below a pane in which an editor may show its mode: its bar, and the message line below.

@@ -1,4 +1,4 @@
-//! The line in which vi and its descendants show their insert mode, with checks that exclude similar text.
+//! The line in which vi and its descendants show their insert or replace mode, with checks that exclude similar text.
 
 use rove_terminal::{Cell, Position, Screen};
 
@@ -9,7 +9,7 @@ use super::row::{Background, cells, character, characters};
 /// The words in vim's ruler that are not numbers.
 const RULER_WORDS: [&str; 3] = ["All", "Top", "Bot"];
 
-/// Returns the row of the mode line of the editor in the cursor's pane. `None` if no line shows an insert mode.
+/// Returns the row of the mode line in the cursor's pane. `None` if no line shows an insert or replace mode.
 ///
 /// The line has vim's form, `-- INSERT --`, from the pane's left edge on. Only the ruler follows, and the background is
 /// that of the text. The line is the last row of the pane, or the row below the bar that ends the editor's window. No

@@ -124,7 +124,7 @@ fn is_vertical_line(screen: &Screen, at: Position) -> bool {
         && ends_well(bottom, bottom.checked_add(1))
 }
 
-/// Returns whether these cells of a row are a horizontal line, possibly with a title in it.
+/// Returns whether these cells are a horizontal line: both ends and at least half of all. The others may be a title.
 fn is_horizontal_line(part: &[Cell]) -> bool {
     let is_line = |cell: &&Cell| is_horizontal(character(cell));
     // The first and the last cell rule out nearly all rows.

@@ -57,8 +57,8 @@ pub fn asks_for_secret(screen: &Screen, at: Position) -> bool {
     contains_word(&prompt)
 }
 
-/// Returns whether a word about secrets is left of the cursor or in a row above it. It need not be part of a question.
-/// Rows above with the text `answered`, a question that the user has answered, do not count.
+/// Returns whether a word about secrets is left of the cursor or in the [`MENTION_ROWS`] rows above. It need not be
+/// part of a question. Rows above with the text `answered`, a question that the user has answered, do not count.
 pub(crate) fn mentions_secret(screen: &Screen, answered: Option<&str>) -> bool {
     let cursor = screen.cursor();
     let rows = cursor.row.saturating_sub(MENTION_ROWS)..cursor.row;

@@ -7,11 +7,11 @@ use super::line::Line;
 pub(crate) struct Window {
     /// A hash that identifies the pane.
     pub(crate) pane: u64,
-    /// Whether an editor's mode line shows an insert mode.
+    /// Whether an editor's mode line shows an insert or replace mode.
     pub(crate) inserts: bool,
     /// The row of the input and its first column.
     pub(crate) start: (u16, u16),
-    /// Whether there is text to the left of the input.
+    /// Whether there is text left of the input, other than line numbers.
     pub(crate) is_behind_text: bool,
 }
 
@@ -19,8 +19,8 @@ pub(crate) struct Window {
 ///
 /// A mode line alone proves nothing. A killed editor leaves its line on the screen, and other text may look like one.
 /// Three facts together permit characters before their echo. The mode line appeared while the cursor was in the window.
-/// A character was echoed there under such a line. Since then, the cursor was in no other window, and in no row with
-/// text left of it. Another program may ask there.
+/// A character was echoed there under such a line. Since then, the cursor was in no other window, and in no other row
+/// with text left of it. Another program may ask there.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Insertion {
     /// The cursor's place on the newest screen. `None` on the primary screen.
@@ -36,7 +36,7 @@ pub(super) struct Insertion {
 }
 
 impl Insertion {
-    /// Records the cursor's place on a screen. `None` on the primary screen.
+    /// Records the cursor's place on a screen. `None` on the primary screen, which ends every permission.
     pub(super) fn observe(&mut self, window: Option<Window>) {
         let Some(window) = window else {
             *self = Self::default();
@@ -67,7 +67,6 @@ impl Insertion {
         }
     }
 
-    /// Records that a line was entered.
     pub(super) const fn note_enter(&mut self) {
         self.has_entered = true;
     }

@@ -31,8 +31,8 @@ impl Line {
         self.is_spoilt
     }
 
-    /// Records that a character appeared where it was typed. A letter or digit that no program uses as a mask proves an
-    /// echo. So does any character that differs from the first. A mask is always the same character.
+    /// Records that a character appeared where it was typed. A blank or a sign like `*` proves nothing. A letter or
+    /// digit that is no mask proves an echo. So does one that differs from the first: a mask is always the same.
     pub(crate) fn note_echo(&mut self, c: char) {
         if scene::is_mask(c) || c.is_whitespace() {
             return;

@@ -5,17 +5,17 @@ use rove_terminal::InputNum;
 /// The newest statement of a server about the session's own shell, and whether such statements proved right.
 ///
 /// The statement names the newest input that the shell had read when it waited. It says nothing about characters typed
-/// after a later key of unknown effect. That key may start a widget that reads without echo.
+/// after a later key other than text, Backspace, Left and Right. Such a key may start a widget that reads without echo.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Statement {
     /// The newest input that the shell had read when it waited at its prompt. `None` if it does not wait.
     until: Option<InputNum>,
-    /// The newest answered input whose effect was unknown.
+    /// The input of the newest dropped key, or answered key other than text, Backspace, Left and Right.
     barrier: InputNum,
     belief: Belief,
 }
 
-/// Whether earlier statements proved right.
+/// Whether earlier statements proved right. A refutation is final.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Belief {
     /// No line was entered while a statement held.
@@ -28,17 +28,16 @@ enum Belief {
 }
 
 impl Statement {
-    /// Records the server's statement.
     pub(super) const fn handle(&mut self, until: Option<InputNum>) {
         self.until = until;
     }
 
-    /// Records that a key of unknown effect, sent with `input`, was answered.
+    /// Records a dropped key, or an answered key other than text, Backspace, Left and Right, sent with `input`.
     pub(super) const fn note_barrier(&mut self, input: InputNum) {
         self.barrier = input;
     }
 
-    /// Returns whether the shell waits at its prompt for the characters typed after the newest key of unknown effect.
+    /// Returns whether the shell waits at its prompt, and has read the newest key of [`Self::note_barrier`].
     pub(super) fn holds(&self) -> bool {
         self.until.is_some_and(|until| until >= self.barrier)
     }
@@ -52,7 +51,7 @@ impl Statement {
         }
     }
 
-    /// Returns whether characters may be shown before their echo.
+    /// Returns whether statements permit characters before their echo: one holds, and earlier ones proved right.
     pub(super) fn permits(&self) -> bool {
         self.holds() && self.belief == Belief::Proven
     }
