@@ -133,7 +133,7 @@ impl Replay {
         }
     }
 
-    /// Draws the visible effects of the pending keys over the frame.
+    /// Draws the trusted effects of pending keys over the frame, if the policy shows any. Marks these keys as shown.
     fn show(&mut self, now: Instant, frame: &mut Screen) {
         let Forecast { mut canvas, count, oldest, .. } = Forecast::of(&self.state);
         let age = oldest.map_or(Duration::ZERO, |at| now.saturating_since(at));
@@ -166,7 +166,7 @@ impl Engine for Replay {
         self.state.network = network;
     }
 
-    /// If the host's terminal hides typed characters, erases those that were stored.
+    /// Stores the modes and the server's statement. If the modes hide typed characters, erases those in memory.
     fn handle_tty(&mut self, tty: Option<Tty>) {
         if tty.is_some_and(Tty::hides_input) && !self.state.log.is_empty() {
             let screen = self.state.base.screen.clone();

@@ -1,4 +1,4 @@
-//! The base: the screen and input line on which pending keys are simulated, mostly the newest screen that keys explain.
+//! The base: the screen and input line on which pending keys are simulated. Earlier keys usually explain this screen.
 
 use rove_terminal::{InputNum, Key, Screen, Size};
 
@@ -26,7 +26,7 @@ pub(super) struct Base {
     pub(super) is_explained: bool,
     /// Whether a new input line has begun, and no key in it was answered yet.
     pub(super) is_new_line: bool,
-    /// The newest answered key and its input number. `None` if the key is a character.
+    /// The newest answered key and its input number. `None` for a character, or once the key's effect was judged.
     pub(super) command: Option<(Key, InputNum)>,
     /// Whether the program holds back a character until the next key, as vi does with the first of two mapped keys.
     pub(super) is_held: bool,
@@ -69,8 +69,8 @@ impl Base {
         to < from && self.is_at_bottom()
     }
 
-    /// Returns whether the row below the cursor's has text on `screen` and was blank on the base screen. Text that
-    /// continues from a full row does not count.
+    /// Returns whether a line editor has drawn text in the blank row below the cursor. False if the cursor has changed
+    /// its row, or if text continues from a full row.
     pub(super) fn gains_row(&self, screen: &Screen) -> bool {
         let row = screen.cursor().row;
         let is_blank = |screen: &Screen| screen.row_text(row + 1).is_empty();

@@ -8,7 +8,7 @@ use crate::scene::Pane;
 pub(super) struct Bounds {
     /// The column where the first key was typed. Text left of it is a prompt or other text.
     pub(super) start: u16,
-    /// The first column that the cursor can reach, or whose text keys may change. `right` is the column after the last.
+    /// The first column that keys can reach or change. `right` is the column after the last (`u16::MAX`: no limit).
     pub(super) left: u16,
     pub(super) right: u16,
     /// The column after the last character of the input.

@@ -15,7 +15,7 @@ pub(super) const MOVED_MIN: usize = 2;
 /// The predicted content of one cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tile {
-    /// The text of this cell, or of another cell, on the base screen.
+    /// The text of the base screen at this position. After a shift, this is not the tile's own position.
     Original(Position),
     /// A character that the user typed.
     Typed { base: char, wide: bool, pen: Pen },
@@ -190,7 +190,7 @@ impl<'a> Canvas<'a> {
         matches!(self.tile(Position { row, column }), Tile::Typed { .. })
     }
 
-    /// Changes the colours of a typed character.
+    /// Changes the colours of a typed character. Ignores any other cell.
     pub(super) fn paint(&mut self, at: Position, new: Pen) {
         if let Tile::Typed { base, wide, .. } = self.tile(at) {
             self.put(at, Tile::Typed { base, wide, pen: new });
@@ -235,7 +235,7 @@ impl<'a> Canvas<'a> {
         (0..).zip(self.moved.iter().copied()).filter(|(row, from)| *from != Some(*row))
     }
 
-    /// Returns whether some predicted cell has neither its predicted nor its old text on `screen`.
+    /// Returns whether `screen` has neither the predicted nor the old text in a written cell. Ignores uncertain cells.
     pub(super) fn conflicts(&self, screen: &Screen) -> bool {
         let is_known = |at: &Position| self.is_known(*at);
         self.places().filter(is_known).any(|at| {

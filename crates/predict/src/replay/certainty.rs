@@ -13,7 +13,7 @@ pub(super) struct Certainty {
 enum Doubt {
     #[default]
     None,
-    /// A key had another effect than predicted.
+    /// A key had another effect than predicted, or none.
     Missed,
     /// The user pressed Escape or a command prefix, after which characters may be commands.
     Escaped,

@@ -176,7 +176,7 @@ impl Class {
         })
     }
 
-    /// Returns the class of this key at text for which line editors differ, such as [`Self::DisputedWordLeft`].
+    /// Returns the `Disputed` class of these keys, for text at which line editors differ. Or else returns `self`.
     pub(super) const fn disputed(self) -> Self {
         match self {
             Self::WordLeft => Self::DisputedWordLeft,

@@ -54,7 +54,7 @@ impl Contexts {
         }
     }
 
-    /// Records that a key was answered in this context.
+    /// Records that a key was answered in this context, which shortens the caution.
     pub(super) fn pass(&mut self, key: ContextKey) {
         for name in key.names() {
             let context = self.entry(name);
@@ -62,7 +62,7 @@ impl Contexts {
         }
     }
 
-    /// Records that the user has seen a wrong prediction in this context.
+    /// Records that the user has seen a wrong prediction in this context, and begins the caution.
     pub(super) fn distrust(&mut self, key: ContextKey) {
         for name in key.names() {
             self.entry(name).caution = CAUTION_KEYS;

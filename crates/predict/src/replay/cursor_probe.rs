@@ -17,7 +17,7 @@ pub(super) struct CursorProbe {
     /// The keys that moved the cursor, each with its motion.
     motions: Vec<(Key, Motion)>,
     step: Step,
-    /// The column to which motions up and down return in a row that is long enough.
+    /// The column to which motions up and down return in a row that is long enough. `None` after another motion.
     pub(super) goal: Option<u16>,
     /// Whether the cursor was observed to stop on the last character of a line. `None` if that was not visible.
     stops_on_last: Option<bool>,

@@ -5,7 +5,7 @@ use rove_terminal::Key;
 /// The words of a command that turns echo off: `stty -echo`. Other words may come between, as in `stty raw -echo`.
 const WORDS: [&str; 2] = ["stty", "-echo"];
 
-/// Detects commands that turn echo off in the typed text. It stores no text.
+/// Detects, in the typed text, commands that turn echo off. It stores no text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EchoOffDetector {
     /// The index in [`WORDS`] of the word to be typed next. `len` is how many of its letters were typed.
@@ -38,7 +38,7 @@ impl EchoOffDetector {
         }
     }
 
-    /// Records that the line with this text was answered.
+    /// Records that a line was answered. `line` is its text on the screen, or empty if that is unknown.
     pub(super) fn handle_line(&mut self, line: &str) {
         if self.state == State::Asked || WORDS.iter().all(|word| line.contains(word)) {
             self.state = State::Off;
@@ -52,7 +52,7 @@ impl EchoOffDetector {
         }
     }
 
-    /// Returns whether echo may be off, so that no prediction is trusted.
+    /// Returns whether echo may be off. If so, a field shows no prediction before a confirmed character.
     pub(super) fn is_off(self) -> bool {
         self.state != State::Echoes
     }

@@ -52,7 +52,7 @@ pub(super) fn note_edits(state: &mut State, count: usize) {
     }
 }
 
-/// Records that the effects of the `count` oldest keys are unknown.
+/// Records that the effects of the `count` oldest keys are unknown. If they ended a line, forgets all lines.
 pub(super) fn note_missed(state: &mut State, count: usize) {
     for key in state.log.iter().take(count).map(|event| event.key) {
         if is_end(key) {
@@ -70,7 +70,7 @@ pub(super) fn note_lost(state: &mut State, key: Key, is_overflow: bool) {
     state.base.field.history_cursor.is_lost |= Class::of(key).is_recall();
 }
 
-/// Compares the recalled line on the screen with the remembered one.
+/// Compares a newly recalled line on the screen with the remembered one, and learns from it.
 pub(super) fn observe_step(state: &mut State) {
     let history_cursor = core::mem::take(&mut state.base.field.history_cursor);
     state.base.field.history_cursor = HistoryCursor { is_open: false, ..history_cursor };

@@ -49,8 +49,8 @@ impl Evidence {
         }
     }
 
-    /// Records an error that the user saw, but that misleads nobody, such as a number far from the input. It raises the
-    /// required count less than other errors.
+    /// Records an error that the user saw, but that misleads nobody, such as a number far from the input. The required
+    /// count grows only by [`MILD_FACTOR`].
     pub(super) fn refute_mildly(&mut self) {
         self.streak = 0;
         self.needed = self.needed.saturating_mul(MILD_FACTOR).min(NEEDED_MAX);

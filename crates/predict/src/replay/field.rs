@@ -24,14 +24,14 @@ use crate::secrecy::{Line, Prompt, Sort, Window};
 pub(super) enum Kind {
     /// The host's kernel, which echoes a line for a program that reads whole lines.
     Kernel,
-    /// A line editor at a prompt, with nothing below the input.
+    /// A line editor with bracketed paste, at a prompt. Nothing is below the input.
     Line,
     /// An editor that shows its insert mode, or (`Replace`) its overwrite mode.
     Insert,
     Replace,
     /// An editor that shows that it interprets keys as commands.
     Command,
-    /// Any other full-screen program.
+    /// Any other program that uses the alternate screen or the mouse, or has text below the input.
     Full,
     #[default]
     Unknown,
@@ -56,9 +56,9 @@ pub(super) struct Field {
     /// When the field was first seen.
     since: Instant,
     pub(super) track: InputTrack,
-    /// The column after the suggestion, which begins at the end of the input. `None` if there is no suggestion.
+    /// The input column after the suggestion that follows the input. `None` if there is no suggestion.
     pub(super) suggested: Option<u16>,
-    /// The row in which the editor shows its insert mode. `None` if there is no such mode line.
+    /// The row in which the editor shows its insert or replace mode. `None` if there is no such mode line.
     mode_line: Option<u16>,
     /// The position of the line editor in its history.
     pub(super) history_cursor: HistoryCursor,
@@ -102,7 +102,7 @@ impl Field {
         field
     }
 
-    /// Reads the field at the screen's cursor, as if the first key had been typed at `start`.
+    /// Reads the field that begins at `start`, as if the cursor were there.
     pub(super) fn read_from(
         now: Instant,
         screen: &Screen,
@@ -240,8 +240,8 @@ impl Field {
         start(self) == start(other) && self.prompt.has_text_of(&other.prompt)
     }
 
-    /// Returns the start of the row's text if the cursor is in the indentation. The indentation does not end the input
-    /// as a gap does. Otherwise returns the cursor.
+    /// Returns the start of the row's text if the cursor of a full-screen program is left of that text. Such a gap does
+    /// not end the input. Otherwise returns the cursor.
     fn behind_indentation(&self, screen: &Screen, at: Position, pane: &Pane) -> Position {
         let is_blank = |column: &u16| base(screen, Position { column: *column, ..at }).is_none();
         if self.kind != Kind::Full || !(self.bounds.left..at.column).all(|column| is_blank(&column))
@@ -279,7 +279,7 @@ impl Field {
         }
     }
 
-    /// Returns whether an editor's mode line shows that the editor inserts characters.
+    /// Returns whether a mode line shows that the editor inserts or replaces characters.
     const fn inserts(&self) -> bool {
         self.mode_line.is_some()
     }

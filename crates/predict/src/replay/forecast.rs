@@ -138,7 +138,8 @@ fn may_show(state: &State, is_ahead: bool) -> bool {
 
 /// Returns whether certainly no pending key is part of a secret. A character is safe if it may be shown before its
 /// echo, no echo is overdue, and only characters precede it. Some characters need an echo in their line
-/// ([`Event::needs_echo`]). All other keys are safe, except [`Key::Other`].
+/// ([`Event::needs_echo`]). Keys that are no characters are safe, except [`Key::Other`]. Nothing is safe while keys are
+/// lost or a screen is unexplained.
 pub(super) fn has_no_secret(state: &State) -> bool {
     let is_unknown = state.hides_input() || state.log.is_lost() || state.unexplained_at.is_some();
     // With `Preference::Experimental`, keys are shown without regard to most of the rules for secrets.

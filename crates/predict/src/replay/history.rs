@@ -23,7 +23,7 @@ const GAP_COLUMNS: usize = 2;
 /// The lines that were entered at one prompt, and the line that is about to be entered.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
-    /// The prompt at which the lines were entered. `None` if there was no line.
+    /// The editor in which the lines were entered or recalled. `None` if there was no line.
     owner: Option<Name>,
     /// The lines entered since the last line of unknown text, the newest last.
     pub(super) lines: Vec<Past>,
@@ -73,7 +73,7 @@ impl Sheet {
         Some(Self { input, name, text, row, left: base.field.bounds.pane.left, was_seen })
     }
 
-    /// Returns whether a screen shows the line in a row above the cursor, with nothing after it.
+    /// Returns whether a screen shows the line in a row above the cursor, followed by a gap or by nothing.
     fn stands_on(&self, screen: &Screen) -> bool {
         let Some(row) = &self.row else { return false };
         let stands_in = |index| {
@@ -137,7 +137,7 @@ impl History {
         self.is_pasted = true;
     }
 
-    /// Records that the key sent with `input` ended a line. `is_hidden`: the line may differ from the screen's text.
+    /// Stores the line that the key sent with `input` ended. If its text is uncertain (`is_hidden`), forgets all lines.
     pub(super) fn end_line(&mut self, input: InputNum, screen: &Screen, is_hidden: bool) {
         let is_pasted = core::mem::take(&mut self.is_pasted);
         let sheet = self.sheet.take().filter(|sheet| sheet.input == input);
@@ -166,7 +166,7 @@ impl History {
         self.lines.clear();
     }
 
-    /// Compares the line that an editor has recalled after `depth` steps with the remembered line.
+    /// Compares the line that an editor has recalled after `depth` steps with the remembered lines, and corrects these.
     pub(super) fn observe(&mut self, name: Name, depth: u16, line: &str) {
         if !self.knows(name) {
             self.forget();

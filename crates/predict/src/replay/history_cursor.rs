@@ -5,8 +5,8 @@ use zeroize::Zeroize;
 
 use crate::replay::class::{Class, Edit};
 
-/// Most characters of an entered line that is remembered for Up. A longer line makes the editor's lines unknown.
-/// Chosen: users seldom recall longer lines.
+/// Most characters of an entered line that is remembered for Up. After a longer line, all remembered lines are
+/// forgotten. Chosen: users seldom recall longer lines.
 pub(super) const CHARACTERS_MAX: usize = 256;
 
 /// Words in an entered line after which another program may show the same prompt. Chosen: shells, and programs that
@@ -48,8 +48,8 @@ impl HistoryCursor {
         Self { depth, is_lost, is_open: false }
     }
 
-    /// Returns the position after a key of unknown effect. `keeps_lines` is true if the editor may have a history, and
-    /// `is_empty` if the input was empty.
+    /// Returns the position after a key of unknown effect. `keeps_lines` is true if the editor's lines are remembered,
+    /// and `is_empty` if the input was empty.
     pub(super) fn answered(mut self, key: Key, keeps_lines: bool, is_empty: bool) -> Self {
         match Class::of(key).edit(key) {
             Some(Edit::Recall { is_back }) if keeps_lines => {

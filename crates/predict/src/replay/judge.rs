@@ -48,7 +48,7 @@ pub(super) struct Findings {
 pub(super) enum Verdict {
     /// The input has continued in the next row in a way that was unknown. The field includes that row.
     Wrapped(Box<Field>, Crossing),
-    /// The screen shows the effects of some keys, or of none. A key of unknown effect may follow these keys.
+    /// The screen agrees with the simulation of some keys, perhaps of none. A key of unknown effect may follow them.
     Shown(Box<Proven>, Option<Box<Barrier>>),
     /// This many keys have moved the cursor, along this path.
     Moved(usize, CursorProbe),
@@ -58,9 +58,9 @@ pub(super) enum Verdict {
     Masked(usize),
     /// The first key of unknown effect, and all earlier keys, were answered.
     Answered(Box<Answer>),
-    /// The program may still be drawing the screen.
+    /// The program may still be drawing the screen, so the base and the keys stay.
     Incomplete,
-    /// The effect of the first key may still come, because the key's timeout has not ended.
+    /// The effect of the first key may still come. The key is not due, or its timeout has not ended.
     Pending,
     /// The first key is overdue. But the user sees its prediction, and its effect may come with the next frame.
     Overdue,
@@ -118,7 +118,7 @@ impl Judge<'_> {
         self.state.log.is_text() && self.state.base.gains_row(self.screen)
     }
 
-    /// Returns the verdict for a screen that shows the effect of no pending key.
+    /// Returns the verdict for a screen that no number of simulated keys explains, not even 0.
     fn unshown(&self, barrier: Option<Barrier>) -> Verdict {
         let log = &self.state.log;
         if let Some(moved) = self.motions() {

@@ -43,7 +43,7 @@ impl Layout {
         }
     }
 
-    /// Returns the place of a position. `None` if the input cannot contain it. The edge has the next row's first place.
+    /// Returns the place of a position. `None` outside the input. A position at `edge` has the next row's first place.
     pub(super) fn place(self, at: Position) -> Option<u16> {
         let rows = at.row.checked_sub(self.row).filter(|rows| *rows < INPUT_ROWS_MAX)?;
         if rows == 0 || self.edge == u16::MAX || self.left >= self.edge {
@@ -59,7 +59,7 @@ impl Layout {
         Some(place)
     }
 
-    /// Converts a place of the layout `other` to a place of this layout.
+    /// Converts a place of the layout `other` to this layout. Returns it unchanged if this layout has no such position.
     pub(super) fn place_of(self, other: Self, place: u16) -> u16 {
         self.place(other.at(place)).filter(|_| self != other).unwrap_or(place)
     }

@@ -362,7 +362,7 @@ impl Learner<'_> {
         self.rebase();
     }
 
-    /// Removes the `count` oldest keys, because their predictions were wrong.
+    /// Removes the `count` oldest keys, whose effects did not come. Counts an error for the first key only.
     fn fail(&mut self, count: usize) {
         let Some(&Event { key, shown, .. }) = self.state.log.front() else { return };
         let class = self.state.pending_keys().start().class_of(key);
@@ -391,7 +391,7 @@ impl Learner<'_> {
         self.state.learned.late.clear();
     }
 
-    /// Records that a key was not answered by its echo in time.
+    /// Records that a character was not answered by its echo in time. Ignores other keys.
     fn note_miss(&mut self, key: Key) {
         if matches!(key, Key::Text(_)) {
             self.state.secrecy.note_miss(self.state.base.field.prompt_name());
@@ -449,7 +449,7 @@ impl Learner<'_> {
         self.rebase();
     }
 
-    /// Moves the field to the position to which motions have taken the cursor.
+    /// Learns from motions of the cursor over the screen, and moves the field to the cursor.
     fn arrive(&mut self, probe: &CursorProbe) {
         let has_rulers = self.state.has(Mechanism::Rulers);
         let State { base, learned, .. } = &mut *self.state;

@@ -26,7 +26,7 @@ pub(super) struct Event {
     pub(super) due_at: Option<Instant>,
     /// Whether the user has seen the key's predicted effect.
     pub(super) shown: bool,
-    /// Whether the key had reached the host when the base screen came, so that this screen may show its effect.
+    /// Whether the base screen may already show an effect of the key that the engine did not recognise there.
     pub(super) is_doubtful: bool,
     /// Whether the key is a character whose echo is overdue.
     pub(super) is_overdue: bool,
@@ -61,7 +61,7 @@ impl Log {
         debug_assert!(self.lost.is_none() || self.events.is_empty(), "no key follows a lost one");
     }
 
-    /// Records whether a key is an Escape that changes the next key. Returns whether the previous key was an Escape.
+    /// Records whether this key is an Escape that changes the next. Returns the same about the previous key.
     pub(super) const fn note_escape(&mut self, is_escape: bool) -> bool {
         core::mem::replace(&mut self.is_behind_escape, is_escape)
     }
@@ -81,7 +81,7 @@ impl Log {
         is_text
     }
 
-    /// Records that the host has had enough time to answer the keys up to `echo_ack`.
+    /// Records that the host had enough time to answer the keys up to `echo_ack`, including keys that were lost.
     pub(super) fn handle_echo_ack(&mut self, now: Instant, echo_ack: InputNum) {
         if self.lost.is_some_and(|lost| lost <= echo_ack) {
             self.lost = None;
@@ -108,7 +108,7 @@ impl Log {
         self.events.iter().any(|event| event.is_overdue)
     }
 
-    /// Records that the key at `index` had a part of its effect. The rest becomes due at the next echo ack.
+    /// Records that the key at `index` had a part of its effect. The rest becomes due at the next frame.
     pub(super) fn defer(&mut self, index: usize) {
         debug_assert!(index < self.events.len(), "the deferred key waits");
         self.events[index].due_at = None;
@@ -130,7 +130,6 @@ impl Log {
         self.events.iter_mut().take(count).for_each(|event| event.is_doubtful = true);
     }
 
-    /// Removes the `count` oldest keys.
     pub(super) fn retire(&mut self, count: usize) {
         let count = count.min(self.events.len());
         // Keys are wiped in place, because a move would leave a copy in memory.

@@ -7,8 +7,8 @@ use crate::replay::base::Base;
 use crate::scene;
 use crate::scene::text::Text;
 
-/// Returns for how many of the first keys the screen shows a masking character, or `None` if it shows none. `typed` is
-/// the number of characters that have reached the host, up to the first other key.
+/// Returns for how many of the first keys the screen shows a masking character. `None` if it shows none, or if the
+/// field has no prompt. `typed` is the number of characters that have reached the host, up to the first other key.
 pub(super) fn stars(base: &Base, screen: &Screen, typed: usize) -> Option<u16> {
     let (from, to) = (base.screen.cursor(), screen.cursor());
     let count = to.column.saturating_sub(from.column);

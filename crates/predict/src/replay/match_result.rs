@@ -23,7 +23,7 @@ pub(super) struct MatchResult {
 pub(super) struct Barrier {
     pub(super) index: usize,
     pub(super) key: Key,
-    /// The number of the input that contains the key.
+    /// The number of the first input that contains the key.
     pub(super) input: InputNum,
     /// Whether the screen shows everything that the earlier keys draw. False without an earlier key.
     pub(super) is_reached: bool,

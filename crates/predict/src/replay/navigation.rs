@@ -21,7 +21,7 @@ const PLACES_MAX: usize = 16;
 
 /// How often in a row a key must cause the same motion before the engine predicts this motion.
 const NEEDED: u16 = 1;
-/// [`NEEDED`] for the command prefixes of screen and tmux, after which a second key may move the cursor by chance.
+/// [`NEEDED`] for Ctrl-A and Ctrl-B. In screen and tmux, they begin commands, which may move the cursor by chance.
 const NEEDED_OF_PREFIXES: u16 = 4;
 /// The known motions of keys in a program's window.
 #[derive(Clone, Debug, Default)]

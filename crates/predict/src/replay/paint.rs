@@ -20,7 +20,7 @@ const PREFIXES_MAX: usize = 512;
 /// Most characters outside of words whose colours are remembered. Chosen: more than ASCII's punctuation.
 const MARKS_MAX: usize = 40;
 
-/// How many rows above and below a word are searched for the same word.
+/// How many rows above a word are searched for the same word, and below it one row less.
 const REACH_ROWS: u16 = 24;
 
 /// The colours of typed characters, for each kind of prompt and editor.
@@ -55,7 +55,7 @@ struct Place<'a> {
 }
 
 impl Palette {
-    /// Records the colours of a character that was typed.
+    /// Records a typed character's colours. Ignores reverse video, and words on another than the default background.
     fn learn(&mut self, place: &Place<'_>, pen: Pen) {
         if pen.attributes.contains(Attributes::INVERSE) {
             return;
@@ -112,7 +112,7 @@ impl<'a> Place<'a> {
         &self.before[start + len..]
     }
 
-    /// Returns the identity of the character's word up to the character.
+    /// Returns the identity of the character's word, up to and including the character.
     fn prefix(&self) -> WordId {
         let word = &self.before[self.word_start..];
         let characters = word.iter().filter_map(|cell| cell.base).chain([self.base]);
@@ -122,7 +122,7 @@ impl<'a> Place<'a> {
 }
 
 impl Palettes {
-    /// Learns the colours of a character that a screen shows where the user typed it.
+    /// Learns the colours of a typed character. Ignores strings, comments, and fields with a coloured background.
     pub(super) fn learn(&mut self, base: &Base, typed: char, at: Position, screen: &Screen) {
         let first = first_column(&base.field, at.row).min(at.column);
         let before: Vec<Cell> =
@@ -133,7 +133,7 @@ impl Palettes {
         }
     }
 
-    /// Sets the colours of the typed characters in a field.
+    /// Sets the colours that the typed characters in a field will probably get.
     pub(super) fn paint(&self, field: &Field, canvas: &mut Canvas<'_>) {
         let palette = self.known.find(&field.context.weak).unwrap_or(&self.empty);
         for (row, columns) in canvas.written() {
@@ -174,7 +174,7 @@ impl Palettes {
     }
 }
 
-/// Gives each word of a row the colours of the same word elsewhere on the screen.
+/// Gives the typed characters of each word the colours that the same word has in rows nearby.
 fn paint_words(canvas: &mut Canvas<'_>, row: u16, first: u16, cells: &[Cell]) {
     let is_part = |cell: &Cell| cell.base.is_some_and(scene::is_in_word);
     let mut start = 0;
@@ -206,7 +206,7 @@ fn is_on_default_background(pen: Pen) -> bool {
     pen.background == Color::Default && !pen.attributes.contains(Attributes::INVERSE)
 }
 
-/// Returns the first column of a row whose text influences the row's colours.
+/// Returns the first column from which text influences the colours in a row.
 fn first_column(field: &Field, row: u16) -> u16 {
     match (field.is_line(), row == field.row) {
         (true, true) => field.bounds.start,

@@ -11,14 +11,14 @@ use crate::scene::{self, Pane};
 /// The features by which a prompt is recognised.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PromptMarks {
-    /// The characters left of the field's start. `None` stands for a blank.
+    /// The characters left of the field's start, from column 0 on. `None` stands for a blank.
     text: Vec<Option<char>>,
     modes: [bool; 3],
     /// Whether the text asks for a secret.
     pub(super) is_secret: bool,
     /// Whether the text ends like the prompts of shells.
     pub(super) is_shell: bool,
-    /// Whether the user may have typed the text.
+    /// Whether the user may have typed the text: keys were pending when the field was first seen.
     pub(super) may_be_typed: bool,
 }
 

@@ -14,7 +14,7 @@ const MARKS_MAX: usize = 4;
 /// chance, as with a clock that advances at the same time.
 const NEEDED: u16 = 2;
 
-/// Most digits on the screen that are read as one number.
+/// Most digits on the screen that are read as one number. Further digits form another number.
 const DIGITS_MAX: usize = 7;
 
 /// The numbers in one window that show the cursor's position.
@@ -43,8 +43,8 @@ enum Axis {
     Column,
 }
 
-/// A number in a word: its digits' range, and its value. In `0-1`, which vim shows if the byte's number differs from
-/// the column, only the second number is read.
+/// A number in a word: its range and its value. Vim shows `0-1` if byte and column differ. This counts as a single
+/// number with the value after the dash.
 struct Number {
     start: usize,
     end: usize,
@@ -112,7 +112,7 @@ impl Ruler {
         debug_assert!(self.marks.len() <= MARKS_MAX, "no more places are kept than the most");
     }
 
-    /// Returns whether the ruler's rows have the numbers predicted for a step. The cursor's rows do not count.
+    /// Returns whether rows with ruler numbers look exactly as predicted after a step. Ignores the step's own rows.
     fn foretells(&self, before: &Screen, after: &Screen, step: Step) -> bool {
         let rows = 0..after.size().rows();
         rows.filter(|row| ![step.from.row, step.to.row].contains(row)).all(|row| {
@@ -129,7 +129,7 @@ impl Ruler {
         })
     }
 
-    /// Returns the characters `line` of a row, with one word's numbers as after a step. `None` if they are unknown.
+    /// Returns the characters `line` of a row, with one word's numbers as after a step. `None` without a word or room.
     fn turn(&self, line: &[char], row: u16, column: u16, step: Step) -> Option<Vec<char>> {
         let start = usize::from(column);
         let word = word(line, start)?;

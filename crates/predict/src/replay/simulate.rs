@@ -120,7 +120,7 @@ impl<'a> Simulation<'a> {
         top..bottom.saturating_sub(below)
     }
 
-    /// Returns whether the cursor may be at a position.
+    /// Returns whether the simulated cursor, or the bracket to which it may jump, is at this position.
     pub(super) fn is_at(&self, at: Position) -> bool {
         self.canvas.cursor == at || self.flash == Some(at)
     }

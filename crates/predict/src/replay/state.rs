@@ -159,7 +159,7 @@ impl State {
         self.editor().map_or(&[], |name| self.learned.history.lines(name))
     }
 
-    /// Returns how long after a key's echo ack its answer may still arrive.
+    /// Returns how long after a key's echo ack its answer may still arrive. Each kind of prompt has a learned time.
     pub(super) fn echo_timeout(&self) -> Duration {
         let timeout = self.learned.echo_timeouts.find(self.base.field.context);
         if self.has(Mechanism::Lateness) {
@@ -169,8 +169,8 @@ impl State {
         }
     }
 
-    /// Returns when the oldest key's prediction is dropped. `None` before its echo ack. A key that the user sees in a
-    /// confirmed line may be overdue before that.
+    /// Returns when the oldest key's prediction is dropped. `None` without a key, or before its echo ack. A key that
+    /// the user sees in a confirmed line may be overdue before that.
     pub(super) fn taken_back_at(&self) -> Option<Instant> {
         let event = self.log.front()?;
         let is_seen = event.shown && Class::of(event.key).follows_text();
@@ -190,7 +190,7 @@ impl State {
         self.echo_timeout().max(MISS_TIMEOUT_MIN).max(next_frame)
     }
 
-    /// Returns when the next timeout ends, so that the pending keys must be judged again. `None` without a timeout.
+    /// Returns when the next timeout ends, so that the caller must make a frame. `None` without a timeout after `now`.
     pub(super) fn next_look(&self, now: Instant) -> Option<Instant> {
         let due_at = self.log.front().and_then(|event| event.due_at);
         let late = due_at.map(|at| at + self.echo_timeout());

@@ -7,9 +7,9 @@ use crate::replay::context::Contexts;
 use crate::replay::evidence::Share;
 use crate::replay::field::Kind;
 
-/// Counts of right and wrong characters that are added to the real ones, in a line editor or after confirmed keys.
+/// Counts of right and wrong predictions, added to the real counts for text, Backspace, Left and Right.
 const EDITOR: Share = Share { right: 30.0, wrong: 0.3 };
-/// Counts like [`EDITOR`], for keys other than characters at a prompt where such a key was right.
+/// Counts like [`EDITOR`], for all other classes of keys at a prompt where such a key was right.
 const PROVEN: Share = Share { right: 10.0, wrong: 0.1 };
 
 /// Least weighted number of right recalls at a prompt, from which recalls are shown there. Chosen: two right recalls in

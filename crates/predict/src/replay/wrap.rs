@@ -71,11 +71,11 @@ impl Wraps {
     }
 }
 
-/// Counts that are added to the real ones, for a way of continuing that was observed once.
+/// Counts of right and wrong predictions, added to the real counts after the first observed continuation.
 const SEEN: Share = Share { right: 10.0, wrong: 0.1 };
 
 impl WrapBehaviour {
-    /// Returns whether keys are shown beyond the right edge: at least the share `threshold` of earlier keys was right.
+    /// Returns whether keys are shown beyond the right edge: the share `threshold` was right. False if `is_lazy`.
     pub(super) fn is_shown(self, threshold: f32) -> bool {
         !self.is_lazy && self.share.right >= 1.0 && self.share.estimate(SEEN) >= threshold
     }

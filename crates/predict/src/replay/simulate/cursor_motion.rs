@@ -9,13 +9,13 @@ use crate::replay::motion::{Guide, Motion};
 pub(in crate::replay) struct CursorMotion<'a> {
     /// The known motions of keys in this window. `None` if none are known.
     pub(super) guide: Option<&'a dyn Guide>,
-    /// The column to which motions up and down return.
+    /// The column to which motions up and down return. `None` after another motion.
     goal: Option<u16>,
     /// Whether the last key was a motion.
     pub(in crate::replay) has_navigated: bool,
     /// Whether the cursor has moved to another row.
     has_climbed: bool,
-    /// Whether the simulation tries motions that may be impossible.
+    /// Whether the simulation tries uncertain motions, such as those over blanks, which may be tabs.
     pub(super) is_bold: bool,
     /// Whether the simulation assumes that the cursor stops on the last character of a line. `None`: `guide` decides.
     stops_on_last: Option<bool>,
@@ -42,7 +42,7 @@ impl<'a> CursorMotion<'a> {
         Self { guide, goal, ..self }
     }
 
-    /// Returns these motions for a trial. If `is_bold` is true, the trial includes motions that may be impossible.
+    /// Returns these motions for a trial with an assumed `stops_on_last`. With `is_bold`, uncertain motions are tried.
     pub(in crate::replay) fn trying(self, stops_on_last: Option<bool>, is_bold: bool) -> Self {
         Self { is_bold, stops_on_last, ..self }
     }

@@ -5,7 +5,7 @@ use crate::replay::class::Class;
 /// The suggestion at the end of an input.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::replay) struct Suggestion {
-    /// The column after the suggestion, which begins at the end of the input. `None` if there is no suggestion.
+    /// The input column after the suggestion that follows the input. `None` if there is no suggestion.
     end: Option<u16>,
     /// Whether there was a suggestion when the simulation began.
     was_there: bool,
