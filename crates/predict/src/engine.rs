@@ -24,7 +24,7 @@ pub trait Engine {
     /// Compares the predictions with `screen`, the host's newest. Returns `screen` with the visible predictions.
     fn frame(&mut self, now: Instant, screen: &Screen) -> Screen;
 
-    /// Returns whether any prediction exists, visible or not. If so, a later frame of the same screen may differ.
+    /// Returns whether any key or prediction is pending. If so, a later frame of the same screen may differ.
     fn is_active(&self) -> bool;
 
     /// Returns when to call [`Engine::frame`] even if no input arrives. `None`: only input requires a frame.
@@ -54,7 +54,7 @@ pub trait Engine {
     /// Loads the prompts that earlier sessions with this host have learned. Call this once, before the first key.
     fn handle_prompt_memory(&mut self, _memory: PromptMemory) {}
 
-    /// Returns the prompts that this session and earlier ones have learned. `None` if the engine has no prompt memory.
+    /// Returns the prompts that this session and earlier ones have learned. `None` if no memory was loaded.
     fn prompt_memory(&self) -> Option<&PromptMemory> {
         None
     }

@@ -13,8 +13,8 @@
 //! - `scene` reads a screen around the cursor: its `row`s, `text` and `pane`, the place of the `input`, and the
 //!   `fingerprint` of the prompt. `title`, `editor` and `mode_line` recognise programs. `secret` has the words in
 //!   prompts that ask for secrets. `rendition` predicts colours.
-//! - `secrecy` alone decides whether a typed character may be shown before its echo. Its evidence is an echo in the
-//!   input `line`, an editor's mode line (`insertion`), or a server's `statement`.
+//! - `secrecy` alone decides whether a typed character may be shown before its echo. Its evidence is earlier echo. The
+//!   echo was in the input `line`, at the prompt, in an editor's mode (`insertion`), or under a server's `statement`.
 //! - `prompt_memory` holds the prompts of earlier sessions.
 //! - `policy` decides whether predictions are shown at all. `overlay` draws them over a screen.
 //! - `reason` explains why a key is shown or not. `mechanism` names the parts that an experiment can switch off.

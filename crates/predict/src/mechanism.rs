@@ -7,7 +7,7 @@
 /// A part of the replay engine that can be switched off by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mechanism {
-    /// Characters are shown before their echo at the prompt of a shell that has echoed three lines.
+    /// Characters are shown before their echo at a shell's prompt where three lines were echoed, in any session.
     ShellPrompts,
     /// Characters are shown before their echo after one echoed line. The server must state that the session's own
     /// shell, or a program started by it, waits at its prompt.
@@ -38,14 +38,14 @@ pub enum Mechanism {
     LateEchoes,
     /// The engine waits longer for overdue echoes at prompts where earlier echoes were late.
     Lateness,
-    /// A screen may be explained by different counts of answered keys. The engine rejects a count if it means a much
-    /// quicker answer than to each of the last 16 keys.
+    /// A screen may agree with several numbers of answered keys. The engine rejects a number if a key was then answered
+    /// much sooner than each of the last 16 keys.
     Latency,
     /// Text that the user typed ahead, and that follows a new prompt, is treated as the input at that prompt.
     TypeAhead,
     /// A known prompt counts as the answer to Enter even before Enter's echo ack arrives.
     NewPrompts,
-    /// A pasted line is predicted like a typed one.
+    /// A paste of up to 256 characters, none of them a control character, is predicted like typed text.
     Paste,
 }
 

@@ -8,8 +8,8 @@ use crate::mechanism::Mechanisms;
 
 // Source of all numbers here, unless stated otherwise: Mosh 1.4.0 as observed.
 
-/// SRTT above which predictions are visible. Chosen: the lowest at which predictions slow no key. No more shown keys
-/// are wrong than with Mosh's 60 ms.
+/// SRTT above which predictions are visible. Chosen: the lowest SRTT at which predictions slow no key. No more shown
+/// keys are wrong than with Mosh's 60 ms.
 const SHOWN_ABOVE_SRTT: Duration = Duration::from_millis(30);
 /// SRTT at or below which predictions are hidden again, if none is pending.
 const HIDDEN_AT_SRTT: Duration = Duration::from_millis(20);
@@ -39,7 +39,7 @@ const _: () = assert!(GLITCH_CONFIRMATIONS < LONG_GLITCH_CONFIRMATIONS);
 /// When the user wants to see predictions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preference {
-    /// Predictions are shown while the path is slow.
+    /// Predictions are shown while the path is slow and the engine is confident of them.
     #[default]
     Adaptive,
     /// Predictions are shown whenever the engine is confident of them.
@@ -90,7 +90,7 @@ pub struct Prediction {
 #[derive(Clone, Debug)]
 pub struct Policy {
     preference: Preference,
-    /// Whether the path counts as slow, so that predictions are shown.
+    /// Whether the path counts as slow, so that `Adaptive` shows predictions.
     is_slow: bool,
     /// Whether visible predictions are underlined.
     underlines: bool,
@@ -119,8 +119,8 @@ impl Policy {
         }
     }
 
-    /// Updates whether the path counts as slow, by `srtt`: an unknown SRTT counts as slow. Updates whether predictions
-    /// are underlined, by the send `interval`. While a prediction is pending (`is_active`), a slow path stays slow.
+    /// Updates by `srtt` whether the path is slow. An unknown SRTT means slow. A slow path stays slow while a
+    /// prediction is pending (`is_active`). Updates by the send `interval` whether predictions are underlined.
     pub fn handle_srtt(&mut self, srtt: Option<Duration>, interval: Duration, is_active: bool) {
         if srtt.is_none_or(|srtt| srtt > SHOWN_ABOVE_SRTT) {
             self.is_slow = true;
@@ -139,7 +139,7 @@ impl Policy {
         self.underlines |= self.glitch > GLITCH_CONFIRMATIONS;
     }
 
-    /// Records that a prediction of this age was confirmed.
+    /// Records that a prediction of this age was confirmed. Enough quick confirmations end a glitch.
     pub fn handle_confirmation(&mut self, now: Instant, age: Duration) {
         let may_count =
             self.counted_at.is_none_or(|at| now.saturating_since(at) >= CONFIRMATION_PACE);

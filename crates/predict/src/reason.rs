@@ -7,9 +7,9 @@ pub use crate::replay::Effect;
 /// Why the newest key is shown or not, with a statement of each model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
-    /// How many earlier keys are hidden too. No key after a hidden one is shown.
+    /// How many earlier keys a rule hides too. No key after a hidden one is shown.
     pub waiting: usize,
-    /// Why the first hidden key is hidden. `None` if all keys up to the newest are shown.
+    /// The rule that hides the first hidden key. `None` if no rule does. [`Reason::Policy`] may then still hide keys.
     pub stop: Option<Stop>,
     /// A statement of each model about the newest key, in the order in which the models are asked.
     pub reasons: Vec<Reason>,
@@ -20,11 +20,11 @@ pub struct Explanation {
 pub enum Stop {
     /// The newest screen may already show the key's effect, which must not be drawn twice.
     Doubtful,
-    /// The pending keys do not explain the newest screen.
+    /// The pending keys do not explain the newest screen, on which another program may ask for a secret.
     UnexplainedScreen,
     /// The key may be part of a secret: nothing permits to show it before its echo, or an earlier echo is overdue.
     MayBeSecret,
-    /// Predictions of this kind were too often wrong at this prompt, or the program may treat this key specially.
+    /// Predictions of such keys were right too rarely here. Or the key may be special, as at the right edge.
     Distrusted,
     /// The cursor is predicted to be in another row, where the key may have a different effect.
     OtherRow,
@@ -37,12 +37,12 @@ pub enum Stop {
 pub enum Reason {
     /// The simulated effect of the key, assuming that all earlier keys have their predicted effects.
     Simulation {
-        /// How many keys the user typed after the first pending key of unknown effect. `None` without such a key.
+        /// How many keys the user typed after the first earlier key of unknown effect. `None` without such a key.
         behind: Option<usize>,
-        /// The key's effect.
+        /// The key's effect. Always unknown after an earlier key of unknown effect.
         effect: Effect,
     },
-    /// Whether the rules of secrecy let the key be shown before its echo.
+    /// Whether the rules of secrecy let a character at this place be shown before its echo.
     Secrecy {
         /// Whether the key may be shown before its echo.
         may_be_seen: bool,
@@ -67,7 +67,7 @@ pub enum Reason {
     },
     /// The end of the row, where input may continue in the next row.
     Wrap {
-        /// Whether the input continues in the next row.
+        /// Whether the pending keys move the cursor or text to another row of the input.
         crosses: bool,
         /// Whether the engine knows how input at this prompt continues in the next row.
         is_known: bool,
@@ -93,7 +93,7 @@ pub enum Reason {
     History {
         /// Whether the key recalls a line.
         is_step: bool,
-        /// Whether the recalled line is known.
+        /// Whether the key has a known, visible effect. For a key that recalls a line, that line is then known.
         is_expected: bool,
     },
     /// Answers that come after the key's echo ack, by which the server says that programs had time to answer the key.
