@@ -129,8 +129,8 @@ impl Emulator {
         }
     }
 
-    /// Sets the known facts about the user's terminal. A program that has set mode 2031 gets a report if the colours
-    /// have changed. A program that has set mode 2048 gets a report if the size of a cell in pixels has changed.
+    /// Sets the known facts about the user's terminal. Reports changed colours to a program in mode 2031, and a changed
+    /// cell size in pixels in mode 2048. Resets kitty's keyboard flags if the terminal lacks that protocol.
     pub(crate) fn set_user_terminal(&mut self, user_terminal: UserTerminal) {
         let old = core::mem::replace(&mut self.user_terminal, user_terminal);
         self.grid.screen.cluster_widths = user_terminal.cluster_widths;
@@ -186,7 +186,7 @@ impl Emulator {
         self.announce_size();
     }
 
-    /// Saves the cursor with its pen and character sets (DECSC).
+    /// Saves the cursor with its pending wrap, pen, origin mode and character sets (DECSC).
     pub(crate) fn save_cursor(&mut self) {
         let Grid { screen, pending_wrap, modes, .. } = &self.grid;
         self.shown.saved_cursor = SavedCursor {
@@ -200,7 +200,7 @@ impl Emulator {
         };
     }
 
-    /// Restores the saved cursor with its pen and character sets (DECRC).
+    /// Restores the saved cursor with its pending wrap, pen, origin mode and character sets (DECRC).
     pub(crate) fn restore_cursor(&mut self) {
         let (saved, grid) = (self.shown.saved_cursor, &mut self.grid);
         grid.modes.origin = saved.origin;
@@ -218,7 +218,7 @@ impl Emulator {
         }
     }
 
-    /// Displays the alternate screen or the primary screen. The cursor does not move.
+    /// Displays the alternate screen (`show`) or the primary screen. The cursor does not move.
     pub(crate) fn show_alternate(&mut self, show: bool) {
         let screen = &mut self.grid.screen;
         if show == screen.rich.alternate_screen {
@@ -235,7 +235,8 @@ impl Emulator {
         screen.rich.alternate_screen = show;
     }
 
-    /// Resets the terminal (RIS). Keeps titles, copied text, number of bells, saved modes and level, as xterm does.
+    /// Resets the terminal (RIS). As in xterm, keeps titles, copied text, bells, saved modes and level. Keeps all that
+    /// the caller has not taken.
     pub(crate) fn reset(&mut self) {
         let mut fresh = Self::new(self.grid.screen.size, self.grid.role);
         let (old, screen) = (&self.grid.screen, &mut fresh.grid.screen);

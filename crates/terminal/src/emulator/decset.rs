@@ -107,7 +107,7 @@ impl Emulator {
         self.grid.set_cursor(0, 0);
     }
 
-    /// Saves the value of a private mode (XTSAVE).
+    /// Saves the value of a private mode (XTSAVE). Ignores unknown modes. A replica saves nothing.
     pub(crate) fn save_private_mode(&mut self, mode: u16) {
         if !self.grid.is_host() {
             // Diffs do not depend on one another, so a replica saves nothing.
@@ -149,7 +149,7 @@ impl Emulator {
         }
     }
 
-    /// Reports whether a mode is set (DECRQM): 0 unknown, 1 set, 2 reset, 3 always set, 4 always reset.
+    /// Reports a mode: 0 unknown, 1 set, 2 reset, 3 always set, 4 always reset (DECRQM; ANSI modes only from VT300 on).
     pub(crate) fn report_mode(&mut self, mode: Mode) {
         let (mark, number, state) = match mode {
             Private(number) => ("?", number, self.private_mode(number)),

@@ -2,8 +2,8 @@
 
 use crate::emulator::level::Level;
 
-/// Returns the answer to `CSI ? what ; request n`. `None` if `level` lacks the query. Source: xterm's ctlseqs; xterm
-/// 379 as observed for the level of each query.
+/// Returns the answer to `CSI ? what ; request n`. `None` for an unknown query, or one that `level` lacks. Source:
+/// xterm's ctlseqs; xterm 379 as observed for the level of each query.
 pub(crate) fn report(what: u16, request: u16, level: Level) -> Option<String> {
     let (least, answer) = match what {
         // There is no printer.

@@ -308,7 +308,7 @@ impl Emulator {
         }
     }
 
-    /// Queues a notification (OSC 9, 99, 777). If the queue is full, drops the oldest.
+    /// Queues a notification (OSC 9, 99, 777) in a host terminal. If the queue is full, drops the oldest.
     fn notify(&mut self, command: &str) {
         let Some(notification) = Notification::new(command).filter(|_| self.grid.is_host()) else {
             return;

@@ -21,7 +21,7 @@ impl Grid {
         }
     }
 
-    /// Erases cells of a row, except protected cells if this kind of erasing spares them.
+    /// Erases the cells of `columns` in a row, except protected cells if this kind of erasing spares them.
     pub(crate) fn erase_sparing(&mut self, row: u16, columns: Range<u16>, erasing: Erasing) {
         if !self.protection.spares(erasing) {
             return self.erase_in_row(row, columns);
@@ -90,7 +90,7 @@ impl Grid {
         self.erase_sparing(cursor.row, cursor.column..end, Erasing::Plain);
     }
 
-    /// Inserts `count` empty cells at the cursor (ICH). Insert mode does this for each printed character.
+    /// Inserts `count` empty cells at a cursor between the side margins (ICH, and each character in insert mode).
     pub(crate) fn insert_cells(&mut self, count: u16) {
         let cursor = self.screen.cursor;
         self.pending_wrap = false;
@@ -99,7 +99,7 @@ impl Grid {
         }
     }
 
-    /// Deletes `count` cells at the cursor (DCH).
+    /// Deletes `count` cells at a cursor between the side margins (DCH).
     pub(crate) fn delete_cells(&mut self, count: u16) {
         let cursor = self.screen.cursor;
         self.pending_wrap = false;
@@ -108,7 +108,7 @@ impl Grid {
         }
     }
 
-    /// Inserts `count` empty lines at the cursor's row, within the margins (IL). The cursor moves to the left margin.
+    /// Inserts `count` empty lines at a cursor within the margins (IL). The cursor moves to the left margin.
     pub(crate) fn insert_lines(&mut self, count: u16) {
         if self.is_cursor_in_region() {
             self.scroll_down(self.screen.cursor.row, count);
@@ -116,7 +116,7 @@ impl Grid {
         }
     }
 
-    /// Deletes `count` lines from the cursor's row on, within the margins (DL). The cursor moves to the left margin.
+    /// Deletes `count` lines at a cursor within the margins (DL). The cursor moves to the left margin.
     pub(crate) fn delete_lines(&mut self, count: u16) {
         if self.is_cursor_in_region() {
             self.scroll_up(self.screen.cursor.row, count);

@@ -22,7 +22,7 @@ const BEHIND: u64 = 1;
 /// Cost in cells of moving or copying the marks of one cell. Chosen: marks take 40 bytes, and a cell takes 16.
 const MARK: u64 = 4;
 
-/// Cost in cells of moving a run of decorated cells.
+/// Cost in cells of moving a run of decorated cells. The link of the run stays where it is in memory.
 const RUN: u64 = 2;
 
 /// Cost in cells of copying or dropping a run of decorated cells, whose link is elsewhere in memory. Chosen: as

@@ -34,7 +34,7 @@ pub(crate) struct Grid {
     pub(crate) modes: TextModes,
     pub(crate) protection: Protection,
     pub(crate) tabs: TabStops,
-    /// Whether the last column was written, so that the next character first wraps.
+    /// Whether the column at the right margin or edge was written, so that the next character first wraps.
     pub(crate) pending_wrap: bool,
     /// The cell that was printed last, which combining characters join. `None` after a motion of the cursor: combining
     /// characters then join the cell under the cursor.
@@ -180,7 +180,7 @@ impl Grid {
         }
     }
 
-    /// Moves the rows from `top` to the bottom margin up by `count`, and fills the space with empty rows.
+    /// Moves rows from `top` to the bottom margin up by `count`, between the side margins. Empty rows fill the space.
     pub(crate) fn scroll_up(&mut self, top: u16, count: u16) {
         if !self.has_full_width() {
             return self.scroll_columns_up(top, count);
@@ -201,7 +201,7 @@ impl Grid {
         }
     }
 
-    /// Moves the rows from `top` to the bottom margin down by `count`, and fills the space with empty rows.
+    /// Moves rows from `top` to the bottom margin down by `count`, between the side margins. Empty rows fill the space.
     pub(crate) fn scroll_down(&mut self, top: u16, count: u16) {
         if !self.has_full_width() {
             return self.scroll_columns_down(top, count);

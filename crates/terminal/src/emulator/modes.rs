@@ -8,15 +8,15 @@ use crate::emulator::reverse_wrap::ReverseWrap;
 pub(crate) struct TextModes {
     /// Whether text that reaches the right margin continues in the next row (DECAWM).
     pub(crate) autowrap: bool,
-    /// Whether cursor addresses count from the margins (DECOM).
+    /// Whether cursor addresses count from the top and left margins (DECOM).
     pub(crate) origin: bool,
     /// Whether printing moves the rest of the row to the right (IRM).
     pub(crate) insert: bool,
     /// Whether programs can set side margins (DECLRMM).
     pub(crate) side_margins: bool,
-    /// Whether a line feed also returns to the start of the line (LNM).
+    /// Whether a line feed also returns to the left margin (LNM).
     pub(crate) newline: bool,
-    /// Whether HT and CHT perform a pending wrap first (mode 41).
+    /// Whether HT and CHT perform a pending wrap first, if autowrap is on (mode 41).
     pub(crate) tab_wraps: bool,
     /// Whether BS and CUB at the left margin move to the row above, if that row's text wrapped into this row (mode 45).
     pub(crate) reverse_wrap: bool,
@@ -40,7 +40,7 @@ impl Default for TextModes {
 }
 
 impl TextModes {
-    /// Returns how far BS and CUB continue at the left margin. `None` if they stop at the margin.
+    /// Returns how far BS and CUB continue at the left margin. `None` if they stop there, as without autowrap.
     pub(crate) const fn reverse_wrap(&self) -> Option<ReverseWrap> {
         if !self.autowrap {
             None
@@ -71,6 +71,6 @@ pub(crate) struct Modes {
     pub(crate) synchronized_output: bool,
     /// Whether the program wants a report when the user's colours change (mode 2031).
     pub(crate) color_scheme_updates: bool,
-    /// Whether the program wants a report when the size changes (mode 2048).
+    /// Whether the program wants a report when the size in cells or pixels changes (mode 2048).
     pub(crate) size_announcements: bool,
 }

@@ -34,7 +34,7 @@ impl Grid {
         self.combining_target = None;
     }
 
-    /// Moves the cursor to an address (CUP, HVP). In origin mode the address lies within the margins.
+    /// Moves the cursor to an address counted from the origin (CUP, HVP). In origin mode it stays within the margins.
     pub(crate) fn move_to(&mut self, row: u16, column: u16) {
         self.move_to_row(row);
         self.move_to_column(column);
@@ -126,14 +126,14 @@ impl Grid {
         self.set_cursor(self.screen.cursor.row, column.max(self.origin_column()));
     }
 
-    /// Moves the cursor to the left margin (CR). A cursor left of this margin moves to the first column.
+    /// Moves the cursor to the left margin (CR). A cursor left of it moves to the first column, unless in origin mode.
     pub(crate) fn carriage_return(&mut self) {
         self.screen.cursor.column = self.line_start().max(self.origin_column());
         self.pending_wrap = false;
         self.combining_target = None;
     }
 
-    /// Moves the cursor down one row (LF, VT, FF). In newline mode (LNM), the cursor also moves to the row's start.
+    /// Moves the cursor down one row (LF, VT, FF). In newline mode (LNM), the cursor also moves to the left margin.
     pub(crate) fn line_feed(&mut self) {
         self.index();
         if self.modes.newline {
@@ -141,7 +141,7 @@ impl Grid {
         }
     }
 
-    /// Moves the cursor down one row (IND). At the bottom margin the region scrolls up instead.
+    /// Moves the cursor down one row (IND). At the bottom margin, between the side margins, the region scrolls instead.
     pub(crate) fn index(&mut self) {
         let cursor = self.screen.cursor;
         if cursor.row == self.region.bottom && self.region.contains_column(cursor.column) {
@@ -153,7 +153,7 @@ impl Grid {
         }
     }
 
-    /// Moves the cursor up one row (RI). At the top margin the region scrolls down instead.
+    /// Moves the cursor up one row (RI). At the top margin, between the side margins, the region scrolls down instead.
     pub(crate) fn reverse_index(&mut self) {
         if self.screen.cursor.row == self.region.top && self.is_cursor_in_region() {
             self.scroll_down(self.region.top, 1);
@@ -198,7 +198,7 @@ impl Grid {
         self.screen.cursor.column = self.region.left;
     }
 
-    /// Moves the cursor to the column after a character of `width` columns that was printed at `column`.
+    /// Moves the cursor after a character of `width` columns printed at `column`. At the line's end, a wrap is pending.
     pub(crate) fn advance(&mut self, row: u16, column: u16, width: u16) {
         let last = self.line_end();
         debug_assert!(column <= last, "a character is printed within the margins");

@@ -161,8 +161,8 @@ impl Printer {
         grid.advance(cursor.row, cursor.column, width);
     }
 
-    /// Adds a combining character to the last printed cell, or to the cell under the cursor if the cursor has moved
-    /// since.
+    /// Adds a combining character to the last printed cell. After a motion, adds it to the cell under the cursor, if
+    /// [`Self::may_combine_after_motion`].
     fn combine(&mut self, grid: &mut Grid, mark: char) {
         if grid.combining_target.is_none() && !self.may_combine_after_motion(mark) {
             return;
@@ -262,7 +262,7 @@ impl Printer {
         grid.screen.pen = pen;
     }
 
-    /// Prints a cluster with a stated width (OSC 66). Only a replica performs this.
+    /// Prints a cluster with a stated width (OSC 66): `w=1;` or `w=2;`, then the text. Only a replica performs this.
     pub(crate) fn print_sized(&mut self, grid: &mut Grid, sized: &str) {
         let Some((width, text)) = sized.split_once(';').filter(|_| !grid.is_host()) else { return };
         let width = match width {

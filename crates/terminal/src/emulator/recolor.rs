@@ -26,7 +26,7 @@ enum Target {
 }
 
 impl Target {
-    /// Returns the colour for a number in OSC 4: a palette entry up to 255, or else the colour of a rendition.
+    /// Returns the colour for a number in OSC 4: palette entries up to 255, then renditions. `None` for other numbers.
     fn entry(number: usize) -> Option<Self> {
         match u8::try_from(number) {
             Ok(index) => Some(Self::Shown(ColorSlot::Palette(index))),

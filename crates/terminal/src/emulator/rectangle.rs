@@ -27,7 +27,7 @@ pub(crate) fn copy(grid: &mut Grid, parameters: &Parameters) {
     }
 }
 
-/// Fills a rectangle with a Latin-1 character, given by its number (DECFRA).
+/// Fills a rectangle with a Latin-1 character, given by its number (DECFRA). Ignores other numbers.
 pub(crate) fn fill(grid: &mut Grid, parameters: &Parameters) {
     let c = match parameters.value(0) {
         number @ (0x20..=0x7e | 0xa0..=0xff) => char::from(number.to_le_bytes()[0]),

@@ -92,7 +92,7 @@ fn cursor(grid: &Grid, mark: &str, page: &str) -> String {
     format!("\x1b[{mark}{};{}{page}R", row + 1, column + 1)
 }
 
-/// Returns the answer to DECREQTPARM (`what` 0 or 1): no parity, eight bits, 38400 baud both ways, as in xterm.
+/// Returns the answer to DECREQTPARM (`what` 0 or 1, else `None`): no parity, eight bits, 38400 baud, as in xterm.
 pub(crate) fn parameters(what: u16) -> Option<String> {
     (what <= 1).then(|| format!("\x1b[{};1;1;128;128;1;0x", what + 2))
 }

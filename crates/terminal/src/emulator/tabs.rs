@@ -12,7 +12,7 @@ pub(crate) struct TabStops {
 }
 
 impl TabStops {
-    /// Creates a tab stop in every eighth column.
+    /// Creates a tab stop in every eighth column, except the first column.
     pub(crate) fn new(columns: u16) -> Self {
         let mut tabs = Self { stops: Vec::new(), regular: true };
         tabs.resize(columns);

@@ -20,7 +20,7 @@ pub(crate) const TITLE_STACK_MAX: usize = 10;
 pub(crate) struct TitleStack(VecDeque<Titles>);
 
 impl TitleStack {
-    /// Pushes (22) or pops (23) both titles (`what` 0), the icon name (1) or the window title (2): XTWINOPS.
+    /// Pushes both titles (22), or pops both (23) and sets both (`what` 0), icon name (1) or title (2): XTWINOPS.
     pub(crate) fn perform(&mut self, operation: u16, what: u16, titles: &mut Titles) {
         match operation {
             _ if what > 2 => {}

@@ -5,7 +5,7 @@ use crate::screen::Size;
 use crate::user_terminal::UserTerminal;
 
 /// Returns the answer to XTWINOPS 14 (the window in pixels), 16 (a cell in pixels) and 18 (the window in cells). `None`
-/// for another `what`, or if the size is unknown.
+/// for another `what`, or if a size in pixels is unknown.
 pub(crate) fn report(what: u16, user: &UserTerminal, size: Size) -> Option<String> {
     match what {
         14 => pixels(user, size).map(|(height, width)| format!("\x1b[4;{height};{width}t")),
