@@ -119,7 +119,7 @@ impl Renderer {
         self.settings.sets_alternate_scroll()
     }
 
-    /// Changes the known capabilities of the user's terminal, beginning with the next frame.
+    /// Changes the known capabilities. The next frame repaints everything if they change how screens are drawn.
     pub fn learn(&mut self, learn: impl FnOnce(&mut TerminalCapabilities)) {
         let old = self.capabilities.clone();
         learn(&mut self.capabilities);
@@ -185,7 +185,7 @@ impl Renderer {
         self.frame_below(&[], frame)
     }
 
-    /// Returns the bytes that scroll `lines` into the terminal's history, and then display `frame`. Call this only if
+    /// Returns the bytes that scroll `lines` into the terminal's history, and then display `frame`. Pass lines only if
     /// [`Self::takes_lines`] is true.
     pub fn frame_below(&mut self, lines: &[ScrollbackLine], frame: &Screen) -> Vec<u8> {
         let mut out = Vec::new();
@@ -226,8 +226,8 @@ impl Renderer {
         out
     }
 
-    /// Handles a new size of the terminal's window. If a window with fewer rows cuts off rows of the normal screen, the
-    /// terminal itself moves them to its history. Returns these rows. The next frame repaints everything.
+    /// Handles a new window size. If fewer rows cut off rows of the normal screen, the terminal moves them to its
+    /// history. Returns these rows, but none before [`Self::follow_scrollback`]. The next frame repaints everything.
     pub fn handle_resize(&mut self, window: Size) -> Vec<Arc<Row>> {
         self.stale = true;
         let is_main = !self.capabilities.init && !self.settings.alternate_screen();
@@ -243,7 +243,7 @@ impl Renderer {
         self.stale = true;
     }
 
-    /// Returns the bytes that end the session and restore every mode. Empty if the session has already ended.
+    /// Returns the bytes that end the session and restore every mode. Empty if no session is open.
     pub fn close(&mut self) -> Vec<u8> {
         if !core::mem::take(&mut self.open) {
             return Vec::new();

@@ -192,7 +192,7 @@ impl Brush {
         }
     }
 
-    /// Returns whether the terminal can erase cells so that they look like `pen`.
+    /// Returns whether the terminal can erase cells so that they get the background of `pen`.
     pub(super) fn can_erase(&self, pen: Pen) -> bool {
         self.dialect.functions.background_color_erase || pen.erased() == Pen::default()
     }
@@ -239,7 +239,7 @@ impl Brush {
         self.state.place = Place::Unknown;
     }
 
-    /// Erases the row from the cursor to its end.
+    /// Erases from the cursor to the end of the row. The cells get the background of `pen`.
     pub(super) fn erase_line(&mut self, pen: Pen) {
         self.erase_with(pen);
         self.out.extend(b"\x1b[K");
@@ -260,7 +260,7 @@ impl Brush {
         csi(&mut self.out, count, b'P');
     }
 
-    /// Erases the screen from the cursor to its end, with the default pen.
+    /// Erases from the cursor to the end of the screen, with the default pen.
     pub(super) fn erase_below(&mut self) {
         self.erase_with(Pen::default());
         self.out.extend(b"\x1b[J");

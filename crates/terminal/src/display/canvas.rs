@@ -15,8 +15,8 @@ use crate::screen::row::Row;
 /// Most scrolls that are tried for a frame. Rows that moved otherwise are drawn. Chosen: a scroll for each split pane.
 const SCROLLS_MAX: usize = 4;
 
-/// Most cells that all trials of scrolls for a frame examine. Each examines the whole screen, and one is always made.
-/// Chosen: four trials at 200 columns and 60 rows. 100,000 cells take some milliseconds.
+/// Most cells that all trials of scrolls for a frame examine. Each trial examines the whole screen, and one is always
+/// made. Chosen: four trials at 200 columns and 60 rows. 100,000 cells take some milliseconds.
 const SCROLLED_CELLS_MAX: usize = 48_000;
 
 /// Shortest frame, in bytes, for which a clear before the drawing is tried. Chosen: shorter frames gain nothing.
@@ -65,7 +65,7 @@ pub(crate) fn picture(
     best.expect("the first canvas is drawn to the end").finish(new)
 }
 
-/// The rows that the terminal displays once it has read the brush's bytes.
+/// A trial of a frame: the brush's bytes, and the rows that they display.
 #[derive(Clone, Debug)]
 struct Canvas {
     brush: Brush,
@@ -105,7 +105,7 @@ impl Canvas {
         Some(brush).filter(|brush| best.is_none_or(|best| brush.len() < best.len()))
     }
 
-    /// Returns a copy of the canvas. If two or more rows at the bottom must become blank, one sequence has erased them.
+    /// Returns a copy of the canvas. If two or more written rows at the bottom must become blank, erases them at once.
     fn erased_below(&self, new: &Screen) -> Self {
         let mut canvas = self.clone();
         let is_blank = |row: &&Arc<Row>| Arc::ptr_eq(row, &self.blank) || **row == self.blank;

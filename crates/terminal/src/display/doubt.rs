@@ -71,7 +71,7 @@ pub(super) fn joins_previous(row: &Row, column: u16) -> bool {
         || before.base.is_some_and(is_regional) && here.base.is_some_and(is_regional)
 }
 
-/// Returns whether a terminal that wraps may draw the first glyph of `row` into the last cell of the row above.
+/// Returns whether a terminal that wraps (with `clusters` or not) may draw the first glyph of `row` into the row above.
 pub(super) fn joins_row_above(row: &Row, clusters: bool) -> bool {
     row.cells[0].base.is_some_and(|base| is_modifier(base) || clusters && !width_is_settled(base))
 }

@@ -78,7 +78,7 @@ impl Edit {
     }
 }
 
-/// Returns the insertion or deletion that moves the most text of `was` into place. `None` if it moves too little text.
+/// Returns the insertion or deletion that moves most text of `was` into place. `None` up to [`RETRY_MIN`] characters.
 ///
 /// A row with a wrap flag is not shifted, because stock replicas move the flag with the cells. Rows with decorations,
 /// or with marks from column `first` on, are not shifted either.

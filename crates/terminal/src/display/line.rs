@@ -248,7 +248,7 @@ impl<'a> Line<'a> {
         self.drawn.wraps = column + width == self.brush.size.columns();
     }
 
-    /// Blanks the run of cells from `column` on that must be blank in one colour. Returns the column after the run.
+    /// Blanks the cells from `column` on that must be blank in one colour. Returns the column after the last of them.
     fn erase_run(&mut self, column: u16) -> u16 {
         let pen = self.now.cells[usize::from(column)].pen.erased();
         let columns = self.brush.size.columns();

@@ -18,7 +18,7 @@ pub(crate) const CLIPBOARD_CHARS_MAX: usize = 16_379;
 pub(crate) const MODES_OFF: &[u8] = b"\x1b[?5l\x1b[?2004l\x1b[?1004l\
     \x1b[?1003l\x1b[?1002l\x1b[?1001l\x1b[?1000l\x1b[?9l\x1b[?1016l\x1b[?1015l\x1b[?1006l\x1b[?1005l";
 
-/// Writes the titles of `new` that differ from those of `old`. Writes both titles if `old` is `None`.
+/// Writes the titles of `new` that differ from those of `old`. If `old` is `None`, writes both, but no empty icon name.
 ///
 /// Puts `prefix` before the window title. If the icon name is the same text, it gets the prefix too.
 pub(crate) fn titles(out: &mut Vec<u8>, old: Option<&Screen>, new: &Screen, prefix: &str) {

@@ -49,7 +49,7 @@ impl Scroll {
     }
 }
 
-/// Returns the scroll that moves most text to its new place. `None` if no scroll saves enough cells.
+/// Returns the scroll that moves most text to its new place. `None` if no scroll moves [`INK_MIN`] written cells.
 ///
 /// Rows are compared by a hash. A collision only costs bytes, because drawing compares the rows again.
 pub(super) fn find(shown: &[Arc<Row>], new: &[Arc<Row>]) -> Option<Scroll> {

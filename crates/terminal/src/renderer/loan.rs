@@ -18,7 +18,7 @@ pub(super) struct Loan {
 }
 
 impl Loan {
-    /// Writes the colours, directory and progress of `frame` that the terminal lacks. A repaint writes all of them.
+    /// Writes colours, directory and progress of `frame`, as far as supported, if they have changed or on a repaint.
     pub(super) fn follow(
         &mut self,
         out: &mut Vec<u8>,

@@ -135,7 +135,7 @@ impl Settings {
     }
 }
 
-/// Returns whether the program that drew `frame` uses the alternate screen, and the user's terminal has one.
+/// Returns whether the program uses the alternate screen, and the user's terminal has one. False for a stock server.
 pub(super) fn wants_alternate_screen(
     frame: &Screen,
     capabilities: &TerminalCapabilities,

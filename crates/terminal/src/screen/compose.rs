@@ -62,8 +62,8 @@ impl Screen {
         }
     }
 
-    /// Returns a screen halfway from `base` to `target`. It is `base` with the upper half of those rows of `target`
-    /// that differ. `None` if at most one row differs.
+    /// Returns a screen halfway from `base` to `target`. It is `base`, including its cursor and modes, with the upper
+    /// half of those rows of `target` that differ. `None` if at most one row differs.
     ///
     /// If the sizes differ, all other rows are blank, because a new size is repainted from a blank screen.
     pub fn midpoint(base: &Self, target: &Self) -> Option<Self> {
@@ -85,8 +85,8 @@ impl Screen {
         Some(middle)
     }
 
-    /// Returns a screen between `base` and `target`, of equal size. It has the upper changed rows of `target`: up to
-    /// `cells_max` cells, but at least one row. `None` if all changed rows are within this limit.
+    /// Returns a screen between `base` and `target`, of equal size. It is `target` without its lower changed rows: up
+    /// to `cells_max` cells have changed, but at least one row. `None` if all changed rows are within this limit.
     pub(crate) fn on_the_way(base: &Self, target: &Self, cells_max: usize) -> Option<Self> {
         debug_assert_eq!(base.size, target.size);
         let rows_max = (cells_max / usize::from(target.size.columns())).max(1);

@@ -15,7 +15,7 @@ pub struct Glyph {
 }
 
 impl Glyph {
-    /// Returns whether the glyph shows nothing but its background: it has no character, a space or a no-break space.
+    /// Returns whether the glyph has no marks, and only a space, a no-break space or no character.
     pub fn is_blank(&self) -> bool {
         matches!(self.cell.base, None | Some(' ' | '\u{a0}')) && self.marks.is_empty()
     }

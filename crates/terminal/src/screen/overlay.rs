@@ -27,7 +27,7 @@ impl Screen {
         }
     }
 
-    /// Blanks the halves of wide characters in a row that have lost their other half.
+    /// Blanks each wide character of a row that has lost its right half.
     pub fn mend_row(&mut self, row: u16) {
         if let Some(row) = self.rows.get_mut(usize::from(row)) {
             Arc::make_mut(row).mend();

@@ -184,7 +184,7 @@ impl Row {
         self.cells.erase(range, pen);
     }
 
-    /// Inserts `count` empty cells at `column`. The cells from `column` on move right, and the last cells are lost.
+    /// Inserts `count` empty cells at `column`, and ends the wrap. Later cells move right, and the last ones are lost.
     pub(crate) fn insert(&mut self, column: u16, count: u16, pen: Pen) {
         let columns = self.columns();
         let count = count.min(columns - column);
@@ -289,7 +289,7 @@ impl Row {
         self.split_wide(self.columns());
     }
 
-    /// Returns the row with another width: cut at the right, or filled with cells erased with `pen`.
+    /// Returns the row with another width, without wrap flag. Cuts cells or adds cells erased with `pen` at the right.
     pub(crate) fn resized(&self, columns: u16, pen: Pen) -> Self {
         let mut row = Self::erased(columns, pen);
         let kept = columns.min(self.columns());
