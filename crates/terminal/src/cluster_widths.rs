@@ -71,7 +71,7 @@ impl ClusterWidths {
         }
     }
 
-    /// Returns whether `c` continues the cluster `before` of the preceding cell. By itself, `c` must have a width.
+    /// Returns whether `c`, which must have a width by itself, continues the cluster `before` of the preceding cell.
     pub fn joins(self, before: &str, c: char) -> bool {
         let Some(last) = before.chars().next_back() else { return false };
         if self.is_code_points() || begins_cluster(c) && begins_cluster(last) {

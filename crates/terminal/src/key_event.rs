@@ -81,7 +81,7 @@ impl KeyEvent {
         })
     }
 
-    /// Returns the character that the key types. `None` if it is unknown, or if modifiers other than Shift are held.
+    /// Returns the character that the key types. `None` for none or an unknown one, or with other modifiers than Shift.
     pub fn as_text(self) -> Option<char> {
         if self.modifiers & !Self::SHIFT != 0 {
             return None;
@@ -117,7 +117,7 @@ fn kitty_key(parameters: &[u8]) -> Option<KeyEvent> {
     })
 }
 
-/// Parses the form of modifyOtherKeys, `27;modifiers;code`.
+/// Parses the form of modifyOtherKeys, `27;modifiers;code`. `None` for other parameters.
 fn other_key(parameters: &[u8]) -> Option<KeyEvent> {
     let mut fields = parameters.split(|&byte| byte == b';').map(subfields);
     let (first, modifiers, code) = (fields.next()?, fields.next()?, fields.next()?);

@@ -37,7 +37,7 @@ impl NewerWide {
     /// The empty set.
     pub const NONE: Self = Self { chars: ['\0'; WIDE_MAX], len: 0 };
 
-    /// Adds a character that is two columns wide. Ignores it if this crate's tables contain it, or if the set is full.
+    /// Adds a character that is two columns wide. Ignores it unless [`may_be_newer`] is true, or if the set is full.
     pub fn insert(&mut self, c: NewerChar) {
         let c = c.char();
         if may_be_newer(c) && !self.contains(c) && self.len < WIDE_MAX {

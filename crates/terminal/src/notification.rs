@@ -28,8 +28,8 @@ pub struct Notification {
 }
 
 impl Notification {
-    /// Creates a notification from the text of an operating system command, and makes its text [`plain`]. `None` if it
-    /// is not a notification.
+    /// Creates a notification from the text of an operating system command, and makes its text [`plain`]. `None` for
+    /// another command, a control character, or more than [`NOTIFICATION_BYTES_MAX`].
     ///
     /// Refuses commands of `ConEmu`, with a number after `9;`. Also refuses requests for a report (kitty's `a=report`,
     /// `c=1`, `p=?` and others). The report would reach a program as typed input.
@@ -66,7 +66,7 @@ fn plain_parts(command: &str) -> String {
     command.split(';').map(plain).collect::<Vec<_>>().join(";")
 }
 
-/// Returns whether `text` begins with a number, like `ConEmu`'s commands.
+/// Returns whether the first field of `text`, up to a `;`, is a number, as in `ConEmu`'s commands.
 fn is_numbered(text: &str) -> bool {
     let number = text.split(';').next().unwrap_or_default();
     !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit())

@@ -13,8 +13,8 @@ use crate::clipboard::COPY_CHARS_MAX;
 /// Longest operating system command (OSC) kept, in bytes. The end of a longer command is dropped. Chosen: as Mosh
 /// 1.4.0 (docs/terminal.md), which is enough for all commands except those that copy text.
 pub(crate) const OSC_BYTES_MAX: usize = 16_384 + 32;
-/// Longest operating system command that copies text, in bytes. Chosen: the longest text, and room for `52;`, a list of
-/// selections and `;`.
+/// Longest operating system command that copies text, in bytes. A longer one is ignored. Chosen: the longest text, and
+/// room for `52;`, selections and `;`.
 pub(crate) const OSC_COPY_BYTES_MAX: usize = COPY_CHARS_MAX + 32;
 /// Longest device control string that is kept, in bytes. A longer string is ignored. Chosen: XTGETTCAP for 50 names of
 /// ten bytes in one string. Programs ask for a handful.
@@ -43,7 +43,7 @@ pub(crate) trait Perform {
     }
     /// Performs the head of a device control string, before its text arrives.
     fn dcs_head(&mut self, _: &Sequence<'_>) {}
-    /// Performs a device control string.
+    /// Performs a complete device control string. Strings beyond [`DCS_BYTES_MAX`] are not passed on.
     fn dcs(&mut self, sequence: &Sequence<'_>, text: &str);
 }
 
@@ -125,7 +125,7 @@ pub(crate) struct Parser {
 }
 
 impl Parser {
-    /// Drops an unfinished sequence or UTF-8 character.
+    /// Drops an unfinished sequence, string or UTF-8 character.
     pub(crate) fn ground(&mut self) {
         *self = Self::default();
     }

@@ -9,7 +9,7 @@ pub enum Action {
     Print(char),
     /// A C0 or C1 control character. Includes DEL, although terminals ignore it.
     Execute(char),
-    /// An escape sequence that is not a control sequence.
+    /// An escape sequence, except a control sequence and the 7-bit form of a C1 control ([`Action::Execute`]).
     Escape,
     /// A control sequence with this final byte and any parameters.
     Csi(u8),
@@ -22,7 +22,7 @@ pub struct ActionReader {
 }
 
 impl ActionReader {
-    /// Reads a byte. Appends the action that the byte completes to `actions`.
+    /// Reads a byte. Appends the actions that the byte completes to `actions`: up to two, or none.
     pub fn read(&mut self, byte: u8, actions: &mut Vec<Action>) {
         let (in_text, in_escape) = (self.parser.is_in_text(), self.parser.is_in_escape());
         self.parser.advance(&[byte], &mut Outline(actions));

@@ -86,7 +86,7 @@ impl ScrollbackLine {
         cells + self.row.marks.bytes() + self.row.decorations.bytes() + 2
     }
 
-    /// Returns the line as rows that are `columns` wide. A longer line becomes several rows.
+    /// Returns the line as rows that are `columns` wide. A longer line becomes several rows, and an empty line one.
     pub fn rows(&self, columns: u16) -> impl Iterator<Item = Row> + use<'_> {
         let mut start = 0;
         let mut is_begun = false;

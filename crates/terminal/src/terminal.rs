@@ -68,7 +68,7 @@ impl Terminal {
         taken
     }
 
-    /// Changes the size of both screens.
+    /// Changes the size of both screens, primary and alternate. Does not rewrap lines.
     pub fn resize(&mut self, size: Size) {
         self.emulator.resize(size);
         if cfg!(debug_assertions) {
@@ -76,7 +76,7 @@ impl Terminal {
         }
     }
 
-    /// Drops an unfinished escape sequence or UTF-8 character.
+    /// Drops an unfinished sequence, string or UTF-8 character. The next byte is then read as text.
     pub fn ground(&mut self) {
         self.parser.ground();
     }
@@ -93,7 +93,7 @@ impl Terminal {
         self.emulator.copies.last.take()
     }
 
-    /// Removes and returns the last [`crate::NOTIFICATIONS_MAX`] notifications, oldest first. Empty for a replica.
+    /// Removes and returns up to [`crate::NOTIFICATIONS_MAX`] notifications, the newest last. Empty for a replica.
     pub fn take_notifications(&mut self) -> impl Iterator<Item = Notification> + use<> {
         core::mem::take(&mut self.emulator.notifications).into_iter()
     }
@@ -115,7 +115,7 @@ impl Terminal {
         self.emulator.grid.scrollback.as_mut()?.pop()
     }
 
-    /// Returns the screen. A clone of it is a snapshot.
+    /// Returns the displayed screen, primary or alternate. A clone of it is a snapshot.
     pub fn screen(&self) -> &Screen {
         &self.emulator.grid.screen
     }
@@ -125,7 +125,7 @@ impl Terminal {
         self.emulator.grid.screen.clone()
     }
 
-    /// Sets the known facts about the user's terminal. A host terminal reports them to programs.
+    /// Sets the known facts about the user's terminal. A host terminal obeys them or reports them to programs.
     pub fn set_user_terminal(&mut self, user_terminal: UserTerminal) {
         self.emulator.set_user_terminal(user_terminal);
     }
@@ -147,7 +147,7 @@ impl Terminal {
         self.emulator.grid.effort.cells()
     }
 
-    /// Returns the memory of this terminal and its screens in bytes. Omits parts that it shares with `neighbour`.
+    /// Returns the memory in bytes. Omits waiting lines, waiting answers and parts shared with `neighbour`.
     pub fn bytes_beyond(&self, neighbour: Option<&Self>) -> Bytes {
         let shown = self.screen().bytes_beyond(neighbour.map(Self::screen));
         let theirs = neighbour.map(|terminal| &terminal.emulator);

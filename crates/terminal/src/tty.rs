@@ -53,8 +53,8 @@ bitflags! {
         const NEW_LINE_RETURNS = 1 << 10;
         /// The characters for stop and start halt and continue the output (IXON).
         const FLOW_CONTROL = 1 << 11;
-        /// The echo of text and of the erase character (VERASE) follows from the other modes here alone. Linux, macOS
-        /// and FreeBSD agree on this echo, and differ in the other editing keys.
+        /// The echo of text and of the erase character (VERASE) depends only on the other modes of this set. Linux,
+        /// macOS and FreeBSD agree on this echo, and differ in the other editing keys.
         const ORDINARY = 1 << 12;
     }
 }

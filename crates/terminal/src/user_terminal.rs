@@ -3,7 +3,7 @@
 use crate::cluster_widths::ClusterWidths;
 use crate::newer::NewerWide;
 
-/// The facts about the user's terminal that a host terminal reports to programs. By default, none are known.
+/// The facts about the user's terminal that a host terminal obeys or reports to programs. By default, none are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UserTerminal {
     /// Whether the user's terminal supports kitty's keyboard protocol.

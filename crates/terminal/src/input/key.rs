@@ -31,7 +31,7 @@ pub enum Key {
     End,
     /// Ctrl-A: the start of the line. Also the prefix key of screen.
     ControlA,
-    /// Ctrl-E: moves to the end of the line.
+    /// Ctrl-E: the end of the line.
     ControlE,
     /// Ctrl-K: deletes to the end of the line.
     KillToEnd,
@@ -72,7 +72,7 @@ pub enum Key {
     PasteStart,
     /// The end of a bracketed paste.
     PasteEnd,
-    /// A message that is not a key press: a mouse or focus report, an answer to a query, or a key release.
+    /// A message that is no key press: a mouse or focus report, or an answer. Also a key release, or a modifier key.
     Neutral,
     /// Any other key, and bytes that form no key.
     Other,

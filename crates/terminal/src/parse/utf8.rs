@@ -5,7 +5,7 @@ pub(super) fn ascii_len(bytes: &[u8]) -> usize {
     len_before(bytes, |byte| !(0x20..=0x7e).contains(&byte))
 }
 
-/// Returns the number of bytes up to the first C0 or C1 control or DEL.
+/// Returns the number of bytes before the first C0 or C1 control or DEL. Without one, returns the length.
 pub(super) fn text_len(bytes: &[u8]) -> usize {
     let suspect = |byte| (byte < 0x20) | (byte == 0x7f) | (byte == 0xc2);
     let mut at = len_before(bytes, suspect);
@@ -15,7 +15,7 @@ pub(super) fn text_len(bytes: &[u8]) -> usize {
     at
 }
 
-/// Returns the number of bytes up to the first byte for which `wanted` is true.
+/// Returns the number of bytes before the first for which `wanted` is true. Without one, returns the length.
 ///
 /// The loop tests sixteen bytes at once. The compiler turns this loop into a vector comparison. For this, the loop must
 /// have no exit in its middle, and `wanted` no `||`.
