@@ -31,44 +31,52 @@ type Step = fn(&Path) -> Result<()>;
 /// Returns an error when something that a check needs is missing, or any check failed.
 pub(crate) fn run(install: bool) -> Result<()> {
     let root = workspace::root();
-    let needs = Needs {
-        programs: &packages::PROGRAMS,
-        cargo_programs: &[DENY],
-        targets: &systems::targets(),
-        ..Needs::default()
-    };
-    needs.require("test", install)?;
+    let packages = Needs { programs: &packages::PROGRAMS, ..Needs::default() };
+    let targets = systems::targets();
+    Needs { programs: packages.programs, ..tools(&targets) }.check("test", install)?;
+    // apt-get may ask for a password, so nothing else runs meanwhile.
+    packages.install()?;
     let summary = thread::scope(|scope| {
-        let systems = scope.spawn(|| in_order(&root, &[("systems", systems_check)]));
+        let others = scope.spawn(|| in_order(&root, &OTHER_STEPS));
         let mut summary = in_order(&root, &FIRST_STEPS);
         let idle = scope.spawn(|| in_order(&root, &IDLE_STEPS));
-        summary.extend(in_order(&root, &[("e2e", end_to_end_tests)]));
+        summary.extend(in_order(&root, &REAL_STEPS));
         summary.extend(idle.join().expect("no step panics"));
-        let portable: Step = |root| run_tests(portable::modules(root));
-        summary.extend(in_order(&root, &[("portable", portable)]));
-        summary.extend(systems.join().expect("no step panics"));
+        summary.extend(others.join().expect("no step panics"));
         summary
     });
     report(&summary)
 }
 
-/// The first steps, which use all processors. The tests follow.
+/// The steps that use all processors, which the tests follow. Cargo compiles all tests here, so that its lock is free
+/// while they run.
 const FIRST_STEPS: [(&str, Step); 6] = [
     ("fmt", |root| cargo(root, &["fmt", "--all", "--check"])),
     ("clippy", clippy),
     ("tidy", tidy::run),
     ("docs", docs),
-    ("deny", |root| cargo(root, &["deny", "check", "licenses", "bans", "sources"])),
-    // Cargo compiles the tests here, so that its lock is free while they run.
     ("build", |root| cargo(root, &["test", "--locked", "--workspace", "--no-run"])),
+    ("portable build", |root| commands::run(&mut portable::build(root))),
 ];
 
-/// The steps that run beside the end-to-end tests, which leave most of two processors idle.
-const IDLE_STEPS: [(&str, Step); 3] = [
-    ("tests", tests),
-    ("simulation", simulation),
-    ("prebuild", |root| run_idle(&portable::build(root))),
+/// The tests of real processes. They mostly wait, and leave most of two processors idle.
+const REAL_STEPS: [(&str, Step); 2] =
+    [("e2e", end_to_end_tests), ("portable", |root| run_tests(portable::modules(root)))];
+
+/// The steps that run beside the tests of real processes.
+const IDLE_STEPS: [(&str, Step); 2] = [("tests", tests), ("simulation", simulation)];
+
+/// The steps that run in the pauses of all others, from the start.
+const OTHER_STEPS: [(&str, Step); 3] = [
+    ("tools", |_| tools(&systems::targets()).install()),
+    ("deny", |root| cargo(root, &["deny", "check", "licenses", "bans", "sources"])),
+    ("systems", systems_check),
 ];
+
+/// Returns the needs of [`OTHER_STEPS`].
+fn tools<'a>(targets: &'a [&str]) -> Needs<'a> {
+    Needs { cargo_programs: &[DENY], targets, ..Needs::default() }
+}
 
 /// Compiles for the other systems, in the pauses of all other steps. Each of the three checks runs even if another
 /// failed.
@@ -93,7 +101,7 @@ type Ran = (&'static str, u64, Result<()>);
 fn report(summary: &[Ran]) -> Result<()> {
     println!("\nsummary");
     for (name, seconds, outcome) in summary {
-        println!("  {name:<10} {seconds:>4} s  {}", shown(outcome));
+        println!("  {name:<14} {seconds:>4} s  {}", shown(outcome));
     }
     let failed = summary.iter().filter(|(_, _, outcome)| outcome.is_err()).count();
     ensure!(failed == 0, "{failed} of {} checks failed", summary.len());

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::{commands, packages, workspace};
 
@@ -40,20 +40,35 @@ enum Step {
 }
 
 impl Needs<'_> {
-    /// Checks that everything is installed. If `install` is set, or `CI=true`, installs what is missing.
+    /// Installs what is missing, if [`Needs::check`] permits it.
     ///
     /// # Errors
     ///
-    /// Returns an error that names all that is missing with the commands that install it, or what could not be installed.
+    /// Returns the errors of [`Needs::check`] and [`Needs::install`].
     pub(crate) fn require(&self, command: &str, install: bool) -> Result<()> {
+        self.check(command, install)?;
+        self.install()
+    }
+
+    /// Checks that everything is installed, or may be installed: if `install` is set, or `CI=true`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names all that is missing with the commands that install it.
+    pub(crate) fn check(&self, command: &str, install: bool) -> Result<()> {
         let missing = self.missing();
-        if missing.is_empty() {
-            return Ok(());
-        }
-        if !install && std::env::var("CI").as_deref() != Ok("true") {
-            bail!("{}", advice(command, &missing));
-        }
-        for step in &missing {
+        let may_install = install || std::env::var("CI").as_deref() == Ok("true");
+        ensure!(missing.is_empty() || may_install, "{}", advice(command, &missing));
+        Ok(())
+    }
+
+    /// Installs what is missing.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names what could not be installed.
+    pub(crate) fn install(&self) -> Result<()> {
+        for step in self.missing() {
             println!("== {step}");
             step.run()?;
         }
