@@ -41,11 +41,13 @@ impl TitleStack {
 
     /// Returns the memory of the titles in bytes, without titles shared with `neighbour`, another terminal's stack.
     pub(crate) fn bytes(&self, neighbour: Option<&Self>) -> usize {
-        let texts = self.0.iter().enumerate().map(|(at, Titles { icon_name, title, .. })| {
-            let is_shared = neighbour
-                .and_then(|neighbour| neighbour.0.get(at))
-                .is_some_and(|theirs| Arc::ptr_eq(title, &theirs.title));
-            if is_shared { 0 } else { icon_name.len() + title.len() }
+        let texts = self.0.iter().enumerate().flat_map(|(at, ours)| {
+            let theirs = neighbour.and_then(|neighbour| neighbour.0.get(at));
+            let is_shared = |text, their: Option<_>| their.is_some_and(|it| Arc::ptr_eq(text, it));
+            let icon_name = (&ours.icon_name, theirs.map(|it| &it.icon_name));
+            let title = (&ours.title, theirs.map(|it| &it.title));
+            [icon_name, title]
+                .map(|(text, their)| if is_shared(text, their) { 0 } else { text.len() })
         });
         self.0.capacity() * size_of::<Titles>() + texts.sum::<usize>()
     }
@@ -63,6 +65,30 @@ pub(crate) fn set_titles(titles: &mut Titles, which: [bool; 2], text: &str, is_h
     for (is_set, name) in which.into_iter().zip([&mut titles.icon_name, &mut titles.title]) {
         if is_set {
             *name = text[..end].into();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_counts_unless_the_neighbour_has_the_same() {
+        let mut titles = Titles::default();
+        set_titles(&mut titles, [true, true], "both", false);
+        let mut first = TitleStack::default();
+        first.perform(22, 0, &mut titles);
+        let texts = |stack: &TitleStack, neighbour| {
+            stack.bytes(neighbour) - stack.0.capacity() * size_of::<Titles>()
+        };
+        assert_eq!(texts(&first, None), 8);
+        assert_eq!(texts(&first.clone(), Some(&first)), 0);
+        for (which, set) in [([true, false], "icon"), ([false, true], "title")] {
+            let (mut second, mut other) = (TitleStack::default(), titles.clone());
+            set_titles(&mut other, which, set, false);
+            second.perform(22, 0, &mut other);
+            assert_eq!(texts(&second, Some(&first)), set.len());
         }
     }
 }
