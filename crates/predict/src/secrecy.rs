@@ -115,7 +115,7 @@ pub(crate) struct Secrecy {
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     prompt: Prompt,
-    /// How many lines were echoed, key by key, while a second fact held ([`Spot::is_vouched`]).
+    /// How many lines were echoed, key by key, while [`Spot::is_vouched`] or a server's statement held.
     lines: u16,
     /// The line that is being typed. Unlike [`Spot::line`], it goes on after keys of unknown effect until Enter.
     line: Line,

@@ -25,8 +25,8 @@ const SLOW_COUNT_AFTER: u64 = 60;
 /// How long the notice of a local network error stays after the error's last occurrence.
 const NETWORK_ERROR_SHOWN: Duration = Duration::from_millis(3_100);
 /// A server counts as gone if its host refuses datagrams, and its next state or heartbeat is overdue for this long.
-/// Chosen: this is 10 s after the last heartbeat. By then the host has refused three datagrams of the client, and a
-/// restart of the network is over.
+/// Chosen: with heartbeats every 3 s, 10 s after the last one. By then the host has mostly refused several datagrams,
+/// and a restart of the network is over.
 const GONE_LATE: Duration = Duration::from_secs(7);
 /// Longest time since the host refused a datagram at which the server still counts as gone. Chosen: the host must
 /// refuse at least one in three of the client's heartbeats.

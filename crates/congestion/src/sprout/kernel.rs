@@ -64,7 +64,7 @@ impl Kernel {
         }
     }
 
-    /// Returns the probabilities of a block of bins a tick later. `around` has the block in its middle.
+    /// Returns a block of bins a tick later, without the outage's part. `around` has the block in its middle.
     fn block(&self, around: &[f32]) -> [f32; LANES] {
         let reach = self.sides.len();
         let mut sums: [f32; LANES] =

@@ -33,7 +33,7 @@ const ASKED_MAX: usize = 16;
 /// Most bytes copied at a time. Chosen: the capacity of a pipe.
 const COPY_BYTES: usize = 64 * 1024;
 
-/// Longest message of a client, in bytes. Chosen: several times the longest sentence of a host.
+/// Longest message of a client, in bytes. Chosen: several times a host's longest reason for a refusal.
 const WORD_MAX: u64 = 16 * 1024;
 
 /// Carries the call through a running client of the same login. Returns the exit code. `None` if no client carries the

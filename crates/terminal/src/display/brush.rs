@@ -67,8 +67,8 @@ impl Brush {
         Self { out, dialect, size: shown.size, state }
     }
 
-    /// Makes the terminal blank, whatever it displays. Afterwards no margins are set, the pen is the default, and the
-    /// cursor is at the top left.
+    /// Makes the terminal blank, whatever it displays. Afterwards no margins are set, no link is open, the pen is the
+    /// default, and the cursor is at the top left. On a real terminal the cursor is then hidden.
     pub(super) fn reset(&mut self, size: Size) {
         self.size = size;
         if !self.dialect.replica {

@@ -20,7 +20,7 @@ pub(crate) struct Link {
     pub(crate) path: Option<Spanned<String>>,
     /// A file of steps (JSON) in place of the path, beside the scenario's file.
     pub(crate) schedule: Option<Spanned<String>>,
-    /// A pair of recorded opportunities, NAME.up and NAME.down, in the `--traces` directory.
+    /// NAME of two recordings of opportunities, NAME.up and NAME.down, in the `--traces` directory.
     pub(crate) cellular: Option<String>,
     /// How many packets each recorded opportunity carries; one where it is left out.
     pub(crate) packets: Option<u64>,
