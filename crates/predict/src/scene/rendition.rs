@@ -42,7 +42,7 @@ const fn is_quote(c: char) -> bool {
     matches!(c, '"' | '\'' | '`')
 }
 
-/// Returns whether a character belongs to a word: letters, digits, `-`, `_`, `.`, `/`, `~`, and all but ASCII.
+/// Returns whether a character belongs to a word: a letter, a digit, one of `-_./~`, or a character beyond ASCII.
 pub(crate) fn is_in_word(c: char) -> bool {
     matches!(Class::of(c), Class::Letter | Class::Digit)
 }
