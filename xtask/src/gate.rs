@@ -48,8 +48,7 @@ pub(crate) fn run(install: bool) -> Result<()> {
     report(&summary)
 }
 
-/// The steps that use all processors, which the tests follow. Cargo compiles all tests here, so that its lock is free
-/// while they run.
+/// The steps that use all processors. Cargo compiles all tests here, so that its lock is free while they run.
 const FIRST_STEPS: [(&str, Step); 6] = [
     ("fmt", |root| cargo(root, &["fmt", "--all", "--check"])),
     ("clippy", clippy),
@@ -60,8 +59,13 @@ const FIRST_STEPS: [(&str, Step); 6] = [
 ];
 
 /// The tests of real processes. They mostly wait, and leave most of two processors idle.
-const REAL_STEPS: [(&str, Step); 2] =
-    [("e2e", end_to_end_tests), ("portable", |root| run_tests(portable::modules(root)))];
+const REAL_STEPS: [(&str, Step); 2] = [
+    ("e2e", |root| {
+        let words = ["test", "--locked", "--workspace", "--test", "e2e"];
+        run_tests(commands::new("cargo", &words, root))
+    }),
+    ("portable", |root| run_tests(portable::modules(root))),
+];
 
 /// The steps that run beside the tests of real processes.
 const IDLE_STEPS: [(&str, Step); 2] = [("tests", tests), ("simulation", simulation)];
@@ -70,7 +74,8 @@ const IDLE_STEPS: [(&str, Step); 2] = [("tests", tests), ("simulation", simulati
 const OTHER_STEPS: [(&str, Step); 3] = [
     ("tools", |_| tools(&systems::targets()).install()),
     ("deny", |root| cargo(root, &["deny", "check", "licenses", "bans", "sources"])),
-    ("systems", systems_check),
+    // Each of the three checks runs even if another failed.
+    ("systems", |root| systems::checks(root).map(|check| run_idle(&check)).into_iter().collect()),
 ];
 
 /// Returns the needs of [`OTHER_STEPS`].
@@ -78,19 +83,18 @@ fn tools<'a>(targets: &'a [&str]) -> Needs<'a> {
     Needs { cargo_programs: &[DENY], targets, ..Needs::default() }
 }
 
-/// Compiles for the other systems, in the pauses of all other steps. Each of the three checks runs even if another
-/// failed.
-fn systems_check(root: &Path) -> Result<()> {
-    systems::checks(root).map(|check| run_idle(&check)).into_iter().collect()
-}
-
 /// Cargo's setting that lets it run all test programs but the end-to-end tests.
 const ALL_BUT_END_TO_END: &str = r#"target.'cfg(all())'.runner = ["sh", "-c", 'case $0 in */e2e-*) ;; *) exec "$0" "$@" ;; esac']"#;
 
+/// Runs the steps, one after the other, and measures their times.
 fn in_order(root: &Path, steps: &[(&'static str, Step)]) -> Vec<Ran> {
-    let run = |&(name, step)| {
+    let run = |&(name, step): &(&'static str, Step)| {
         println!("== {name}");
-        timed(name, step, root)
+        #[expect(clippy::disallowed_methods, reason = "how long it took is only printed")]
+        let start = Instant::now();
+        let outcome = step(root);
+        println!("== {name}: {}", shown(&outcome));
+        (name, start.elapsed().as_secs(), outcome)
     };
     steps.iter().map(run).collect()
 }
@@ -110,14 +114,6 @@ fn report(summary: &[Ran]) -> Result<()> {
 
 fn shown(outcome: &Result<()>) -> String {
     outcome.as_ref().map_or_else(|error| format!("FAILED: {error:#}"), |()| "ok".to_owned())
-}
-
-fn timed(name: &'static str, step: Step, root: &Path) -> Ran {
-    #[expect(clippy::disallowed_methods, reason = "how long it took is only printed")]
-    let start = Instant::now();
-    let outcome = step(root);
-    println!("== {name}: {}", shown(&outcome));
-    (name, start.elapsed().as_secs(), outcome)
 }
 
 /// Runs the end-to-end tests on a static release. Its musl differs from glibc in allocator and start-up code, and a
@@ -172,10 +168,6 @@ fn run_idle(command: &Command) -> Result<()> {
     let failed = FailedTests::in_output(&out, &err);
     ensure!(output.status.success(), "{}{failed}", output.status);
     Ok(())
-}
-
-fn end_to_end_tests(root: &Path) -> Result<()> {
-    run_tests(commands::new("cargo", &["test", "--locked", "--workspace", "--test", "e2e"], root))
 }
 
 fn tests(root: &Path) -> Result<()> {

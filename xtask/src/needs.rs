@@ -40,11 +40,7 @@ enum Step {
 }
 
 impl Needs<'_> {
-    /// Installs what is missing, if [`Needs::check`] permits it.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`Needs::check`] and [`Needs::install`].
+    /// Installs what is missing, if [`Needs::check`] permits it. Its errors are those of both.
     pub(crate) fn require(&self, command: &str, install: bool) -> Result<()> {
         self.check(command, install)?;
         self.install()
@@ -62,11 +58,7 @@ impl Needs<'_> {
         Ok(())
     }
 
-    /// Installs what is missing.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error that names what could not be installed.
+    /// Installs what is missing. The error names what could not be installed.
     pub(crate) fn install(&self) -> Result<()> {
         for step in self.missing() {
             println!("== {step}");

@@ -182,8 +182,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.heed_size();
     }
 
-    /// Returns a client's [`Transport::candidates`], to add an address or report an unreachable one; `None` at a
-    /// server.
+    /// Returns a client's [`Transport::candidates`], to add or report an address; `None` at a server.
     pub fn candidates_mut(&mut self) -> Option<&mut Candidates> {
         self.connection.candidates_mut()
     }
