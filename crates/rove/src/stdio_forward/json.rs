@@ -27,6 +27,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::share::message::{FAILURE, SIGNALLED, Word, line};
+use crate::splice::unwritten;
 use crate::sys;
 
 /// The environment variable that names the channel's descriptors to the child.
@@ -105,7 +106,7 @@ pub(crate) fn run(args: &[OsString]) -> anyhow::Result<u8> {
         .context("cannot start rove")?;
     drop((errors_end, words_end));
     pass_signals_on(&child)?;
-    print(&json!({ "version": VERSION }))?;
+    let mut printed = print(&json!({ "version": VERSION }));
     let output = child.stdout.take().context("the output is piped")?;
     let outputs = [
         thread::spawn(move || tell_bytes("stdout", output)),
@@ -119,15 +120,20 @@ pub(crate) fn run(args: &[OsString]) -> anyhow::Result<u8> {
     });
     let end = thread::spawn(move || follow(File::from(words)));
     let code = child.wait().context("the child cannot be waited for")?.code();
-    // A thread that has panicked has printed a message.
-    outputs.into_iter().for_each(|it| drop(it.join()));
+    for output in outputs {
+        // A thread that has panicked has printed a message.
+        printed = printed.and(output.join().unwrap_or(Ok(())));
+    }
     let end = end.join().ok().flatten();
     let _ = over.recv_timeout(LAST_WORDS);
     let code = code.and_then(|code| u8::try_from(code).ok()).unwrap_or(FAILURE);
     let (last, code) = last_line(end, code);
-    // An error is ignored, because the reader may be gone.
-    let _ = print(&last);
-    Ok(code)
+    // As with ssh, a program's own failure is reported also if its output was lost.
+    let is_failure = code > 0 && last.get("signal").is_none();
+    match printed.and(print(&last)).err().and_then(|error| unwritten(&error)) {
+        Some(loss) if !is_failure => Ok(Word::Failed(vec![loss]).conclude()),
+        _ => Ok(code),
+    }
 }
 
 /// Returns the last line, and the exit code, from the child's last message and the child's exit code.
@@ -181,14 +187,18 @@ fn piece(name: &str, bytes: &[u8]) -> Value {
 }
 
 /// Prints the bytes of a stream until its end. If printing fails, closes the stream, so that the program's writes fail.
-fn tell_bytes(name: &str, mut from: impl Read) {
+///
+/// # Errors
+///
+/// Returns the error of the line that was not printed.
+fn tell_bytes(name: &str, mut from: impl Read) -> io::Result<()> {
     let mut buffer = vec![0; PIECE_MAX];
     loop {
         match from.read(&mut buffer) {
-            Ok(0) => return,
-            Ok(len) if print(&piece(name, &buffer[..len])).is_err() => return,
-            Err(error) if error.kind() != io::ErrorKind::Interrupted => return,
-            Ok(_) | Err(_) => {}
+            Ok(0) => return Ok(()),
+            Ok(len) => print(&piece(name, &buffer[..len]))?,
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => return Ok(()),
+            Err(_) => {}
         }
     }
 }

@@ -199,13 +199,21 @@ fn a_signal_that_was_ignored_at_the_start_ends_no_call_as_nohup_needs_it() {
 fn an_output_that_cannot_be_written_fails_the_call_although_the_program_has_succeeded() {
     let gate = Sshd::start(Far::default());
     let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("it is there");
-    let mut command = call(&gate, true, &[], "echo lost");
-    let (stdin, stderr) = (Stdio::null(), Stdio::piped());
-    let child = command.stdin(stdin).stdout(full).stderr(stderr).spawn().expect("rove starts");
-    let output = within_guard("the end", move || child.wait_with_output().expect("it ends"));
-    let said = String::from_utf8_lossy(&output.stderr);
     let sentence = "rove: cannot write the output: No space left on device\n";
-    assert_eq!((output.status.code(), &*said), (Some(255), sentence));
+    for (options, command, code, expected) in [
+        (&[][..], "echo lost", 255, sentence),
+        (&["--json"], "echo lost", 255, sentence),
+        (&["--json"], "true", 255, sentence),
+        (&["--json"], "echo lost; exit 3", 3, ""),
+    ] {
+        let mut command = call(&gate, true, options, command);
+        command.stdin(Stdio::null()).stderr(Stdio::piped());
+        command.stdout(full.try_clone().expect("it is open"));
+        let child = command.spawn().expect("rove starts");
+        let output = within_guard("the end", move || child.wait_with_output().expect("it ends"));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), &*said), (Some(code), expected), "{options:?}");
+    }
 }
 
 #[test]
