@@ -23,7 +23,8 @@ pub(crate) static MANUAL: Manual = Manual {
          computer; ssh and login-output (what start-up files print); server-program, server-locale \
          and server-start on the host; agent (with -A: whether it can be lent); server-alive (it outlives the ssh connection); udp-out, udp-back \
          and address; datagram-size (full-size datagrams pass) and rebinding (another local port gets \
-         through); tunnel (the way that a session takes at present, and whether ssh can carry it). Each is ok, note (it works, \
+         through); tunnel (the way that a session takes at present, and whether ssh can carry it); \
+         forwarding (whether -L, -R and -D work with the host). Each is ok, note (it works, \
          with something to know), problem, or unchecked with the reason.",
     ],
     examples: &[

@@ -7,7 +7,6 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 
 use rove_bootstrap::{Forwards, Place};
@@ -22,7 +21,7 @@ use rustix::io::Errno;
 use crate::listeners::Sockets;
 use crate::messages::reason;
 use crate::opening::Opening;
-use crate::server::policy::{Policy, PolicyError};
+use crate::server::policy::{Policy, PolicyError, is_loopback};
 use crate::splice::{Splice, reset};
 
 /// Most listeners (`-R`) that a session has on the host. Source: the wire contract, docs/wire.md.
@@ -379,14 +378,7 @@ fn check_host(
     host: Option<&str>,
     policy: impl FnOnce() -> Result<Policy, PolicyError>,
 ) -> Result<(), Refusal> {
-    let is_loopback = match host {
-        None | Some("localhost") => true,
-        Some("" | "*") => false,
-        Some(text) => match text.parse::<IpAddr>() {
-            Ok(address) => address.is_loopback(),
-            Err(_) => return Err(Refusal::Name),
-        },
-    };
+    let is_loopback = is_loopback(host).ok_or(Refusal::Name)?;
     if is_loopback || policy()?.gateway_ports { Ok(()) } else { Err(Refusal::Closed) }
 }
 

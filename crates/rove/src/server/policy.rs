@@ -2,6 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io::{self, Read as _};
+use std::net::IpAddr;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -143,6 +144,15 @@ impl Policy {
         let mut text = String::new();
         file.take(FILE_BYTES_MAX).read_to_string(&mut text)?;
         Ok(toml::from_str(&text)?)
+    }
+}
+
+/// Returns whether the address of a client's listener is a loopback address. `None` for a name, which is no address.
+pub(crate) fn is_loopback(host: Option<&str>) -> Option<bool> {
+    match host {
+        None | Some("localhost") => Some(true),
+        Some("" | "*") => Some(false),
+        Some(text) => text.parse::<IpAddr>().ok().map(|it| it.is_loopback()),
     }
 }
 

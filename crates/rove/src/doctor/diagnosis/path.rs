@@ -3,12 +3,12 @@
 
 use std::net::IpAddr;
 
-use rove_bootstrap::TunnelUse;
+use rove_bootstrap::{Forwards, Permitted, Place, RemoteForward, TunnelUse};
 use rove_udp::Refusal;
 
 use super::{Diagnosis, Finding, INSTALL, note, ok, problem, unchecked};
-use crate::doctor::facts::{Aftermath, Host, Large, Logout, Path, Server, Sessions};
-use crate::server::policy::Policy;
+use crate::doctor::facts::{Aftermath, Far, Host, Large, Logout, Path, Server, Sessions};
+use crate::server::policy::{Policy, is_loopback};
 
 /// The remedy that lets rove keep sessions even if systemd-logind ends the processes of a login.
 const LINGER: &str =
@@ -59,16 +59,71 @@ pub(super) fn lack(host: &Host) -> (&'static str, &'static str) {
     }
 }
 
-/// Returns the problem of the first forward that the host's administrator forbids. `None` without such a forward.
+/// Returns a finding about the first forward of the user's options that does not work with this host.
 fn refused(host: &Host) -> Option<Finding> {
-    let far = host.far.as_ref()?;
-    let Sessions::Listed(listing) = &far.sessions else { return None };
-    let rules = listing.rules()?;
-    let open = far.forwards.all.iter().filter_map(|it| {
+    let Far { forwards, sessions, .. } = host.far.as_ref()?;
+    let rules = match sessions {
+        Sessions::Listed(listing) => listing.rules(),
+        Sessions::Unknown | Sessions::Unreadable => None,
+    };
+    let rules = rules.as_ref();
+    let unopened = forwards.remote.iter().find_map(|it| unopened(it, rules));
+    let unlisted = || unlisted(forwards, rules?);
+    unopened.or_else(unlisted).or_else(|| unreached(forwards, rules))
+}
+
+/// Returns why the host does not listen for `-R`.
+fn unopened(forward: &RemoteForward, rules: Option<&Policy>) -> Option<Finding> {
+    let Place::Port(host, _) = &forward.listen else { return None };
+    let place = Policy::PATH;
+    match is_loopback(host.as_deref()) {
+        None => Some(problem(
+            format!("{forward} opens no port, because a host listens at an address, not at a name"),
+            "give the address in place of the name",
+        )),
+        Some(false) if rules.is_some_and(|rules| !rules.gateway_ports) => Some(problem(
+            format!(
+                "{forward} opens no port, because the host's {place} does not say gateway-ports = true"
+            ),
+            "have that added there, or let -R listen on the host's loopback",
+        )),
+        Some(_) => None,
+    }
+}
+
+/// Returns why the user's programs that speak SOCKS reach no place, or only places in a list.
+fn unreached(forwards: &Forwards, rules: Option<&Policy>) -> Option<Finding> {
+    let place = Policy::PATH;
+    let from_host = forwards.remote.iter().find(|it| it.target.is_none());
+    if let Some(option) = from_host
+        && forwards.permitted == Permitted::Only(Vec::new())
+    {
+        let seen =
+            format!("{option} reaches nothing, because PermitRemoteOpen here permits nothing");
+        return Some(problem(seen, format!("change PermitRemoteOpen, or leave {option} out")));
+    }
+    let option = forwards.all.iter().find(|it| it.target.is_none())?;
+    let list = rules?.permit_open.as_ref()?;
+    if list.iter().all(|it| it.starts_with('/')) {
+        return Some(problem(
+            format!(
+                "{option} reaches nothing, because permit-open in the host's {place} has no port"
+            ),
+            format!("have permit-open there changed, or leave {option} out"),
+        ));
+    }
+    let is_whole = list.iter().any(|it| it == "*" || it == "*:*");
+    let seen = format!("{option} reaches only the ports of permit-open in the host's {place}");
+    (!is_whole).then(|| note(seen))
+}
+
+/// Returns a finding about the first forward of the user's options that the host's administrator does not permit.
+fn unlisted(forwards: &Forwards, rules: &Policy) -> Option<Finding> {
+    let open = forwards.all.iter().filter_map(|it| {
         let is_refused = !rules.permits_open(it.target.as_ref()?);
         is_refused.then(|| (it.to_string(), "permit-open"))
     });
-    let listen = far.forwards.remote.iter().filter(|it| !rules.permits_listen(&it.listen));
+    let listen = forwards.remote.iter().filter(|it| !rules.permits_listen(&it.listen));
     let listen = listen.map(|it| (it.to_string(), "permit-listen"));
     let (option, rule) = open.chain(listen).next()?;
     let place = Policy::PATH;

@@ -289,6 +289,15 @@ fn a_forward_that_the_host_does_not_carry_is_a_problem_if_it_is_asked_for() {
         ("dynamicforward 1", open, ""),
         ("remoteforward 8080 [h]:81", listen, ""),
         ("remoteforward 8081 [h]:81", listen, "-R 8081:h:81 (permit-listen)"),
+        ("dynamicforward 1", r#"{"permit-open":[]}"#, "-D 1 reaches nothing"),
+        ("dynamicforward 1", r#"{"permit-open":["/run/s"]}"#, "-D 1 reaches nothing"),
+        ("remoteforward [*]:1 [h]:81", "{}", "-R *:1:h:81 opens no port, because the host's"),
+        ("remoteforward [192.0.2.1]:1 [h]:81", "{}", "gateway-ports = true"),
+        ("remoteforward [192.0.2.1]:1 [h]:81", r#"{"gateway-ports":true}"#, ""),
+        ("remoteforward [::1]:1 [h]:81", "{}", ""),
+        ("remoteforward [name]:1 [h]:81", r#"{"gateway-ports":true}"#, "not at a name"),
+        ("remoteforward 1 [socks]:0\npermitremoteopen none", "{}", "PermitRemoteOpen here"),
+        ("remoteforward 1 [socks]:0\npermitremoteopen h:80", "{}", ""),
     ] {
         let (leg, text) = of_host(|host| {
             let far = host.far.as_mut().unwrap();
@@ -297,6 +306,13 @@ fn a_forward_that_the_host_does_not_carry_is_a_problem_if_it_is_asked_for() {
         assert_eq!(leg, (!part.is_empty()).then_some("forwarding"), "{line}: {text}");
         assert!(text.contains(part), "{text}");
     }
+    let mut facts = well();
+    let far = facts.host.as_mut().and_then(|host| host.far.as_mut()).unwrap();
+    (far.forwards, far.sessions) = (asked("dynamicforward 1"), rules(open));
+    let checks = diagnose(&facts).checks;
+    let last =
+        checks.last().map(|it| (it.status, it.detail.contains("only the ports of permit-open")));
+    assert_eq!(last, Some((Status::Note, true)));
     for (line, version, part) in [
         ("", "mosh-server (mosh 1.4.0)", ""),
         ("", "rove 0.1.0", ""),
