@@ -2,9 +2,9 @@
 
 use crate::tunnel::{MARK, NO_TUNNEL_PROGRAM};
 
-/// Most bytes that a host may print before the first line of its tunnel's end. With more, the tunnel fails. Chosen:
-/// several times the longest greeting with ASCII art.
-const PREFACE_BYTES_MAX: usize = 1024 * 1024;
+/// Most bytes that a host may print before the first line of its tunnel's end, or of rove's command for a call without a
+/// terminal. With more, the tunnel or that login fails. Chosen: several times the longest greeting with ASCII art.
+pub const PREFACE_BYTES_MAX: usize = 1024 * 1024;
 
 /// Most bytes kept of a line before the tunnel's frames; the rest of the line is ignored. Chosen: rove's own lines fit.
 const LINE_BYTES_MAX: usize = 64;

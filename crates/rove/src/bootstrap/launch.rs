@@ -5,6 +5,7 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use rove_bootstrap::last_words::{LastWords, Refusal};
 use rove_bootstrap::startup::{Announced, Progress, Startup, StartupError, Stream};
+use rove_bootstrap::tunnel::banner::PREFACE_BYTES_MAX;
 use rove_bootstrap::{HostOptions, Plan, WantedSession};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
@@ -20,8 +21,8 @@ use crate::bootstrap::screen::{Screen, tell_running};
 /// Longest wait for the start of rove's command on the host, for `rove exec`, `-W` and `put`. Then ssh's input is
 /// closed, because a forced command of sshd that reads it would never end. Chosen: three times as long as a slow login.
 const INPUT_MAX: Duration = Duration::from_secs(15);
-/// Longest wait for the start of rove's command, in place of [`INPUT_MAX`], if ssh may ask the user. After this time,
-/// no question is open. Source: sshd_config(5), `LoginGraceTime`.
+/// Longest wait for the start of rove's command, in place of [`INPUT_MAX`], if ssh may ask the user, or is the session's
+/// only path. After this time, no question is open. Source: sshd_config(5), `LoginGraceTime`.
 const ASKED_INPUT_MAX: Duration = Duration::from_secs(120);
 
 /// The result of a run of ssh, or of the server on this computer.
@@ -129,24 +130,21 @@ fn listen(
     mut questions: Questions,
     startup: Startup,
 ) -> Result<Launch, BootstrapError> {
-    let mut listener = Listener {
-        startup,
-        screen: match options.session {
-            WantedSession::Streams(_) => Screen::beside_output(),
-            _ => Screen::new(options.name),
-        },
-        last_words: LastWords::new(&options.host, &plan.config, options.verbose),
-        hides_errors: options.ssh_pty && !plan.is_tunnel(),
-        is_announced: false,
-        after_announcement: Vec::new(),
-    };
+    let mut listener = Listener::new(options, plan, startup);
     // If ssh's input closes, a session over UDP only loses its fallback, the tunnel through this ssh.
-    let is_bound = matches!(options.session, WantedSession::Streams(_)) && !plan.is_tunnel();
-    let input_max = if questions.may_come() { ASKED_INPUT_MAX } else { INPUT_MAX };
-    let input_until = events.now() + input_max;
+    let is_bound = matches!(options.session, WantedSession::Streams(_));
+    let is_patient = questions.may_come() || plan.is_tunnel();
+    let input_until = events.now() + if is_patient { ASKED_INPUT_MAX } else { INPUT_MAX };
     loop {
-        if is_bound && !listener.startup.announced.has_started && input_until <= events.now() {
+        let is_foreign = is_bound && !listener.startup.announced.has_started;
+        if is_foreign && input_until <= events.now() {
             drop(ssh.take_input());
+        }
+        if is_foreign && listener.output_bytes > PREFACE_BYTES_MAX {
+            // The output is a forced command's, which ssh passes on in full.
+            ssh.end(&mut events);
+            let (announced, _) = listener.conclude(false)?;
+            return Ok(Launch { announced, end: End::Ended(ExitStatus::default()) });
         }
         let look_at = plan.carries.then(|| questions.look(events.now()));
         match ssh.step(&mut events, look_at) {
@@ -199,11 +197,28 @@ struct Listener {
     /// Whether ssh's error stream is hidden after the announcement. It has ssh's messages or a server's licence text.
     hides_errors: bool,
     is_announced: bool,
+    /// How many bytes of standard output have been read.
+    output_bytes: usize,
     /// The output that arrived with or after the announcement.
     after_announcement: Vec<u8>,
 }
 
 impl Listener {
+    fn new(options: &HostOptions, plan: &Plan, startup: Startup) -> Self {
+        Self {
+            startup,
+            screen: match options.session {
+                WantedSession::Streams(_) => Screen::beside_output(),
+                _ => Screen::new(options.name),
+            },
+            last_words: LastWords::new(&options.host, &plan.config, options.verbose),
+            hides_errors: options.ssh_pty && !plan.is_tunnel(),
+            is_announced: false,
+            output_bytes: 0,
+            after_announcement: Vec::new(),
+        }
+    }
+
     /// Reads bytes that arrived at the same time on both streams. Returns the error of a malformed announcement.
     fn read(&mut self, said: [(Stream, &[u8]); 2]) -> Result<(), StartupError> {
         // The server's licence text and ssh's closing messages follow the announcement and are not shown. The streams'
@@ -212,6 +227,7 @@ impl Listener {
         let mut texts = [Vec::new(), Vec::new()];
         let mut outcome = Ok(());
         for ((stream, bytes), text) in said.into_iter().zip(&mut texts) {
+            self.output_bytes += if stream == Stream::Output { bytes.len() } else { 0 };
             if was_announced && stream == Stream::Output {
                 continue;
             }

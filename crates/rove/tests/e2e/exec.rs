@@ -339,6 +339,23 @@ fn a_forced_command_that_reads_its_input_has_it_from_ssh() {
 }
 
 #[test]
+fn a_forced_command_that_prints_without_end_is_left_to_ssh() {
+    let place = Scratch::new();
+    for is_tunnel in [true, false] {
+        let gate = Sshd::start(Far::default());
+        gate.rule("ForceCommand yes\n");
+        let settings = place.write("rove.toml", &format!("tunnel = {is_tunnel}\n"));
+        let call = Invocation::new(rove()).arg("exec").arg(format!("--ssh={}", gate.ssh()));
+        let call = call.args(["far", "--", "ignored"]).env("ROVE_CONFIG", settings);
+        let pipe = ["sh", "-c", "\"$@\" | head -n 1", "sh"];
+        let output = run(call.command_behind(&pipe), Vec::new());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((&*output.stdout, gate.connections()), (&b"y\n"[..], 2), "{said}");
+        assert!(said.contains("so ssh runs this one"), "{is_tunnel}: {said}");
+    }
+}
+
+#[test]
 fn settings_with_which_ssh_prints_no_configuration_hinder_no_call() {
     let gate = Sshd::start(Far::default());
     let output = run(call(&gate, true, &["-oForkAfterAuthentication=yes"], "exit 7"), Vec::new());
