@@ -261,10 +261,13 @@ fn numbered(name: &str, number: u32) -> String {
     format!("{}{number}{ending}", &stem[..stem.floor_char_boundary(room)])
 }
 
-/// Splits a name before its last dot. The second part is empty if the extension would exceed [`ENDING_MAX`] bytes.
+/// Splits a name before its extension, if that has at most [`ENDING_MAX`] bytes with its dot. The extension of a
+/// compressed archive has two parts, such as `.tar.gz`.
 fn split(name: &str) -> (&str, &str) {
-    let at = name.rfind('.').filter(|at| *at > 0 && name.len() - at <= ENDING_MAX);
-    name.split_at(at.unwrap_or(name.len()))
+    let is_split = |at: &usize| *at > 0 && name.len() - at <= ENDING_MAX;
+    let at = name.rfind('.').filter(is_split).unwrap_or(name.len());
+    let archive = name[..at].strip_suffix(".tar").map(str::len).filter(is_split);
+    name.split_at(archive.unwrap_or(at))
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ fn keep(home: &Scratch, name: &[u8], bytes: &[u8]) -> (String, PathBuf) {
 #[test]
 fn a_file_is_for_its_user_alone_and_a_taken_name_gets_a_number() {
     let home = Scratch::new();
-    for (bytes, name) in [("1", "a.tar.gz"), ("2", "a.tar-1.gz"), ("3", "a.tar-2.gz")] {
+    for (bytes, name) in [("1", "a.tar.gz"), ("2", "a-1.tar.gz"), ("3", "a-2.tar.gz")] {
         let (kept, path) = keep(&home, b"a.tar.gz", bytes.as_bytes());
         assert_eq!((kept.as_str(), fs::read_to_string(&path).unwrap().as_str()), (name, bytes));
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
