@@ -4,17 +4,19 @@ use super::key::{CONTROL, is_control, is_pass_key, key_name, quoted};
 use super::{CALLBACK, DISMISS, EscapeKey, LOCK, LOG_IN, STATUS, State, YES};
 use crate::command_line::Purpose;
 
-/// The commands that the help adds if the client offers the status.
-const COMMANDS: [(u8, &str); 5] = [
-    (LOCK, "\"l\" locks"),
-    (DISMISS, "\"e\" ends others"),
-    (Purpose::Ports.key(), "\"f\" ports"),
-    (Purpose::Files.key(), "\"p\" files"),
-    (CALLBACK, "\"o\" login"),
+/// The first commands in the help if the client offers the status. They fit into 40 columns.
+const FIRST: &str = ". quit, ^Z suspend, s status";
+
+/// The commands that follow [`FIRST`] in a window of 80 columns, unless the escape key needs their keys.
+const OTHERS: [(u8, &str); 4] = [
+    (LOCK, "l lock"),
+    (Purpose::Ports.key(), "f ports"),
+    (Purpose::Files.key(), "p files"),
+    (CALLBACK, "o login"),
 ];
 
-/// How many of [`COMMANDS`] fit into 80 columns beside the commands that every client has.
-const COMMANDS_IN_80: usize = 3;
+/// The command that only a wider window names.
+const LAST: (u8, &str) = (DISMISS, "e end others");
 
 impl EscapeKey {
     /// Returns the line being typed for the client, or the escape key's help, from the longest version to the shortest.
@@ -33,30 +35,21 @@ impl EscapeKey {
                 "\"r\" logs in again, \".\" quits".to_owned(),
             ]);
         }
-        let pass = quoted(pass);
         Some(if self.is_status_key(Some(STATUS)) {
-            vec![
-                self.commands(COMMANDS.len()),
-                self.commands(COMMANDS_IN_80),
-                "\".\" quits, \"s\" shows status".to_owned(),
-            ]
+            let is_named = |&(byte, _): &(u8, _)| !is_pass_key(self.key, Some(byte));
+            let literal = format!("{} literal", char::from(pass));
+            let others = OTHERS.into_iter().filter(is_named).map(|(_, words)| words);
+            let most: Vec<&str> = [FIRST].into_iter().chain(others).chain([&*literal]).collect();
+            let last = Some(LAST).filter(is_named).map(|(_, words)| words);
+            let all: Vec<&str> = most.iter().copied().chain(last).collect();
+            vec![all.join(", "), most.join(", "), FIRST.to_owned()]
         } else {
-            let key = key_name(key);
+            let (pass, key) = (quoted(pass), key_name(key));
             vec![
                 format!("Commands: Ctrl-Z suspends, \".\" quits, {pass} gives literal {key}"),
                 "\".\" quits, Ctrl-Z suspends".to_owned(),
             ]
         })
-    }
-
-    /// Returns the help with the first `count` of [`COMMANDS`], without any whose key passes the escape key on.
-    fn commands(&self, count: usize) -> String {
-        let is_named = |&&(byte, _): &&(u8, _)| !is_pass_key(self.key, Some(byte));
-        let others = COMMANDS.iter().take(count).filter(is_named).map(|(_, words)| *words);
-        let words: Vec<&str> = others.collect();
-        format!("\".\" quits, ^Z suspends, \"s\" status, {}", words.join(", "))
-            .trim_end_matches(", ")
-            .to_owned()
     }
 
     /// Returns the name of the escape key. `None` without an escape key.

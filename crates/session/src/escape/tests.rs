@@ -287,15 +287,15 @@ fn the_status_is_shown_where_it_is_offered_and_no_other_command_has_its_key() {
         assert_eq!(String::from_utf8(read).unwrap(), out, "{key} {typed:?}");
     }
     for (key, named) in [
-        (0x1e, &["\"s\" status, ", "\"l\" locks, ", "\"e\" ends others, "][..]),
+        (0x1e, &["s status, ", "l lock, ", ", e end others"][..]),
         (0x13, &[]),
-        (0x0c, &["\"s\" status, ", "\"e\" ends others, "]),
-        (0x05, &["\"s\" status, ", "\"l\" locks, "]),
+        (0x0c, &["s status, ", ", e end others"]),
+        (0x05, &["s status, ", "l lock, "]),
     ] {
         let mut escape = EscapeKey::new(Some(key), true);
         escape.handle(at(0), &[key], &mut Vec::new());
         let help = &escape.help().unwrap()[0];
-        for words in ["\"s\" status, ", "\"l\" locks, ", "\"e\" ends others, "] {
+        for words in ["s status, ", "l lock, ", ", e end others"] {
             assert_eq!(help.contains(words), named.contains(&words), "{key}: {help}");
         }
     }
@@ -313,9 +313,23 @@ fn the_help_fits_the_usual_window() {
             let help = escape.help().unwrap();
             for (text, columns) in [(&help[help.len() - 2], 80), (help.last().unwrap(), 40)] {
                 let bar = format!("rove: {text}");
-                assert!(bar.chars().count() <= columns && bar.contains("quits"), "{bar}");
+                assert!(bar.chars().count() <= columns && bar.contains("quit"), "{bar}");
             }
         }
+    }
+}
+
+#[test]
+fn a_window_of_80_columns_names_the_keys_for_ports_files_and_logins_and_the_escape_key_itself() {
+    for (key, words) in [
+        (0x1e, "l lock, f ports, p files, o login, ^ literal"),
+        (0x10, "l lock, f ports, o login, P literal"),
+    ] {
+        let mut escape = EscapeKey::new(Some(key), true);
+        escape.handle(at(0), &[key], &mut Vec::new());
+        let help = escape.help().unwrap();
+        let shown = help.iter().find(|it| it.len() + "rove: ".len() <= 80).unwrap();
+        assert_eq!(*shown, format!(". quit, ^Z suspend, s status, {words}"));
     }
 }
 

@@ -336,7 +336,7 @@ fn quitting_ends_both_ends_and_leaves_no_notice_behind() {
     pair.run_for(secs(1));
     type_text(&mut pair, b"ok\x1e");
     pair.run_for(secs(2));
-    assert!(pair.left.row_text(0).starts_with("rove: \".\" quits, "));
+    assert!(pair.left.row_text(0).starts_with("rove: . quit, "));
     type_text(&mut pair, b".lost");
     pair.run_for(ms(1));
     assert_eq!(pair.left.row_text(0), "rove: Exiting on user request...");

@@ -107,9 +107,9 @@ fn an_unknown_command_shows_the_help_for_a_while_and_sends_nothing() {
     pair.run_for(secs(1));
     type_text(&mut pair, b"\x1ex");
     pair.run_for(ms(4_999));
-    assert!(rows(&pair, 1).contains("\"s\" status, \"l\" locks, "), "{}", rows(&pair, 1));
+    assert!(rows(&pair, 1).contains("s status, l lock, "), "{}", rows(&pair, 1));
     pair.run_for(ms(2));
-    assert!(!rows(&pair, 1).contains("\"l\" locks"), "{}", rows(&pair, 1));
+    assert!(!rows(&pair, 1).contains("l lock"), "{}", rows(&pair, 1));
     assert!(pair.right.program.typed.is_empty());
 }
 
