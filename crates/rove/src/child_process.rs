@@ -21,7 +21,7 @@ impl ChildProcess {
         Self { pid, handle: open(pid).map(Rc::new) }
     }
 
-    /// Sends `signal` to the child, if a signal is given. Returns `false` after the child has ended.
+    /// Sends `signal`, if given, to the child. Returns `false` if the child has ended, or in a fork without pidfds.
     pub(crate) fn signal(&self, signal: Option<Signal>) -> bool {
         match (waitpid(Some(self.pid), WaitOptions::NOHANG), signal) {
             // The system does not reuse the process number until this process has waited for the process.

@@ -35,7 +35,7 @@ pub(crate) trait Perform {
     fn escape(&mut self, intermediates: &[u8], last: u8);
     /// Performs a control sequence.
     fn csi(&mut self, sequence: &Sequence<'_>);
-    /// Performs an operating system command. If `cut` is true, the text was too long and its end is missing.
+    /// Performs an operating system command. If `cut`, the text was too long, and its end or all of it is missing.
     fn osc(&mut self, text: &str, cut: bool, terminator: Terminator);
     /// Returns true if the parser must read no further, because the effort limit is exceeded.
     fn is_spent(&self) -> bool {

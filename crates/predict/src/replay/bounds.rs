@@ -19,7 +19,7 @@ pub(super) struct Bounds {
     pub(super) pane: Pane,
     /// Whether the input must end before the right edge of its pane.
     pub(super) is_bounded: bool,
-    /// Whether all rows of the pane below the input are blank.
+    /// Whether the pane has only blank rows below the input.
     pub(super) is_last: bool,
 }
 

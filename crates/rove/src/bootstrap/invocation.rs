@@ -21,7 +21,7 @@ pub(crate) struct Invocation {
 }
 
 impl Invocation {
-    /// Returns a path that starts this program again: rove's own file, or under the name `mosh` the called path.
+    /// Returns a path that starts this program again: rove's own file or, for `mosh`, the path by which it was called.
     pub(crate) fn own_path(&self) -> OsString {
         let called = Path::new(&self.program).file_name();
         if (called == Some(OsStr::new(EXEC_NAME)) || self.name == ProgramName::Rove)

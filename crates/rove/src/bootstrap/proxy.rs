@@ -54,7 +54,7 @@ pub(crate) struct ProxyCall {
 ///
 /// # Errors
 ///
-/// Returns why there is no connection, if `call` has no word, or why the connection broke.
+/// Returns why the connection broke or, if `call` has no word, why it could not be made.
 pub(crate) fn run(call: &ProxyCall) -> anyhow::Result<u8> {
     let stream = match (open(call), &call.word) {
         (Ok(stream), _) => stream,

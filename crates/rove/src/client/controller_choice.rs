@@ -21,7 +21,7 @@ impl ControllerChoice {
         Self { name, opening: None }
     }
 
-    /// Uses the controller at this end, and asks the host to use it, too. Call this while the session carries streams.
+    /// Uses the controller here, and asks the host to use it too. Call this repeatedly while the session has streams.
     /// Returns a sentence for the user if the host refuses or does not know the request, else `None`.
     pub(super) fn turn(&mut self, now: Instant, streams: &mut Streams) -> Option<String> {
         let name = self.name.as_ref()?;

@@ -108,8 +108,8 @@ impl Company {
         self.seen.as_ref().map_or(0, |seen| seen.own)
     }
 
-    /// Asks for a lock of the session, or for the end of a lock. Returns the wish for the server, and a message for the
-    /// user. There is no wish if this client may not lock the session.
+    /// Asks that nobody may join or take over, or takes that back. Returns the wish for the server, and a message for
+    /// the user. There is no wish if this client may not ask for this.
     pub(super) fn toggle_lock(
         &mut self,
         transport: &ClientTransport,

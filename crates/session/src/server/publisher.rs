@@ -266,8 +266,8 @@ impl Publisher {
         self.transport.publish(HostScreen::new(screen, parts));
     }
 
-    /// Updates how much of a copied text is published, and publishes scrolled-off lines while the screen does not
-    /// change. Call this after each change and each send.
+    /// Publishes more of a copied text and, while the screen does not change, more scrolled-off lines. After a loss,
+    /// publishes less of both. Call this after each change and each send.
     pub(super) fn prepare(&mut self, now: Instant, terminal: &mut Terminal) {
         self.overdue_at = None;
         if self.transport.is_shutting_down() {

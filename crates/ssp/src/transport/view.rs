@@ -190,7 +190,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.rtt().frame_interval(&self.config.frames)
     }
 
-    /// Returns `until` or, if earlier, the time by which the peer must answer this end's unacknowledged contents.
+    /// Limits `until`, if given, to the time by which the peer must answer this end's unacknowledged contents.
     fn asked_before(&self, until: Option<Instant>) -> Option<Instant> {
         let asked_at = self.sender.sent.unacknowledged_since();
         let answer_due = asked_at.map(|at| at + self.config.heartbeat.interval);

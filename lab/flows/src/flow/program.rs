@@ -30,7 +30,7 @@ const ANSWER_MAX: [f64; 2] = [1e6, 60_000.0];
 /// How often this process checks whether a program that closed its output has ended: each hundredth of a second.
 const LOOKS: u32 = 100;
 
-/// The processes of all programs, for [`end_all`]: a signal that ends this process drops no value.
+/// The processes of all programs, for [`end_all`]: a signal ends rove-lab without dropping their values.
 static RUNNING: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
 
 /// How much real time a program may take.

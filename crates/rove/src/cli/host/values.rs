@@ -310,7 +310,7 @@ fn check_forwards(args: &HostArgs, ssh: &[String]) -> Result<(), UsageError> {
 }
 
 /// Reads the line of rove's own proxy command. `words` begin with the port. A random word, [`HANDS_OVER`] and the
-/// longest time of a connection attempt, in seconds, may follow.
+/// longest time of a connection attempt, in seconds, may follow in this order.
 pub(super) fn fake_proxy(
     family: String,
     host: &OsStr,

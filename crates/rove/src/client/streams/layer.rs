@@ -226,7 +226,7 @@ impl Waiting {
         self.is_watched.then(|| Interest::new(self.socket.as_fd(), true, false))
     }
 
-    /// Returns whether a SOCKS client has left.
+    /// Returns whether this connection's SOCKS client has left. Returns `true` only once, and ends the watch then.
     fn has_left(&mut self) -> bool {
         if !self.is_watched {
             return false;
