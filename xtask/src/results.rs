@@ -7,8 +7,11 @@ use std::thread::available_parallelism;
 
 use anyhow::{Context, Result, ensure};
 
-/// The variable that names the directory of recordings, as a command line has it.
+/// The directory of recordings, as a command line has it: a `$` and the variable's name.
 const TRACES: &str = "$ROVE_TRACES";
+
+/// The variable that names the directory of recordings.
+const TRACES_VARIABLE: &str = TRACES.split_at("$".len()).1;
 
 /// The folder of the tables.
 const FOLDER: &str = concat!("docs", "/results");
@@ -88,8 +91,7 @@ pub(crate) fn write(root: &Path, names: &[String]) -> Result<()> {
     }
     let is_wanted = |(name, ..): &&Table| names.is_empty() || names.iter().any(|it| it == name);
     let wanted: Vec<&Table> = TABLES.iter().filter(is_wanted).collect();
-    let traces = std::env::var(&TRACES[1..]).unwrap_or_default();
-    require_traces(&wanted, &traces)?;
+    require_traces(&wanted, &std::env::var(TRACES_VARIABLE).unwrap_or_default())?;
     for table in wanted {
         let file = format!("{FOLDER}/{}.md", table.0);
         if table.1.starts_with("rove-lab figures ") {
@@ -109,7 +111,7 @@ pub(crate) fn write(root: &Path, names: &[String]) -> Result<()> {
 fn require_traces(tables: &[&Table], traces: &str) -> Result<()> {
     let lacks = |(_, command, _): &&&Table| traces.is_empty() && command.contains(TRACES);
     let names = tables.iter().filter(lacks).map(|it| it.0).collect::<Vec<_>>().join(", ");
-    ensure!(names.is_empty(), "name the directory of recordings in {} for: {names}", &TRACES[1..]);
+    ensure!(names.is_empty(), "name the directory of recordings in {TRACES_VARIABLE} for: {names}");
     Ok(())
 }
 
@@ -134,7 +136,7 @@ fn head(root: &Path) -> Result<String> {
 /// Runs a command line, and returns its output. `rove-lab` is the release build, `$ROVE_TRACES` the variable's value.
 fn run(root: &Path, line: &str) -> Result<String> {
     eprintln!("xtask: {line}");
-    let words = words(line, &std::env::var(&TRACES[1..]).unwrap_or_default());
+    let words = words(line, &std::env::var(TRACES_VARIABLE).unwrap_or_default());
     let (program, args) = words.split_first().context("a command line is empty")?;
     let mut command = Command::new(program);
     command.args(args).current_dir(root).stderr(Stdio::inherit());
