@@ -13,7 +13,6 @@ use crate::clock::Stopwatch;
 use crate::screen::report::write_json;
 use crate::screen::typescript::Typescript;
 
-mod layout;
 mod report;
 #[cfg(test)]
 mod tests;

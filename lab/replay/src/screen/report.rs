@@ -10,7 +10,6 @@ use rove_terminal::{
 use serde::{Serialize, Serializer};
 
 use super::Played;
-use super::layout::Layout;
 
 /// Attributes in the order they are listed in.
 const ATTRIBUTES: [(Attributes, &str); 8] = [
@@ -124,10 +123,9 @@ enum Paint {
     Rgb(String),
 }
 
-/// Writes the state after the input as one JSON object and a line feed.
+/// Writes the state after the input as one JSON object on a line.
 pub(super) fn write_json(played: &Played, mut output: impl Write) -> io::Result<()> {
-    let mut serializer = serde_json::Serializer::with_formatter(&mut output, Layout::default());
-    report(played).serialize(&mut serializer)?;
+    serde_json::to_writer(&mut output, &report(played))?;
     output.write_all(b"\n")
 }
 

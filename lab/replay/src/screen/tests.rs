@@ -92,57 +92,33 @@ fn a_typescript_tells_its_size_and_is_played_without_its_first_and_last_line() {
 fn json_shows_a_person_all_there_is() {
     let input = "a\x1b[7mb\x1b[0m \x1b[1;4;38;5;208;48;2;1;2;255mwörld\x1b[0m\r\n\
                  端末e\u{301}x\x1b[41m\x1b[K\x1b]0;the title\x07\x1b[?25l\x07\x07\x1b[6n";
-    insta::assert_snapshot!(json(12, 3, input.as_bytes()), @r##"
-    {
-      "size": {"columns": 12, "rows": 3},
-      "cursor": {"row": 1, "column": 6, "visible": false},
-      "modes": {"reverse_video": false, "bracketed_paste": false, "focus_reporting": false, "mouse_reporting": "off", "mouse_encoding": "default", "alternate_screen": false, "application_cursor_keys": false, "synchronized_output": false, "cursor_style": 0, "application_keypad": false, "alternate_scroll": null, "kitty_keyboard": 0, "modify_other_keys": 0},
-      "title": "the title",
-      "icon_name": "the title",
-      "colors": {},
-      "directory": "",
-      "clipboard": "",
-      "bells": 2,
-      "replies": "\\x1b[2;7R",
-      "reply_bytes": 6,
-      "rows": [
-        {"text": "ab wörld", "wrapped": false, "runs": [
-          {"column": 0, "cells": 1, "width": 1, "text": "a", "foreground": "default", "background": "default", "attributes": []},
-          {"column": 1, "cells": 1, "width": 1, "text": "b", "foreground": "default", "background": "default", "attributes": ["inverse"]},
-          {"column": 2, "cells": 1, "width": 1, "text": " ", "foreground": "default", "background": "default", "attributes": []},
-          {"column": 3, "cells": 5, "width": 1, "text": "wörld", "foreground": 208, "background": "#0102ff", "attributes": ["bold"], "underline": "straight"}
-        ]},
-        {"text": "端末éx", "wrapped": false, "runs": [
-          {"column": 0, "cells": 2, "width": 2, "text": "端末", "foreground": "default", "background": "default", "attributes": []},
-          {"column": 4, "cells": 1, "width": 1, "text": "é", "foreground": "default", "background": "default", "attributes": []},
-          {"column": 5, "cells": 1, "width": 1, "text": "x", "foreground": "default", "background": "default", "attributes": []},
-          {"column": 6, "cells": 6, "width": 1, "text": "", "foreground": "default", "background": 1, "attributes": []}
-        ]},
-        {"text": "", "wrapped": false, "runs": []}
-      ]
-    }
+    insta::assert_snapshot!(json(12, 3, input.as_bytes()).replace("{\"", "\n{\"").trim_start(), @r##"
+    {"size":
+    {"columns":12,"rows":3},"cursor":
+    {"row":1,"column":6,"visible":false},"modes":
+    {"reverse_video":false,"bracketed_paste":false,"focus_reporting":false,"mouse_reporting":"off","mouse_encoding":"default","alternate_screen":false,"application_cursor_keys":false,"synchronized_output":false,"cursor_style":0,"application_keypad":false,"alternate_scroll":null,"kitty_keyboard":0,"modify_other_keys":0},"title":"the title","icon_name":"the title","colors":{},"directory":"","clipboard":"","bells":2,"replies":"\\x1b[2;7R","reply_bytes":6,"rows":[
+    {"text":"ab wörld","wrapped":false,"runs":[
+    {"column":0,"cells":1,"width":1,"text":"a","foreground":"default","background":"default","attributes":[]},
+    {"column":1,"cells":1,"width":1,"text":"b","foreground":"default","background":"default","attributes":["inverse"]},
+    {"column":2,"cells":1,"width":1,"text":" ","foreground":"default","background":"default","attributes":[]},
+    {"column":3,"cells":5,"width":1,"text":"wörld","foreground":208,"background":"#0102ff","attributes":["bold"],"underline":"straight"}]},
+    {"text":"端末éx","wrapped":false,"runs":[
+    {"column":0,"cells":2,"width":2,"text":"端末","foreground":"default","background":"default","attributes":[]},
+    {"column":4,"cells":1,"width":1,"text":"é","foreground":"default","background":"default","attributes":[]},
+    {"column":5,"cells":1,"width":1,"text":"x","foreground":"default","background":"default","attributes":[]},
+    {"column":6,"cells":6,"width":1,"text":"","foreground":"default","background":1,"attributes":[]}]},
+    {"text":"","wrapped":false,"runs":[]}]}
     "##);
 }
 
 #[test]
 fn json_of_nothing_is_a_blank_screen() {
-    insta::assert_snapshot!(json(2, 1, b""), @r##"
-    {
-      "size": {"columns": 2, "rows": 1},
-      "cursor": {"row": 0, "column": 0, "visible": true},
-      "modes": {"reverse_video": false, "bracketed_paste": false, "focus_reporting": false, "mouse_reporting": "off", "mouse_encoding": "default", "alternate_screen": false, "application_cursor_keys": false, "synchronized_output": false, "cursor_style": 0, "application_keypad": false, "alternate_scroll": null, "kitty_keyboard": 0, "modify_other_keys": 0},
-      "title": "",
-      "icon_name": "",
-      "colors": {},
-      "directory": "",
-      "clipboard": "",
-      "bells": 0,
-      "replies": "",
-      "reply_bytes": 0,
-      "rows": [
-        {"text": "", "wrapped": false, "runs": []}
-      ]
-    }
+    insta::assert_snapshot!(json(2, 1, b"").replace("{\"", "\n{\"").trim_start(), @r##"
+    {"size":
+    {"columns":2,"rows":1},"cursor":
+    {"row":0,"column":0,"visible":true},"modes":
+    {"reverse_video":false,"bracketed_paste":false,"focus_reporting":false,"mouse_reporting":"off","mouse_encoding":"default","alternate_screen":false,"application_cursor_keys":false,"synchronized_output":false,"cursor_style":0,"application_keypad":false,"alternate_scroll":null,"kitty_keyboard":0,"modify_other_keys":0},"title":"","icon_name":"","colors":{},"directory":"","clipboard":"","bells":0,"replies":"","reply_bytes":0,"rows":[
+    {"text":"","wrapped":false,"runs":[]}]}
     "##);
 }
 

@@ -16,7 +16,7 @@ pub(crate) static MANUAL: Manual = Manual {
     notes: &[
         "Text output is one line for each row of the screen, always as many as the screen has, without \
          the blanks at the end of the line. Without --size the input is a typescript, as script writes it in a terminal: its \
-         first line tells the size, and is not played, nor is the last one. JSON output is one object; rows and columns count from 0. New fields may come; \
+         first line tells the size, and is not played, nor is the last one. JSON output is one object on a line; rows and columns count from 0. New fields may come; \
          these keep their meaning.",
     ],
     lists: &[
