@@ -2,9 +2,9 @@
 //! time. It measures how soon and how correctly the keys are answered.
 //!
 //! `options` are the command line. `script` makes a recording ready. `client_end` and `server_end` are the two sides,
-//! and `run` puts them at the ends of a path. `judge` judges the screens that the user sees. `figures` and `table` say
-//! how many keys were answered how soon. `explain` and `reasons` say why. `mechanisms` names the mechanisms of engine
-//! and sender. `ablation` compares runs with and without a mechanism of the engine.
+//! and `run` puts them at the ends of a path. `judge` judges the user's screens, and `origin` sorts mistakes.
+//! `figures` and `table` say how many keys were answered how soon. `explain` and `reasons` say why. `mechanisms` names
+//! the mechanisms of engine and sender. `ablation` compares runs with and without a mechanism of the engine.
 
 use core::ops::Range;
 use std::collections::BTreeMap;
@@ -37,6 +37,7 @@ pub(crate) mod flicker;
 pub mod judge;
 mod mechanisms;
 mod options;
+pub mod origin;
 pub mod pace;
 mod picture;
 mod queries;

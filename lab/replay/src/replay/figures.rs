@@ -165,8 +165,7 @@ impl Figures {
         figures
     }
 
-    /// Returns how long mistakes stayed, and five counts. Four are of keys: with wrong text left of the cursor,
-    /// anything wrong, wrong colours alone, or a wrong prediction that a datagram revealed. The last: late mistakes.
+    /// Returns how long mistakes stayed, and the counts `wrong`, `wrong_any`, `wrong_paint`, `revealed_any` and `late`.
     pub const fn mistakes(&self) -> (&Times, [usize; 5]) {
         let of_keys = [self.wrong, self.wrong_any, self.wrong_paint, self.revealed_any];
         let [wrong, any, paint, revealed] = of_keys;
@@ -273,7 +272,7 @@ impl Answers {
 }
 
 /// Returns the time from `since` to `until` in ms. `None` without `until`.
-fn elapsed(since: Instant, until: Option<Instant>) -> Option<f64> {
+pub(crate) fn elapsed(since: Instant, until: Option<Instant>) -> Option<f64> {
     until.map(|until| millis(until.saturating_since(since)))
 }
 

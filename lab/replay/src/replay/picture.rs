@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rove_terminal::{Attributes, Cell, Color, Pen, Position, Row, Screen, Underline};
 
 /// The glyph of a cell without text.
-const BLANK: Glyph = Glyph(' ' as u32);
+pub(crate) const BLANK: Glyph = Glyph(' ' as u32);
 /// The right half of a wide character.
 const HALF: Glyph = Glyph(0);
 /// From this number on, a glyph is the number of a text with combining characters.

@@ -7,6 +7,7 @@ use rove_units::{Duration, Instant};
 
 use super::*;
 use crate::replay::judge::Outcome;
+use crate::replay::origin::Origin;
 use crate::replay::script::{Class, ScriptError};
 use crate::trace::{Event, Record};
 
@@ -179,6 +180,8 @@ fn a_prediction_that_does_not_come_true_is_wrong_until_the_host_says_so() {
     // The echo ack that refutes the prediction comes 50 ms and up to a frame interval after the echo.
     assert!(lasted.is_some_and(|lasted| (ms(200)..ms(400)).contains(&lasted)), "{lasted:?}");
     assert!(mistake.is_late(Some(mistake.since)));
+    let counts = Origin::stays(&script, &run).map(|stays| stays.count());
+    assert_eq!(counts, [0, 0, 0, 1], "the host wrote elsewhere");
     // With predictions off nothing is wrong.
     let run = play(&script, &options(Preference::Never, "rtt=200ms"));
     assert!(run.mistakes.is_empty());

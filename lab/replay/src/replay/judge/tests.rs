@@ -2,6 +2,7 @@ use rove_terminal::{Size, Terminal};
 
 use super::*;
 use crate::replay::flicker::Tally;
+use crate::replay::origin::Origin;
 use crate::trace::{Event, Record, Trace};
 
 const fn at(millis: u64) -> Instant {
@@ -249,6 +250,24 @@ fn a_mistake_is_corrected_by_a_true_screen_and_gone_when_nothing_is_wrong() {
         !late(gone - CORRECTION_GRACE) && late(gone - CORRECTION_GRACE - Duration::from_nanos(1))
     );
     assert!(!mistake.is_late(None), "nobody answered");
+}
+
+#[test]
+fn a_mistakes_origin_is_how_the_host_answered_the_key() {
+    for (prompt, answer, origin) in [
+        ("> ab\x1b[1;3H", "", Origin::LateEcho),
+        ("> ab\x1b[1;3H", "x", Origin::Overwriting),
+        ("> ab\x1b[1;4H", "x", Origin::Overwriting),
+        ("> xb\x1b[1;3H", "x", Origin::Overwriting),
+        ("> ab  |\x1b[1;3H", "xab\x1b[1;4H", Origin::Field),
+        ("> ab  |\x1b[1;5H", "x", Origin::Field),
+        ("> ab\x1b[1;3H", "xab\x1b[1;4H", Origin::Other),
+        ("> ab", "x", Origin::Other),
+        ("> ab\x1b[1;3H", "\x1b[2;1Hno", Origin::Other),
+    ] {
+        let script = script(prompt, &[("x", answer)]);
+        assert_eq!(Origin::of(&script.keys[0], &script), origin, "{prompt:?} {answer:?}");
+    }
 }
 
 #[test]

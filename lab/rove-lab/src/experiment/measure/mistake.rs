@@ -3,21 +3,29 @@
 use anyhow::Result;
 use rove_flows::course::ABSENT;
 use rove_replay::replay::figures::Figures;
-use rove_runs::statistics::whole;
+use rove_replay::replay::origin::Origin;
+use rove_runs::statistics::{Times, to_float, whole};
 use rove_units::Duration;
 
 use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
 use crate::experiment::measure::response;
 
-/// Figures of a run. The first five are percentages of keys. The first three have wrong text left of the cursor,
-/// anything wrong, or only a colour wrong. The fourth have an older wrong prediction that a datagram reveals. The fifth
-/// have a mistake over 100 ms after the host's answer. Flicker counts cells. The response is a mean.
-pub(super) const FIGURES: [RunFigure; 8] = [
+/// Figures of a run. Percentages are of keys. Wrong is text left of the cursor. A datagram reveals older predictions, and
+/// late mistakes stay over 100 ms after the host's answer. Times are means. Flicker counts cells.
+pub(super) const FIGURES: [RunFigure; 16] = [
     RunFigure { name: "wrong (%)", scale: 1e-4, is_compared: false },
     RunFigure { name: "anywhere (%)", scale: 1e-4, is_compared: false },
     RunFigure { name: "colours (%)", scale: 1e-4, is_compared: false },
     RunFigure { name: "revealed (%)", scale: 1e-4, is_compared: false },
     RunFigure { name: "late (%)", scale: 1e-4, is_compared: false },
+    RunFigure { name: "late echo (%)", scale: 1e-4, is_compared: false },
+    RunFigure { name: "overwriting (%)", scale: 1e-4, is_compared: false },
+    RunFigure { name: "field (%)", scale: 1e-4, is_compared: false },
+    RunFigure { name: "other (%)", scale: 1e-4, is_compared: false },
+    RunFigure::of_time("late echo"),
+    RunFigure::of_time("overwriting"),
+    RunFigure::of_time("field"),
+    RunFigure::of_time("other"),
     RunFigure { name: "flicker", scale: 1.0, is_compared: true },
     RunFigure { name: "datagrams down", scale: 1.0, is_compared: true },
     RunFigure { is_compared: true, ..RunFigure::of_time("response") },
@@ -28,18 +36,19 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     let (script, run) = response::play(conditions)?;
     let figures = Figures::of(&script, &run);
     let (gone, counts) = figures.mistakes();
-    let keys = figures.keys as f64;
-    let shares = counts.map(|count| match figures.keys {
-        0 => ABSENT,
-        _ => whole(count as f64 / keys * 1e6),
-    });
+    let origins = Origin::stays(&script, &run);
+    let of_origins = origins.each_ref().map(Times::count);
+    let counts = counts.into_iter().map(|count| count as u64).chain(of_origins);
+    let shares = counts.map(|count| whole(to_float(count) / figures.keys as f64 * 1e6));
+    let of_millis = |ms: f64| nanos(Duration::from_secs_f64(ms / 1e3));
+    let stays = origins.each_ref().map(|stays| stays.mean().map_or(ABSENT, of_millis));
     let [flicker, datagrams] = figures.flicker_and_datagrams();
     let right = figures.keys.saturating_sub(usize::try_from(gone.count())?);
     let answered: Vec<u64> = run.response_times(&script).into_iter().flatten().map(nanos).collect();
     let response = answered.iter().sum::<u64>() / u64::try_from(answered.len())?.max(1);
-    let times = gone.known().iter().map(|ms| nanos(Duration::from_secs_f64(ms / 1e3)));
+    let times = gone.known().iter().copied().map(of_millis);
     let times = core::iter::repeat_n(0, right).chain(times).collect();
-    let figures = shares.into_iter().chain([flicker, datagrams, response]).collect();
+    let figures = shares.chain(stays).chain([flicker, datagrams, response]).collect();
     Ok(Samples { times, missing: gone.missing(), figures, ..Samples::default() })
 }
 
