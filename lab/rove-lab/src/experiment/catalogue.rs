@@ -21,7 +21,7 @@ pub(super) const BUILT_IN: &[(&str, &str)] = texts!("experiments", ".toml":
     "sprout-confidence" "sprout-gain" "sprout-tunnel" "sprout-frontier" "sprout-constant" "sprout-kernel"
     "sprout-belief" "cellular-rate" "cellular-download" "cellular-gaps" "streams-steady" "streams-jitter"
     "streams-cellular" "streams-download" "programs-500ms" "programs-wired" "programs-lte" "programs-loss"
-    "programs-interrupt" "programs-ssh"
+    "programs-cellular" "programs-pager" "programs-interrupt" "programs-ssh"
 );
 
 /// The names and texts of the recordings.
