@@ -21,9 +21,6 @@ use crate::agent::socket::PrivateSocket;
 /// gone, a program waits for its agent for at most this long.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Shortest time between two checks of the socket's file. Chosen: a check takes a system call, and wakes no idle server.
-const FILE_CHECK_INTERVAL: Duration = Duration::from_secs(10);
-
 /// The reason for refusing a client's agent if the session was started without `-A`.
 const NO_PATH: &str = "the session was started without -A";
 
@@ -36,8 +33,6 @@ pub(super) struct Agent {
     lent: Option<Lent>,
     joints: Vec<Joint>,
     look_at: Option<Instant>,
-    /// When the file of `socket` was last checked after a client had lent its agent.
-    checked_at: Option<Instant>,
 }
 
 /// The path of the socket that leads to the client's agent, as read from a stream.
@@ -84,11 +79,6 @@ impl Agent {
         let lent = self.lent.take().zip(mux);
         self.lent = lent.and_then(|(mut lent, mux)| lent.read(now, mux).then_some(lent));
         let place = self.lent.as_ref().and_then(Lent::place).filter(|_| is_client_there);
-        let is_due = |at| at + FILE_CHECK_INTERVAL <= now;
-        if place.is_some() && self.checked_at.is_none_or(is_due) {
-            socket.restore();
-            self.checked_at = Some(now);
-        }
         while let Some(asker) = socket.accept() {
             let has_room = self.joints.len() < CONNECTIONS_MAX;
             if let Some(place) = place.as_ref().filter(|_| has_room) {
@@ -299,23 +289,6 @@ mod tests {
         let mut late = session.connect();
         session.turn(true);
         assert!(closes(&mut late), "the socket is dead");
-    }
-
-    #[test]
-    fn a_socket_that_a_cleaner_has_removed_is_made_again_while_the_client_lends_its_agent() {
-        let mut session = Session::new();
-        let path = session.scratch.path("far");
-        let far = UnixListener::bind(&path).unwrap();
-        session.lend(path.as_os_str().as_encoded_bytes());
-        std::fs::remove_file(session.scratch.path("path")).unwrap();
-        session.now += FILE_CHECK_INTERVAL;
-        session.turn(false);
-        assert!(!session.scratch.path("path").exists(), "nobody would answer");
-        session.turn(true);
-        let mut open = session.connect();
-        session.turn(true);
-        far.accept().expect("it leads to the client's agent");
-        assert!(!is_closed(&mut open));
     }
 
     #[test]
