@@ -55,12 +55,6 @@ impl Opening {
         Some(answered)
     }
 
-    /// Closes the stream, because others need its place.
-    pub(crate) fn give_up(&self, mux: &mut Mux) -> Answered {
-        mux.reset_and_stop(self.id, UNREACHED);
-        Answered::Refused("no answer, and other connections wait".to_owned())
-    }
-
     fn read(&mut self, now: Instant, mux: &mut Mux) -> Option<Answered> {
         let answer = match self.reader.read(now, mux, self.id) {
             Ok(None) if mux.closed().is_none() => return None,

@@ -9,7 +9,7 @@ use std::os::fd::AsFd;
 use rove_bootstrap::{ForwardLine, Forwards};
 use rove_platform::event_loop::Interest;
 use rove_session::Client;
-use rove_streams::CONNECTS_MAX;
+use rove_streams::{CONNECTS_MAX, STREAMS_MAX};
 use rove_udp::Refusal;
 use rove_units::{Duration, Instant};
 
@@ -199,12 +199,11 @@ impl ClientStreams {
         }
         self.ask(now);
         self.accept(now);
-        let has_room = self.has_room();
         let Some(layer) = &mut self.layer else { return };
         // `handle_arrivals` also tells a new layer the size limit of packets, so it is called even without packets.
         layer.streams.handle_arrivals(now, carriage);
         layer.handle_events(now, &mut self.remote, self.lender.as_deref_mut());
-        let mut refused = layer.take_answers(now, is_dark, has_room);
+        let mut refused = layer.take_answers(now);
         refused.extend(self.controller.turn(now, &mut layer.streams));
         let (lent, news) = layer.lend(now, self.agent.as_deref_mut(), &mut self.remote);
         refused.extend(lent);
@@ -356,8 +355,11 @@ impl ClientStreams {
 
     /// Returns whether there is room for another connection's stream.
     fn has_room(&self) -> bool {
+        let layer = self.layer.as_ref();
         let lent = self.lender.as_ref().map_or(0, |lender| lender.waiting());
-        self.layer.as_ref().is_none_or(|layer| layer.has_room(lent))
+        let waiting = layer.map_or(0, |it| it.waiting.len()) + lent;
+        let open = layer.map_or(0, |it| it.streams.mux.open_streams());
+        waiting < CONNECTS_MAX && open < STREAMS_MAX
     }
 
     /// Accepts waiting connections while there is room, after closing expired login ports. The number per turn is
@@ -448,10 +450,9 @@ impl ClientStreams {
 
     /// Returns when to call [`ClientStreams::turn`] and [`ClientStreams::send`] again. `None` without a deadline.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        let has_room = self.has_room();
-        let packets = self.layer.as_ref().and_then(|layer| layer.poll_timeout(has_room));
+        let packets = self.layer.as_ref().and_then(|layer| layer.poll_timeout());
         let requests = self.requests.first().map(Asking::until).into_iter();
-        let requests = requests.chain(self.listeners.poll_socks()).filter(|_| has_room);
+        let requests = requests.chain(self.listeners.poll_socks()).filter(|_| self.has_room());
         let agent = self.agent.as_ref().and_then(|agent| agent.poll_timeout());
         let own = requests.chain(self.remote.poll_timeout()).chain(self.paused_until);
         let lender = self.lender.as_ref().and_then(|lender| lender.poll_timeout());

@@ -5,8 +5,8 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rove_platform::event_loop::Interest;
 use rove_session::Streams;
-use rove_streams::{CONNECTS_MAX, Event, STREAMS_MAX, Side, StreamId, Target, UNREACHED};
-use rove_units::{Duration, Instant};
+use rove_streams::{Event, STREAMS_MAX, Side, StreamId, Target, UNREACHED};
+use rove_units::Instant;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 
@@ -18,10 +18,6 @@ use crate::opening::Opening;
 use crate::packet_queue::PacketQueue;
 use crate::socks::Version;
 use crate::splice::{BYTES_PER_TURN, Splice, reset};
-
-/// How long a connection waits for the host's answer while there is no room for another connection. Chosen: a silent
-/// name server delays a lookup by 5 s (resolv.conf(5)), and the third SYN leaves after 3 s.
-pub(super) const SHORT_PATIENCE: Duration = Duration::from_secs(8);
 
 /// The stream layer, which the client creates at the first use of streams.
 #[derive(Debug)]
@@ -41,8 +37,6 @@ pub(super) struct Waiting {
     opening: Opening,
     /// The connection's origin, which decides how to report the host's answer.
     origin: Origin,
-    /// When the wait began, or the host was last silent.
-    since: Instant,
     /// Whether the end of input means that the SOCKS client has left. Once that client has sent bytes for the target,
     /// it may half-close before the host's answer. `false` for a connection to a listener with a fixed target.
     pub(super) is_watched: bool,
@@ -69,11 +63,9 @@ impl Layer {
         }
     }
 
-    /// Returns when to send a packet, to look again at the kernel's full send queue, or, without room for another
-    /// connection (`has_room`), to give one up. `None` if nothing is due.
-    pub(super) fn poll_timeout(&self, has_room: bool) -> Option<Instant> {
-        let late = self.waiting.values().map(|it| it.since + SHORT_PATIENCE).filter(|_| !has_room);
-        late.chain(self.queue.poll_timeout(self.streams.poll_timeout())).min()
+    /// Returns when to send a packet, or to look again at the kernel's full send queue. `None` if nothing is due.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        self.queue.poll_timeout(self.streams.poll_timeout())
     }
 
     /// Opens a stream for a connection and returns its number. If that fails, resets the connection and returns `None`.
@@ -86,8 +78,8 @@ impl Layer {
     ) -> Option<StreamId> {
         match Opening::begin(now, &mut self.streams.mux, target) {
             Ok(opening) => {
-                let (id, is_watched, since) = (opening.id(), false, now);
-                self.waiting.insert(id, Waiting { socket, opening, origin, since, is_watched });
+                let id = opening.id();
+                self.waiting.insert(id, Waiting { socket, opening, origin, is_watched: false });
                 Some(id)
             }
             Err(error) => {
@@ -147,30 +139,16 @@ impl Layer {
         }
     }
 
-    /// Returns whether another connection may wait for the host's answer, beside `lent` streams of other calls that wait.
-    pub(super) fn has_room(&self, lent: usize) -> bool {
-        self.waiting.len() + lent < CONNECTS_MAX && self.streams.mux.open_streams() < STREAMS_MAX
-    }
-
     /// Reads the host's answers, and begins to copy bytes of connections that the host has made. Gives up connections
-    /// that SOCKS clients left, and without room for others (`has_room`) those that have waited for [`SHORT_PATIENCE`].
-    /// A silent host (`is_dark`) cannot answer, so the waits begin again. Returns a sentence for each refused connection,
-    /// except those of SOCKS clients.
-    pub(super) fn take_answers(
-        &mut self,
-        now: Instant,
-        is_dark: bool,
-        has_room: bool,
-    ) -> Vec<String> {
+    /// that SOCKS clients left. Returns a sentence for each refused connection, except those of SOCKS clients.
+    pub(super) fn take_answers(&mut self, now: Instant) -> Vec<String> {
         let mux = &mut self.streams.mux;
         for (id, _) in self.waiting.extract_if(.., |_, it| it.has_left()) {
             mux.reset_and_stop(id, UNREACHED);
         }
         let answered = self.waiting.iter_mut().filter_map(|(id, waiting)| {
-            waiting.since = if is_dark { now } else { waiting.since };
-            let is_late = !has_room && waiting.since + SHORT_PATIENCE <= now;
-            let answer = waiting.opening.answer(now, mux);
-            Some((*id, answer.or_else(|| is_late.then(|| waiting.opening.give_up(mux)))?))
+            let answer = waiting.opening.answer(now, mux)?;
+            Some((*id, answer))
         });
         let answered: Vec<_> = answered.collect();
         let mut sentences = Vec::new();
