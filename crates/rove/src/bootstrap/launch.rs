@@ -21,8 +21,8 @@ use crate::bootstrap::screen::{Screen, tell_running};
 /// Longest wait for the start of rove's command on the host, for `rove exec`, `-W` and `put`. Then ssh's input is
 /// closed, because a forced command of sshd that reads it would never end. Chosen: three times as long as a slow login.
 const INPUT_MAX: Duration = Duration::from_secs(15);
-/// Longest wait for the start of rove's command, in place of [`INPUT_MAX`], if ssh may ask the user, or is the session's
-/// only path. After this time, no question is open. Source: sshd_config(5), `LoginGraceTime`.
+/// Longest wait for the start of rove's command, in place of [`INPUT_MAX`], if ssh may ask the user. After this time,
+/// no question is open. Source: sshd_config(5), `LoginGraceTime`.
 const ASKED_INPUT_MAX: Duration = Duration::from_secs(120);
 
 /// The result of a run of ssh, or of the server on this computer.
@@ -131,13 +131,13 @@ fn listen(
     startup: Startup,
 ) -> Result<Launch, BootstrapError> {
     let mut listener = Listener::new(options, plan, startup);
-    // If ssh's input closes, a session over UDP only loses its fallback, the tunnel through this ssh.
-    let is_bound = matches!(options.session, WantedSession::Streams(_));
-    let is_patient = questions.may_come() || plan.is_tunnel();
-    let input_until = events.now() + if is_patient { ASKED_INPUT_MAX } else { INPUT_MAX };
+    let is_call = matches!(options.session, WantedSession::Streams(_));
+    let input_max = if questions.may_come() { ASKED_INPUT_MAX } else { INPUT_MAX };
+    let input_until = events.now() + input_max;
     loop {
-        let is_foreign = is_bound && !listener.startup.announced.has_started;
-        if is_foreign && input_until <= events.now() {
+        let is_foreign = is_call && !listener.startup.announced.has_started;
+        // If ssh's input closes, a session over UDP only loses its fallback, the tunnel through this ssh.
+        if is_foreign && !plan.is_tunnel() && input_until <= events.now() {
             drop(ssh.take_input());
         }
         if is_foreign && listener.output_bytes > PREFACE_BYTES_MAX {

@@ -168,12 +168,16 @@ fn is_listed(list: &[String], place: &Place) -> bool {
     match place {
         Place::Socket(path) => list.contains(path),
         Place::Port(host, port) => {
-            let any = |it: &String| it.parse::<u16>().is_ok() || it == "*";
-            let places = list.iter().map(|it| if any(it) { format!("*:{it}") } else { it.clone() });
-            let places = Permitted::parse(&places.collect::<Vec<_>>().join(" "));
-            places.find(host.as_deref().unwrap_or("localhost"), *port).is_some()
+            ports(list).find(host.as_deref().unwrap_or("localhost"), *port).is_some()
         }
     }
+}
+
+/// Returns the hosts and ports in a list. A port alone is at any host.
+pub(crate) fn ports(list: &[String]) -> Permitted {
+    let any = |it: &String| it.parse::<u16>().is_ok() || it == "*";
+    let places = list.iter().map(|it| if any(it) { format!("*:{it}") } else { it.clone() });
+    Permitted::parse(&places.collect::<Vec<_>>().join(" "))
 }
 
 #[cfg(test)]

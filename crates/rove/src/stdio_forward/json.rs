@@ -129,7 +129,7 @@ pub(crate) fn run(args: &[OsString]) -> anyhow::Result<u8> {
     let code = code.and_then(|code| u8::try_from(code).ok()).unwrap_or(FAILURE);
     let (last, code) = last_line(end, code);
     // As with ssh, a program's own failure is reported also if its output was lost.
-    let is_failure = code > 0 && last.get("signal").is_none();
+    let is_failure = code > 0 && last.get("exit").is_some();
     match printed.and(print(&last)).err().and_then(|error| unwritten(&error)) {
         Some(loss) if !is_failure => Ok(Word::Failed(vec![loss]).conclude()),
         _ => Ok(code),

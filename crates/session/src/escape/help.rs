@@ -37,9 +37,12 @@ impl EscapeKey {
         }
         Some(if self.is_status_key(Some(STATUS)) {
             let is_named = |&(byte, _): &(u8, _)| !is_pass_key(self.key, Some(byte));
-            let literal = format!("{} literal", char::from(pass));
+            // A blank, a comma and Backspace would not be understood in the list.
+            let is_plain = pass.is_ascii_graphic() && pass != b',';
+            let literal = is_plain.then(|| format!("{} literal", char::from(pass)));
             let others = OTHERS.into_iter().filter(is_named).map(|(_, words)| words);
-            let most: Vec<&str> = [FIRST].into_iter().chain(others).chain([&*literal]).collect();
+            let most: Vec<&str> =
+                [FIRST].into_iter().chain(others).chain(literal.as_deref()).collect();
             let last = Some(LAST).filter(is_named).map(|(_, words)| words);
             let all: Vec<&str> = most.iter().copied().chain(last).collect();
             vec![all.join(", "), most.join(", "), FIRST.to_owned()]

@@ -324,6 +324,7 @@ fn a_window_of_80_columns_names_the_keys_for_ports_files_and_logins_and_the_esca
     for (key, words) in [
         (0x1e, "l lock, f ports, p files, o login, ^ literal"),
         (0x10, "l lock, f ports, o login, P literal"),
+        (0x7f, "l lock, f ports, p files, o login"),
     ] {
         let mut escape = EscapeKey::new(Some(key), true);
         escape.handle(at(0), &[key], &mut Vec::new());

@@ -8,7 +8,7 @@ use rove_udp::Refusal;
 
 use super::{Diagnosis, Finding, INSTALL, note, ok, problem, unchecked};
 use crate::doctor::facts::{Aftermath, Far, Host, Large, Logout, Path, Server, Sessions};
-use crate::server::policy::{Policy, is_loopback};
+use crate::server::policy::{Policy, is_loopback, ports};
 
 /// The remedy that lets rove keep sessions even if systemd-logind ends the processes of a login.
 const LINGER: &str =
@@ -103,18 +103,19 @@ fn unreached(forwards: &Forwards, rules: Option<&Policy>) -> Option<Finding> {
         return Some(problem(seen, format!("change PermitRemoteOpen, or leave {option} out")));
     }
     let option = forwards.all.iter().find(|it| it.target.is_none())?;
-    let list = rules?.permit_open.as_ref()?;
-    if list.iter().all(|it| it.starts_with('/')) {
-        return Some(problem(
+    match ports(rules?.permit_open.as_ref()?) {
+        Permitted::Only(places) if places.is_empty() => Some(problem(
             format!(
                 "{option} reaches nothing, because permit-open in the host's {place} has no port"
             ),
             format!("have permit-open there changed, or leave {option} out"),
-        ));
+        )),
+        Permitted::Only(places) if !places.contains(&(None, None)) => {
+            let list = format!("permit-open in the host's {place}");
+            Some(note(format!("{option} reaches only the ports of {list}")))
+        }
+        _ => None,
     }
-    let is_whole = list.iter().any(|it| it == "*" || it == "*:*");
-    let seen = format!("{option} reaches only the ports of permit-open in the host's {place}");
-    (!is_whole).then(|| note(seen))
 }
 
 /// Returns a finding about the first forward of the user's options that the host's administrator does not permit.
