@@ -100,10 +100,11 @@ pub(crate) fn words(text: &str) -> Vec<String> {
     words
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
+    #[cfg(unix)]
     fn output_of(script: &str) -> ([Vec<u8>; 2], ExitStatus) {
         let mut read: [Vec<u8>; 2] = Default::default();
         let take = |stream: Stream, bytes: &[u8]| read[stream as usize].extend(bytes);
@@ -111,6 +112,7 @@ mod tests {
         (read, status)
     }
 
+    #[cfg(unix)]
     #[test]
     fn both_streams_are_read_to_the_end_and_the_status_is_known() {
         let (read, status) = output_of("echo one; echo two >&2; head -c 300000 /dev/zero; exit 3");
@@ -121,12 +123,14 @@ mod tests {
         assert_eq!(output.len(), 300_004);
     }
 
+    #[cfg(unix)]
     #[test]
     fn output_that_comes_after_the_end_is_read() {
         let (read, status) = output_of("(sleep 0.4; echo late) & exit 5");
         assert_eq!((status.code(), &read[Stream::Output as usize][..]), (Some(5), &b"late\n"[..]));
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_process_left_behind_keeps_nobody() {
         for left in ["sleep 600", "yes"] {
