@@ -11,7 +11,7 @@
 //! - `answer` runs a program and returns its output. `getent` and `login_records` replace C library functions that musl
 //!   lacks. `locale` chooses locale variables, `xdg` finds the user's folders, and `logging` starts the log.
 //! - `hardening` keeps the session key from other programs. `exposure` finds out who else can change a file, and
-//!   `own_file` makes files that nobody else can read.
+//!   `own_file` makes files that nobody else can read. `bounded` reads a file or a pipe up to a limit.
 //! - `messages` prints sentences for the user, `question` asks the user, and `syslog` writes to the system's log.
 //!   `ssh_process` is an ssh during a session. `ssh_reaper` ends it, even from a fork (`child_process`).
 //!
@@ -62,6 +62,7 @@ mod announcement;
 mod answer;
 mod attach;
 mod bootstrap;
+mod bounded;
 mod child_process;
 pub mod cli;
 mod client;

@@ -19,6 +19,7 @@ mod format;
 mod origin;
 mod store;
 
+use disk::System;
 pub(crate) use error::ResumeFileError;
 use store::Secret;
 pub(crate) use store::{Folders, Saved, SessionFacts, Store, keep_lock};
@@ -211,5 +212,5 @@ fn create(
         let others = folders.sessions().into_iter().filter_map(|(_, saved)| saved.ok());
         others.filter(|it| it.facts.is_same_rove(facts)).for_each(|it| it.store.remove());
     }
-    Store::create(folders, secret, facts.is_on_disk)
+    Store::create(folders, secret, facts.is_on_disk, System)
 }

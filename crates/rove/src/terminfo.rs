@@ -1,12 +1,13 @@
 //! Finds and reads terminfo entries.
 
 use std::fs::File;
-use std::io::Read;
 use std::path::PathBuf;
 
 use rove_platform::termux;
 use terminfo_lean::locate::search_directories;
 use terminfo_lean::parse::{Terminfo, parse};
+
+use crate::bounded;
 
 /// Most bytes of a terminfo entry that are read. Source: term(5).
 const ENTRY_MAX: u64 = 32_768;
@@ -35,8 +36,7 @@ pub(crate) fn look_up<T>(
     look: impl FnOnce(&Terminfo<'_>) -> T,
 ) -> Result<T, EntryError> {
     let file = find(name).and_then(|it| File::open(it).ok()).ok_or(EntryError::Unknown)?;
-    let mut entry = Vec::new();
-    file.take(ENTRY_MAX).read_to_end(&mut entry).map_err(|_| EntryError::Unknown)?;
+    let entry = bounded::read(file, ENTRY_MAX).map_err(|_| EntryError::Unknown)?;
     read(&entry, look)
 }
 

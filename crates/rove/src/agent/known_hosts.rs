@@ -5,12 +5,12 @@
 
 use std::fmt::{self, Display};
 use std::fs::{self, File};
-use std::io::Read as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::filter::shown;
+use crate::bounded;
 
 /// Most bytes of a `known_hosts` file that are read. The rest is ignored. Chosen: ten thousand hosts.
 const FILE_BYTES_MAX: u64 = 2 * 1024 * 1024;
@@ -76,8 +76,7 @@ impl Display for KnownHost {
 fn read(path: &str) -> Option<String> {
     // Only a regular file is opened, because opening a pipe would wait for its writer.
     fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-    let mut bytes = Vec::new();
-    File::open(path).ok()?.take(FILE_BYTES_MAX).read_to_end(&mut bytes).ok()?;
+    let bytes = bounded::read(File::open(path).ok()?, FILE_BYTES_MAX).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

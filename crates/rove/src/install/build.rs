@@ -3,12 +3,13 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rove_bootstrap::Platform;
 use sha2::{Digest, Sha256};
 
+use crate::bounded;
 use crate::install::version::Version;
 use crate::xdg::Folder;
 
@@ -129,12 +130,7 @@ fn sum(bytes: &[u8]) -> String {
 
 /// Reads a file. More than [`BUILD_BYTES_MAX`] bytes are an error.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(BUILD_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    if u64::try_from(bytes.len()).is_ok_and(|len| len > BUILD_BYTES_MAX) {
-        return Err(io::Error::other(format!("it is larger than {BUILD_BYTES_MAX} bytes")));
-    }
-    Ok(bytes)
+    bounded::read_whole(File::open(path)?, BUILD_BYTES_MAX)
 }
 
 /// Returns the folders that may contain builds: the user's folder, and then the folder of the running program.

@@ -2,9 +2,9 @@
 
 use core::ops::Range;
 use std::fs::File;
-use std::io::Read;
 
 use super::record::LoginRecord;
+use crate::bounded;
 
 const FILE: &str = "/var/run/utmp";
 
@@ -25,9 +25,8 @@ const HOST: Range<usize> = 76..332;
 
 /// Returns the logged-in users, or none if there is no list.
 pub(crate) fn read() -> Vec<LoginRecord> {
-    let mut bytes = Vec::new();
-    let read = File::open(FILE).and_then(|file| file.take(FILE_BYTES_MAX).read_to_end(&mut bytes));
-    if read.is_ok() { parse(&bytes) } else { Vec::new() }
+    let bytes = File::open(FILE).and_then(|file| bounded::read(file, FILE_BYTES_MAX));
+    bytes.map_or_else(|_| Vec::new(), |bytes| parse(&bytes))
 }
 
 fn parse(bytes: &[u8]) -> Vec<LoginRecord> {

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use rove_control::{Directory, DirectoryError};
@@ -10,6 +10,7 @@ use rustix::event::{Timespec, poll};
 use rustix::fs::{FlockOperation, flock};
 
 use super::format::{FILE_BYTES_MAX, Hosts};
+use crate::bounded;
 use crate::own_file;
 use crate::xdg::Folder;
 
@@ -81,9 +82,7 @@ impl PromptFile {
         if own_file::check(&file)?.is_none() {
             return Err(PromptFileError::Foreign(path));
         }
-        let limit = u64::try_from(FILE_BYTES_MAX + 1).expect("a small number");
-        let mut bytes = Vec::new();
-        file.take(limit).read_to_end(&mut bytes)?;
+        let bytes = bounded::read(file, FILE_BYTES_MAX as u64 + 1)?;
         Ok(Hosts::decode(&bytes).unwrap_or_default())
     }
 

@@ -5,7 +5,7 @@
 
 use std::env;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::os::fd::{IntoRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
@@ -26,6 +26,7 @@ use super::error::ResumeFileError;
 pub(super) use super::format::Secret;
 use super::format::{self, FILE_BYTES_MAX, Opened, Progress, Sealer};
 use super::origin::Origin;
+use crate::bounded;
 use crate::entropy;
 use crate::own_file::{self, open};
 use crate::session_call::SessionCall;
@@ -227,12 +228,10 @@ impl Folders {
         let at_path = path.with_extension(PROGRESS);
         let progress_file = open(&at_path, OpenOptions::new().read(true).write(true))?;
         check(&progress_file)?;
-        let mut written = Vec::new();
-        (&progress_file).take(64).read_to_end(&mut written)?;
+        let written = bounded::read(&progress_file, 64)?;
         let written = Progress::decode(&written).ok_or(ResumeFileError::Truncated)?;
         let record = check(&file)?;
-        let mut bytes = Vec::new();
-        (&file).take(FILE_BYTES_MAX).read_to_end(&mut bytes)?;
+        let bytes = bounded::read(&file, FILE_BYTES_MAX)?;
         Ok((record, progress_file, format::open(secret, written, &bytes)?))
     }
 }
@@ -264,19 +263,9 @@ pub(crate) struct Store<D = System> {
     disk: D,
 }
 
-impl Store {
+impl<D: Disk> Store<D> {
     /// Creates the key file and the progress file of a session. The record's file is created by the first whole record.
     pub(super) fn create(
-        folders: Folders,
-        secret: Secret,
-        is_on_disk: bool,
-    ) -> Result<Self, ResumeFileError> {
-        Self::create_on(folders, secret, is_on_disk, System)
-    }
-}
-
-impl<D: Disk> Store<D> {
-    pub(super) fn create_on(
         folders: Folders,
         secret: Secret,
         is_on_disk: bool,

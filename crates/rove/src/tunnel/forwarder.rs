@@ -3,7 +3,6 @@
 
 use std::env;
 use std::fs::{self, File};
-use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -17,6 +16,7 @@ use rove_platform::event_loop::{EventLoop, Interest};
 use rove_ssp::Transmit;
 use rove_udp::{PortRange, ServerSocket, receive_waiting};
 
+use crate::bounded;
 use crate::tunnel::pipes::Pipes;
 
 /// The folder of sshd's configuration, and its main file. Source: sshd(8).
@@ -145,7 +145,6 @@ fn included(pattern: &str) -> Vec<String> {
 
 /// Reads up to [`FILE_BYTES_MAX`] + 1 bytes, so that [`Forwarding::read`] notices a longer file. `None` if unreadable.
 fn read(path: &Path) -> Option<String> {
-    let (mut text, len_max) = (Vec::new(), u64::try_from(FILE_BYTES_MAX + 1).unwrap_or(u64::MAX));
-    File::open(path).ok()?.take(len_max).read_to_end(&mut text).ok()?;
+    let text = bounded::read(File::open(path).ok()?, FILE_BYTES_MAX as u64 + 1).ok()?;
     Some(String::from_utf8_lossy(&text).into_owned())
 }

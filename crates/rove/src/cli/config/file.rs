@@ -7,12 +7,13 @@ use std::env;
 use std::ffi::OsString;
 use std::fmt::{self, Display};
 use std::fs::OpenOptions;
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
+use crate::bounded;
 use crate::exposure::{self, Exposure};
 use crate::xdg::Folder;
 
@@ -104,12 +105,5 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, Refusal> {
     let flags = flags.bits().try_into().expect("flags of open");
     let file = OpenOptions::new().read(true).custom_flags(flags).open(&end).map_err(unreadable)?;
     exposure::file(&end, &file.metadata().map_err(unreadable)?).map_err(exposed)?;
-    let limit = u64::try_from(FILE_BYTES_MAX + 1).expect("a small number");
-    let mut bytes = Vec::new();
-    file.take(limit).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() > FILE_BYTES_MAX {
-        let sentence = format!("it is larger than {FILE_BYTES_MAX} bytes");
-        return Err(unreadable(io::Error::other(sentence)));
-    }
-    Ok(Some(bytes))
+    bounded::read_whole(file, FILE_BYTES_MAX as u64).map(Some).map_err(unreadable)
 }

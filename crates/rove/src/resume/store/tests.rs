@@ -218,7 +218,7 @@ fn write_all<D: Disk>(
     records: &[Record],
 ) -> Vec<Vec<u8>> {
     let mut states = Vec::new();
-    let Ok(mut store) = Store::create_on(folders.clone(), Zeroizing::new(SECRET), is_on_disk, disk)
+    let Ok(mut store) = Store::create(folders.clone(), Zeroizing::new(SECRET), is_on_disk, disk)
     else {
         return states;
     };
@@ -383,7 +383,7 @@ fn a_record_that_is_old_cut_copied_or_foreign_is_refused_in_a_sentence() {
     for (change, part) in changes {
         let scratch = Kept::new();
         let mut store =
-            Store::create_on(scratch.1.clone(), Zeroizing::new(SECRET), false, System).unwrap();
+            Store::create(scratch.1.clone(), Zeroizing::new(SECRET), false, System).unwrap();
         store.write(&facts(false), &record("a", true)).unwrap();
         let old = fs::read(scratch.record()).unwrap();
         store.write(&facts(false), &record("b", false)).unwrap();
@@ -406,8 +406,7 @@ fn a_record_of_another_computer_or_another_start_of_it_is_refused() {
         facts.boot = boot;
         facts.computer.push_str(computer);
         let mut store =
-            Store::create_on(scratch.1.clone(), Zeroizing::new(SECRET), is_on_disk, System)
-                .unwrap();
+            Store::create(scratch.1.clone(), Zeroizing::new(SECRET), is_on_disk, System).unwrap();
         store.write(&facts, &record("a", true)).unwrap();
         drop(store);
         match part {
