@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 
-use clap::{Arg, ArgAction};
 use rove_bootstrap::{LabelError, ProgramName, WantedSession};
 use rove_cli_docs::{Manual, Words};
 
@@ -20,8 +19,8 @@ pub(crate) static MANUAL: Manual = Manual {
             .about("Goes on with a session whose client is gone or elsewhere")
             .override_usage("rove attach [--view|--share] [options] [user@]host [NAME|PID|PORT]")
             .args([
-                option("view", "Join beside the session's client, see and do not type"),
-                option("share", "Join beside the session's client, see and type"),
+                host::flag("view", "Join beside the session's client, see and do not type"),
+                host::flag("share", "Join beside the session's client, see and type"),
             ])
             .args(ssh_letters::forwarding())
             // These options describe a new session, but `attach` needs an existing one. The help leaves them out.
@@ -110,10 +109,6 @@ pub(crate) fn parse(
     options.command.clear();
     options.session = WantedSession::Attached(session, mode);
     Ok(HostCall::Connect(options))
-}
-
-fn option(name: &'static str, help: &'static str) -> Arg {
-    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }
 
 /// Removes `--view` and `--share` from a line. Returns the other words and the mode, or `None` if the line has both.

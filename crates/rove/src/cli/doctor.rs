@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use clap::{Arg, ArgAction, Command};
+use clap::Command;
 use rove_bootstrap::ProgramName;
 use rove_cli_docs::{Manual, Words};
 
@@ -63,15 +63,11 @@ const OF_NO_USE: [&str; 14] = [
 ];
 
 fn definition() -> Command {
-    let json = Arg::new("json")
-        .long("json")
-        .action(ArgAction::SetTrue)
-        .help("Report for programs; the names of fields and legs are stable");
     let command = host::definition()
         .name("rove doctor")
         .about("Goes the way that a session goes and names the leg that fails, with what to do")
         .override_usage("rove doctor [--json] [options] [[user@]host]")
-        .arg(json);
+        .arg(host::flag("json", "Report for programs; the names of fields and legs are stable"));
     OF_NO_USE.into_iter().fold(command, |command, id| command.mut_arg(id, |arg| arg.hide(true)))
 }
 

@@ -71,14 +71,11 @@ fn definition() -> Command {
             flag("terminal", 't', "Ask for a terminal, which there is none of").hide(true),
             flag("no_agent", 'a', "Forward no agent, as always").hide(true),
             flag("version", 'V', "Print the version in a line on standard error"),
-            Arg::new("json")
-                .long("json")
-                .action(ArgAction::SetTrue)
-                .help("Print output, exit status and trouble as lines of JSON, for a program"),
-            Arg::new("strict")
-                .long("strict")
-                .action(ArgAction::SetTrue)
-                .help("Speak stock Mosh only, which runs no program this way: refuse"),
+            host::flag(
+                "json",
+                "Print output, exit status and trouble as lines of JSON, for a program",
+            ),
+            host::flag("strict", "Speak stock Mosh only, which runs no program this way: refuse"),
             host::controller_option(),
             Arg::new("words").num_args(0..).value_parser(clap::value_parser!(OsString)).hide(true),
         ]);

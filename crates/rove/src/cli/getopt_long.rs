@@ -8,7 +8,9 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-use clap::{ArgAction, Command};
+use clap::Command;
+
+use crate::cli::own_line::{is_optional, takes_value};
 
 /// The place where options end, if the line has no `--`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,9 +188,7 @@ fn short_names(command: &Command) -> Vec<(String, String)> {
 fn names<'a>(command: &'a Command, short_names: &'a [(String, String)]) -> Vec<Name<'a>> {
     let mut names = Vec::new();
     for arg in command.get_arguments().filter(|arg| !arg.is_positional()) {
-        let takes_value = matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
-        let is_optional =
-            takes_value && arg.get_num_args().is_some_and(|count| count.min_values() == 0);
+        let (takes_value, is_optional) = (takes_value(arg), is_optional(arg));
         let short = short_names.iter().find(|(id, _)| id == arg.get_id()).map(|(_, short)| short);
         let option = match (arg.get_long(), short) {
             (Some(name), _) => Target { name, dashes: "--", takes_value, is_optional },
@@ -252,7 +252,7 @@ fn attached_value<'a>(names: &[Name<'a>], word: &OsStr) -> Option<(Target<'a>, O
 
 #[cfg(test)]
 mod tests {
-    use clap::Arg;
+    use clap::{Arg, ArgAction};
 
     use super::*;
 

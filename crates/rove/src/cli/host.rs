@@ -29,7 +29,7 @@ use crate::cli::option_values::{self, ADDRESS_FAMILIES, MODES, REMOTE_IPS};
 use crate::cli::own_line::{self, Complaint, Line, OptionsEnd};
 use crate::cli::ssh_letters;
 use crate::escape_key;
-pub(crate) use values::{NO_TARGET, controller_option, controller_words};
+pub(crate) use values::{NO_TARGET, controller_option, controller_words, flag};
 
 /// The manual of `rove` without a command, which starts a session.
 pub(crate) static MANUAL: Manual = Manual {

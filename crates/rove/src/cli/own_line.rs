@@ -108,17 +108,14 @@ impl<'a> Reader<'a> {
         };
         let written = String::from_utf8_lossy(name);
         let name = self.named(&written)?;
-        match (takes_value(self.option(name)), value) {
+        let option = self.option(name);
+        match (takes_value(option), value) {
             (false, Some(_)) => Err(Complaint::new(format!("option --{name} takes no value"))),
-            (_, None) if is_optional(self.option(name)) => {
+            (needs_value, None) if !needs_value || is_optional(option) => {
                 self.line.words.push(format!("--{name}").into());
                 Ok(())
             }
-            (false, None) => {
-                self.line.words.push(format!("--{name}").into());
-                Ok(())
-            }
-            (true, value) => {
+            (_, value) => {
                 let value = self.value(&format!("--{name}"), value)?;
                 self.push_valued(format!("--{name}="), &value);
                 Ok(())
@@ -250,11 +247,11 @@ impl<'a> Reader<'a> {
 }
 
 /// Returns whether an option's value may be left out. If so, a value can only follow an equals sign.
-fn is_optional(arg: &Arg) -> bool {
+pub(super) fn is_optional(arg: &Arg) -> bool {
     arg.get_num_args().is_some_and(|count| count.min_values() == 0) && takes_value(arg)
 }
 
-fn takes_value(arg: &Arg) -> bool {
+pub(super) fn takes_value(arg: &Arg) -> bool {
     matches!(arg.get_action(), ArgAction::Set | ArgAction::Append)
 }
 

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-use clap::{Arg, ArgAction, Command};
+use clap::{Arg, Command};
 use rove_bootstrap::{HostOptions, Joined, SessionRef};
 use rove_cli_docs::{Manual, Words};
 
@@ -54,11 +54,7 @@ fn definition() -> Command {
                 .long("ssh")
                 .value_name("COMMAND")
                 .help("ssh to run for the login, with options: \"ssh -p 2222\" [default: ssh]"),
-            Arg::new("quiet")
-                .short('q')
-                .long("quiet")
-                .action(ArgAction::SetTrue)
-                .help("Leave out messages that are no errors"),
+            host::flag("quiet", "Leave out messages that are no errors").short('q'),
             host::controller_option(),
             Arg::new("words").num_args(0..).value_parser(clap::value_parser!(OsString)).hide(true),
         ])

@@ -1,6 +1,7 @@
 //! The command lines of `rove list` and `rove kill`.
 
 use std::ffi::OsString;
+use std::fmt::Display;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
@@ -159,7 +160,7 @@ pub(crate) fn parse_kill(
             }
             let shown = word.to_string_lossy();
             if has_host {
-                return shown.parse().map_err(|error: LabelError| wrong(error.to_string()));
+                return shown.parse().map_err(wrong::<LabelError>);
             }
             let shown = shown.escape_debug();
             let advice = "a host stands in front of the numbers";
@@ -177,14 +178,10 @@ pub(crate) fn parse_kill(
         (false, false, true) => {
             return Err(wrong(format!(
                 "say which sessions to end: rove list{of} shows their numbers, --all means all of them"
-            ))
-            .into());
+            )));
         }
         (true, _, false) | (_, true, false) => {
-            return Err(wrong(
-                "either numbers or --all or --detached, not several of them".to_owned(),
-            )
-            .into());
+            return Err(wrong("either numbers or --all or --detached, not several of them"));
         }
     };
     Ok((choice, place))
@@ -205,8 +202,8 @@ fn place(
     Ok(Place::Far(Box::new(login.options(host, load)?)))
 }
 
-fn wrong(message: String) -> clap::Error {
-    clap::Error::raw(ErrorKind::ValueValidation, message + "\n")
+fn wrong<T: Display>(message: T) -> Instead {
+    clap::Error::raw(ErrorKind::ValueValidation, format!("{message}\n")).into()
 }
 
 /// Reads a time span, such as `2d`: a whole number and its unit, from seconds to weeks. The error is for the user.

@@ -51,6 +51,11 @@ pub(super) fn background_option() -> Arg {
         .help("With -N: go to the background once the login is done and all listeners are there")
 }
 
+/// Returns an option without a value.
+pub(crate) fn flag(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+}
+
 /// Returns the option `--controller`, for each command that can forward connections, run programs or copy files.
 pub(crate) fn controller_option() -> Arg {
     Arg::new(CONTROLLER)
