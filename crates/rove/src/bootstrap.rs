@@ -160,7 +160,7 @@ fn outlive_terminal(options: &HostOptions, plan: &Plan) -> Result<(), BootstrapE
     // ssh ends its ProxyCommand (`rove -W`) by SIGHUP. A service manager may end a session without program and terminal
     // by this signal. Such processes must still obey it.
     let obeys_hangup = matches!(options.session, WantedSession::Streams(_))
-        || options.no_program && !options.background && !has_terminal();
+        || options.no_program && !options.background && missing_terminal().is_some();
     if plan.outlives_terminal() && !obeys_hangup {
         let local = |error| BootstrapError::Local { what: "ignoring SIGHUP", error };
         signals::set_ignored(libc::SIGHUP, true).map_err(local)?;
@@ -289,9 +289,14 @@ fn color_count(options: &HostOptions) -> Result<u32, BootstrapError> {
     Ok(text.strip_suffix('\n').unwrap_or(&text).parse().unwrap_or(0))
 }
 
-/// Returns whether standard input and output are a terminal, which a session with a program needs.
-pub(crate) fn has_terminal() -> bool {
-    io::stdin().is_terminal() && io::stdout().is_terminal()
+/// Returns the name of a standard stream that is no terminal. `None` if input and output are a terminal, which a
+/// session with a program needs.
+pub(crate) fn missing_terminal() -> Option<&'static str> {
+    match (io::stdin().is_terminal(), io::stdout().is_terminal()) {
+        (false, _) => Some("standard input"),
+        (true, false) => Some("standard output"),
+        (true, true) => None,
+    }
 }
 
 /// Returns an error if rove's own client needs a terminal and has none.
@@ -300,15 +305,7 @@ fn check_terminal(options: &HostOptions) -> Result<(), BootstrapError> {
     if options.name == ProgramName::Mosh || options.client.is_some() || needs_none {
         return Ok(());
     }
-    for (stream, is_terminal) in [
-        ("standard input", io::stdin().is_terminal()),
-        ("standard output", io::stdout().is_terminal()),
-    ] {
-        if !is_terminal {
-            return Err(BootstrapError::NoTerminal { stream });
-        }
-    }
-    Ok(())
+    missing_terminal().map_or(Ok(()), |stream| Err(BootstrapError::NoTerminal { stream }))
 }
 
 /// Returns an error if the client program that the user names is not executable. No server is started before this
@@ -400,24 +397,15 @@ fn client_program(options: &HostOptions) -> Command {
     if let Some(client) = &options.client {
         return Command::new(client);
     }
-    let ourselves = env::current_exe().unwrap_or_else(|_| "rove".into());
-    match options.name {
-        ProgramName::Rove => {
-            let mut client = Command::new(ourselves);
-            client.arg0("rove").arg("client");
-            client
-        }
-        // Only rove's client can use a tunnel.
-        ProgramName::Mosh
-            if options.tunnel != TunnelUse::Always
-                && find_in_path("mosh-client".as_ref()).is_some() =>
-        {
-            Command::new("mosh-client")
-        }
-        ProgramName::Mosh => {
-            let mut client = Command::new(ourselves);
-            client.arg0("mosh-client");
-            client
-        }
+    // Only rove's client can use a tunnel.
+    let may_be_stock = options.name == ProgramName::Mosh && options.tunnel != TunnelUse::Always;
+    if may_be_stock && find_in_path("mosh-client".as_ref()).is_some() {
+        return Command::new("mosh-client");
     }
+    let mut client = Command::new(env::current_exe().unwrap_or_else(|_| "rove".into()));
+    match options.name {
+        ProgramName::Rove => client.arg0("rove").arg("client"),
+        ProgramName::Mosh => client.arg0("mosh-client"),
+    };
+    client
 }

@@ -125,7 +125,8 @@ fn run_from(options: ClientOptions, way: Way) -> anyhow::Result<u8> {
     let (name, server) = (options.name, options.server);
     let SessionCall { choices, quiet, host, command, attached_by, .. } = options.call.clone();
     let is_unseen = is_unseen(&options.call);
-    let says_end = !quiet && !is_unseen && says_end(name, command.as_deref());
+    // The output of a remote command stays on the terminal, so no line `[rove is exiting.]` follows it.
+    let says_end = !quiet && !is_unseen && running(name, command.as_deref()) != Running::Command;
     let says_missing = choices.scrollback != Some(false);
     let End { outcome, tried, refusal, tunnel, output_error, signal, missing, not_forwarded } =
         session(options, way)?;
@@ -192,7 +193,6 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let controller = ControllerChoice::new(choices.controller.clone());
     let has_program = !options.call.no_program;
     let purpose = Purpose::of(has_program, options.call.background, is_unseen);
-    let forwards = forwards.only_for(purpose);
     let running = running(name, command.as_deref());
     // By default, a remote command's output scrolls into the terminal's history, as a local command's output does.
     let scrollback = choices.scrollback.unwrap_or(running == Running::Command);
@@ -239,12 +239,12 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let agent = agent.filter(|call| may_be_lent(call, is_unseen, options.call.escape_key, name));
     let agent = agent.map(AgentLoan::new);
     let callbacks = LoginCallbacks::new(options.call.host.as_deref());
-    pump.with(forwards.lending(agent, gate).with(callbacks, controller)).run()
+    pump.with(forwards.lending(agent, gate).with(purpose, callbacks, controller)).run()
 }
 
 /// Returns whether the client shows nothing. It goes to the background (`-f`), or has neither program nor terminal.
 fn is_unseen(call: &SessionCall) -> bool {
-    call.background || call.no_program && !bootstrap::has_terminal()
+    call.background || call.no_program && bootstrap::missing_terminal().is_some()
 }
 
 /// Puts the user's terminal into raw mode and returns it. With `is_unseen`, returns a [`Tty`] without a terminal. After
@@ -386,12 +386,6 @@ fn tell(name: ProgramName, sentence: &str) {
     let (speaker, stderr) = (name.as_str(), stdio::stderr());
     let text = wrapped_for(&stderr, speaker, &format!("{speaker}: {sentence}"));
     tty::say(stderr, &format!("{text}\n"));
-}
-
-/// Returns whether the client prints the line `[rove is exiting.]` at its end. Under the name `rove`, a client that
-/// runs a command prints no such line, because the command's output stays on the terminal.
-fn says_end(name: ProgramName, command: Option<&str>) -> bool {
-    running(name, command) != Running::Command
 }
 
 /// Returns whether the session runs a shell or a command, as far as this client knows. Under the name `mosh` the answer

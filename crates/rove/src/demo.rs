@@ -6,14 +6,13 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use rove_bootstrap::{Choices, ProgramName};
 use rove_relay::PathArgs;
 use rove_ssp::Key;
 use rove_udp::PortRange;
-use rustix::stdio;
-use rustix::termios::isatty;
 
+use crate::bootstrap;
 use crate::client::{self, ClientOptions};
 use crate::colors;
 use crate::escape_key::DEFAULT_ESCAPE_KEY;
@@ -39,7 +38,9 @@ pub(crate) struct DemoOptions {
 ///
 /// Returns why the demo cannot start, in a sentence for the user.
 pub(crate) fn run(options: DemoOptions) -> anyhow::Result<u8> {
-    check_terminal()?;
+    if let Some(stream) = bootstrap::missing_terminal() {
+        bail!("{stream} is not a terminal, and the demo is something to look at: run it from one");
+    }
     let server = ServerOptions {
         bind: BindAddress::Address(Ipv4Addr::LOCALHOST.into()),
         ports: PortRange { low: 0, high: 0 },
@@ -73,18 +74,6 @@ pub(crate) fn run(options: DemoOptions) -> anyhow::Result<u8> {
         let _ = writeln!(io::stdout(), "{introduction}");
     }
     join(&options, SocketAddr::from((Ipv4Addr::LOCALHOST, port)), key)
-}
-
-fn check_terminal() -> anyhow::Result<()> {
-    for (stream, is_terminal) in
-        [("standard input", isatty(stdio::stdin())), ("standard output", isatty(stdio::stdout()))]
-    {
-        anyhow::ensure!(
-            is_terminal,
-            "{stream} is not a terminal, and the demo is something to look at: run it from one"
-        );
-    }
-    Ok(())
 }
 
 /// Connects a client on this terminal to the server through the link; returns the client's exit code.

@@ -90,9 +90,14 @@ impl ClientStreams {
         self.listeners.options().collect::<Vec<_>>().join(" ")
     }
 
-    /// Adds the ports for web logins, and the user's choice of a congestion controller.
-    pub(super) fn with(self, callbacks: LoginCallbacks, controller: ControllerChoice) -> Self {
-        Self { callbacks, controller, ..self }
+    /// Adds the session's purpose, the ports for web logins, and the user's choice of a congestion controller.
+    pub(super) fn with(
+        self,
+        purpose: Purpose,
+        callbacks: LoginCallbacks,
+        controller: ControllerChoice,
+    ) -> Self {
+        Self { purpose, callbacks, controller, ..self }
     }
 
     /// Handles the user's yes to the question that is shown.
@@ -150,10 +155,6 @@ impl ClientStreams {
             session.answer(now, reason);
         }
         self.serve(now, session);
-    }
-
-    pub(super) fn only_for(self, purpose: Purpose) -> Self {
-        Self { purpose, ..self }
     }
 
     /// Returns whether these keys end the session: they contain Ctrl-C, and the session is `rove -N` on a terminal.

@@ -142,7 +142,7 @@ fn with_login() -> (ClientStreams, Forward) {
     callbacks.turn(at(3), mux);
     let forward = callbacks.handle_yes(at(3)).unwrap().expect("the port is free");
     forwards.listeners.add(&forward, &Forwards::default()).unwrap();
-    (forwards.with(callbacks, ControllerChoice::default()), forward)
+    (forwards.with(Purpose::default(), callbacks, ControllerChoice::default()), forward)
 }
 
 #[test]
