@@ -325,7 +325,9 @@ fn run_install(args: Vec<OsString>) -> Result<u8, Instead> {
         InstallCall::Copy(options) => {
             crate::install::run(&options, None).map(|()| 0).map_err(Into::into)
         }
-        InstallCall::OwnSum => crate::install::own_sum().map(|sum| print(&sum)).map_err(Into::into),
+        InstallCall::OwnSum => {
+            crate::install::build::own_sum().map(|sum| print(&sum)).map_err(Into::into)
+        }
     };
     Ok(finish("rove install", result))
 }

@@ -44,19 +44,25 @@ pub(crate) type Settled = io::Result<(OwnedFd, String)>;
 
 impl Connect {
     /// Begins to connect to a TCP port or a Unix socket. Any other target is an error (`Unsupported`).
-    pub(crate) fn begin(now: Instant, target: &Target, lookups: &Errands) -> io::Result<Self> {
+    pub(crate) fn begin(
+        now: Instant,
+        target: &Target,
+        lookups: &Errands,
+        may_try: fn(IpAddr) -> bool,
+    ) -> io::Result<Self> {
         let mut begun = Self {
             lookup: None,
             untried: VecDeque::new(),
             tried: Vec::new(),
             next_at: now,
             deadline: now + PATIENCE,
-            may_try: |_| true,
+            may_try,
             error: Errno::TIMEDOUT,
         };
         match target {
             Target::Tcp { host, port } => match host.parse::<IpAddr>() {
-                Ok(ip) => begun.untried = [SocketAddr::new(ip, *port)].into(),
+                Ok(ip) if may_try(ip) => begun.untried = [SocketAddr::new(ip, *port)].into(),
+                Ok(_) => begun.error = Errno::ACCESS,
                 Err(_) => begun.lookup = Some(look_up(host, *port, lookups)?),
             },
             Target::Unix { path } => {
@@ -64,21 +70,6 @@ impl Connect {
                 begun.tried.push(rove_control::connect(path)?.into());
             }
             _ => return Err(ErrorKind::Unsupported.into()),
-        }
-        Ok(begun)
-    }
-
-    /// Begins to connect as [`Connect::begin`] does, but tries only the addresses that `may_try` approves.
-    pub(crate) fn begin_within(
-        now: Instant,
-        target: &Target,
-        lookups: &Errands,
-        may_try: fn(IpAddr) -> bool,
-    ) -> io::Result<Self> {
-        let mut begun = Self { may_try, ..Self::begin(now, target, lookups)? };
-        begun.untried.retain(|it| may_try(it.ip()));
-        if begun.untried.is_empty() && begun.lookup.is_none() {
-            begun.error = Errno::ACCESS;
         }
         Ok(begun)
     }
@@ -219,8 +210,8 @@ mod tests {
     fn finish(target: &Target) -> Result<String, String> {
         let mut events = EventLoop::new(Clock::start(), &[]).unwrap();
         let lookups = Errands::default();
-        let mut connect =
-            Connect::begin(events.now(), target, &lookups).map_err(|it| it.to_string())?;
+        let mut connect = Connect::begin(events.now(), target, &lookups, |_| true)
+            .map_err(|it| it.to_string())?;
         loop {
             if let Some(settled) = connect.turn(events.now()) {
                 return settled.map(|it| it.1).map_err(|error| reason(&error.to_string()));
@@ -273,7 +264,7 @@ mod tests {
     fn the_next_address_is_tried_in_a_quarter_of_a_second_and_all_end_after_thirty() {
         let at = Instant::from_millis;
         let target = Target::Tcp { host: "127.0.0.1".to_owned(), port: 9 };
-        let mut connect = Connect::begin(at(0), &target, &Errands::default()).unwrap();
+        let mut connect = Connect::begin(at(0), &target, &Errands::default(), |_| true).unwrap();
         // These addresses are reserved for documentation, so no host answers. The system may refuse them at once.
         connect.untried = ["192.0.2.1:9", "192.0.2.2:9"].map(|it| it.parse().unwrap()).into();
         if connect.turn(at(0)).is_none() && connect.untried.len() == 1 {

@@ -228,12 +228,3 @@ fn choose(options: &InstallOptions, facts: &Facts) -> Result<Build, InstallError
     }
     Ok(build)
 }
-
-/// Returns the SHA-256 of the running program, in hexadecimal. The script calls this if no program on the host can.
-///
-/// # Errors
-///
-/// Returns an error if the file cannot be read.
-pub(crate) fn own_sum() -> io::Result<String> {
-    build::own_sum()
-}

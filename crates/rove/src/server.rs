@@ -124,7 +124,7 @@ pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
     let lock = options.session.as_ref().map(|_| rove_control::lock("names.lock")).transpose();
     let lock = lock.context("cannot give the session a name")?;
     if let Some(name) = &options.session
-        && attach::run_if_there(name, inside(&options))?
+        && attach::run_if_there(name, offered(&options, SESSION_VARIABLE))?
     {
         return Ok(0);
     }
@@ -331,14 +331,8 @@ fn capabilities(name: ProgramName) -> Capabilities {
         ProgramName::Rove if Policy::read().streams => {
             rove_session::CAPABILITIES.union(Capabilities::STREAMS)
         }
-        ProgramName::Rove => rove_session::CAPABILITIES,
-        ProgramName::Mosh => rove_session::CAPABILITIES,
+        ProgramName::Rove | ProgramName::Mosh => rove_session::CAPABILITIES,
     }
-}
-
-/// Returns the random word (`ROVE_SESSION`) of the session in which the user called rove, if the client has sent it.
-fn inside(options: &ServerOptions) -> Option<&str> {
-    offered(options, SESSION_VARIABLE)
 }
 
 /// Returns the user's choice of what this login does about detached sessions.

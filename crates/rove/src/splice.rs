@@ -201,13 +201,10 @@ impl Splice {
     /// Copies from `input` to the stream by a single read, because a second read from a terminal could block.
     fn fill(&mut self, mux: &mut Mux, buffer: &mut [u8]) {
         let Some(input) = &self.input else { return };
-        let room = match mux.room(self.id) {
-            Ok(room) => room,
-            Err(_) => {
-                // The peer has stopped reading. The other direction goes on.
-                self.input = None;
-                return;
-            }
+        let Ok(room) = mux.room(self.id) else {
+            // The peer has stopped reading. The other direction goes on.
+            self.input = None;
+            return;
         };
         self.has_room = room > 0;
         if !self.has_room || !self.is_readable {
@@ -251,8 +248,7 @@ impl Splice {
                 match mux.read(now, self.id, &mut buffer[..len]) {
                     Ok(Read::Bytes(count)) => self.waiting.extend_from_slice(&buffer[..count]),
                     Ok(Read::Blocked) => return,
-                    Ok(Read::End) => return self.end_output(),
-                    Err(StreamError::Unknown | StreamError::Stopped(_)) => {
+                    Ok(Read::End) | Err(StreamError::Unknown | StreamError::Stopped(_)) => {
                         return self.end_output();
                     }
                     Err(StreamError::Reset(_) | StreamError::Closed | StreamError::TooMany) => {

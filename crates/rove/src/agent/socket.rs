@@ -1,7 +1,7 @@
 //! A listening socket in the user's runtime directory, which only this user can reach.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
@@ -85,13 +85,7 @@ impl PrivateSocket {
 
     /// Returns the descriptor to wait for. `None` after `accept` failed, until [`PrivateSocket::unmute`].
     pub(crate) fn interest(&self) -> Option<Interest<'_>> {
-        (!self.is_muted).then(|| Interest::new(self.as_fd(), true, false))
-    }
-}
-
-impl AsFd for PrivateSocket {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.listener.as_fd()
+        (!self.is_muted).then(|| Interest::new(self.listener.as_fd(), true, false))
     }
 }
 

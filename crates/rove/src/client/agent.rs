@@ -180,14 +180,10 @@ impl AgentLoan {
 
     /// Returns the descriptors to wait for. When one is ready, call [`AgentLoan::turn`].
     pub(crate) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
-        let login = match &self.state {
-            State::Lent(_, login) => Some(login.interests()),
-            _ => None,
-        };
-        let socket = match &self.state {
-            State::Lent(_, login) => login.agent.interest(),
-            State::Relayed(relay) => relay.socket.interest(),
-            _ => None,
+        let (login, socket) = match &self.state {
+            State::Lent(_, login) => (Some(login.interests()), login.agent.interest()),
+            State::Relayed(relay) => (None, relay.socket.interest()),
+            _ => (None, None),
         };
         let joints = self.joints.values().flat_map(Joint::interests);
         login.into_iter().flatten().chain(socket).chain(joints)

@@ -245,7 +245,7 @@ impl Lender {
         let has_room = self.asking.len() < ASKING_MAX;
         let socket = self.socket.iter().filter(move |_| has_room);
         let socket = socket.filter_map(PrivateSocket::interest);
-        let asking = self.asking.iter().map(|it| Interest::new(it.as_fd(), true, false));
+        let asking = self.asking.iter().map(Asking::interest);
         let loans = self.loans.iter().flat_map(|loan| {
             let call = Interest::new(loan.call.as_fd(), true, false);
             std::iter::once(call).chain(loan.splices.iter().flat_map(Splice::interests))

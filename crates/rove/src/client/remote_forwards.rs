@@ -170,7 +170,7 @@ impl RemoteForwards {
             self.queue.push_back(id);
             return self.answer_socks(now, mux);
         };
-        match Connect::begin(now, &listeners::target(place), &self.lookups) {
+        match Connect::begin(now, &listeners::target(place), &self.lookups, |_| true) {
             Ok(connect) => drop(self.connects.insert(id, Making { connect, socks: None })),
             Err(error) => self.refuse(mux, id, reason(&error.to_string())),
         }
@@ -311,8 +311,8 @@ impl RemoteForwards {
             _ if self.connects.len() >= CONNECTS_MAX => {
                 Err(std::io::ErrorKind::ResourceBusy.into())
             }
-            Some(true) => Connect::begin(now, target, &self.lookups),
-            Some(false) => Connect::begin_within(now, target, &self.lookups, is_elsewhere),
+            Some(true) => Connect::begin(now, target, &self.lookups, |_| true),
+            Some(false) => Connect::begin(now, target, &self.lookups, is_elsewhere),
             None => Err(std::io::ErrorKind::PermissionDenied.into()),
         };
         match begun {

@@ -1,8 +1,8 @@
 //! Logs in and starts a server as a session does, after a survey of the host in the same login.
 
 use std::ffi::OsString;
-use std::io;
 use std::process::ExitStatus;
+use std::{io, iter};
 
 use rove_bootstrap::startup::{EarlyOutput, Progress, Rules, Startup, Stream};
 use rove_bootstrap::{
@@ -323,11 +323,7 @@ impl Listener {
         }
         host.noise = self.noise;
         host.far = Some(self.far);
-        let addresses: Vec<String> = [&announced.proxy_address, &announced.server_address]
-            .into_iter()
-            .flatten()
-            .cloned()
-            .collect();
+        let others = [announced.proxy_address.clone(), announced.server_address.clone()];
         if announced.lacks_program() {
             host.no_server_program = Some(Remedy::of(&options.host, announced.platform.as_ref()));
             return None;
@@ -338,9 +334,8 @@ impl Listener {
             Ok((first, connect)) => {
                 let (port, key) = (connect.port.parse().ok()?, Key::from_text(&connect.key).ok()?);
                 host.server = Some(Server { port, pid: self.pid, holds_ssh });
-                let mut all = vec![first.text];
-                all.extend(addresses);
-                Some(Opening { addresses: all, port, key })
+                let addresses = iter::once(first.text).chain(others.into_iter().flatten());
+                Some(Opening { addresses: addresses.collect(), port, key })
             }
             Err(error) => {
                 host.port_refused = matches!(error, NoSession::NoPortRange);

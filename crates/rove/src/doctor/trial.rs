@@ -124,11 +124,7 @@ impl Trial {
             terminal: terminal_type::plain_capabilities(render_options),
             query: false,
             escape_key: None,
-            prediction: Prediction {
-                preference: Preference::Never,
-                overwrite: false,
-                ..Prediction::default()
-            },
+            prediction: Prediction { preference: Preference::Never, ..Prediction::default() },
             program: "rove".to_owned(),
             offers_status: false,
             is_end_obeyed_twice: true,

@@ -351,7 +351,7 @@ impl Layer {
             }
             other => other,
         };
-        match Connect::begin(now, &target, lookups) {
+        match Connect::begin(now, &target, lookups, |_| true) {
             Ok(connect) => drop(self.connects.insert(id, connect)),
             Err(error) => self.refuse(id, reason(&error.to_string())),
         }

@@ -81,21 +81,20 @@ pub(crate) fn one(status: &SessionStatus) -> String {
 
 /// Returns the text for a session in the list from which a user of `rove attach` chooses.
 pub(crate) fn describe_running(status: &SessionStatus) -> String {
-    let contact = status.contact_age_seconds;
-    let contact =
-        contact.map_or(String::new(), |seconds| format!(", last contact {} ago", age(seconds)));
     let command = cut(&command(status), COMMAND_WIDTH);
-    format!("{}{contact}: {command}", status.state.as_str())
+    format!("{}{}: {command}", status.state.as_str(), last_contact(status))
 }
 
 /// Returns the text for a session in the notice about detached sessions.
 pub(crate) fn describe_detached(status: &SessionStatus) -> String {
-    let contact = match status.contact_age_seconds {
-        Some(seconds) => format!(", last contact {} ago", age(seconds)),
-        None => String::new(),
-    };
     let command = cut(&command(status), COMMAND_WIDTH);
-    format!("{} (port {}{contact}): {command}", status.pid, status.port)
+    format!("{} (port {}{}): {command}", status.pid, status.port, last_contact(status))
+}
+
+/// Returns how long ago the client was heard, as text after other words. Empty if no client has been heard.
+fn last_contact(status: &SessionStatus) -> String {
+    let seconds = status.contact_age_seconds;
+    seconds.map_or(String::new(), |seconds| format!(", last contact {} ago", age(seconds)))
 }
 
 /// Returns how many clients have joined, as text after a session's state. Empty if no client has joined.

@@ -11,6 +11,7 @@ use std::os::unix::net::UnixStream;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rove_bootstrap::{Joined, ProgramName};
+use rove_platform::event_loop::Interest;
 use rove_streams::COMMAND_MAX;
 use rove_units::{Duration, Instant};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
@@ -150,6 +151,11 @@ impl Asking {
         self.until
     }
 
+    /// Returns the descriptor to wait for.
+    pub(crate) fn interest(&self) -> Interest<'_> {
+        Interest::new(self.socket.as_fd(), true, false)
+    }
+
     /// Reads the available bytes. Returns the request, or `Err(self)` while it is incomplete. `None` closes the
     /// connection, after a malformed or late request.
     pub(crate) fn turn(mut self, now: Instant) -> Option<Result<Asked, Self>> {
@@ -183,12 +189,6 @@ impl Asking {
         }
         self.bytes.extend_from_slice(&buffer[..len]);
         Ok(len)
-    }
-}
-
-impl AsFd for Asking {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
     }
 }
 

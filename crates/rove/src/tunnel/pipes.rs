@@ -1,7 +1,7 @@
 //! Standard input and output of a program that ssh runs on a host. They carry datagrams and messages in frames.
 
 use std::io::{self, Write};
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use anyhow::Context;
 use rove_bootstrap::tunnel::MARK;
@@ -72,16 +72,21 @@ impl Pipes {
 
     /// Writes as many bytes as ssh accepts. Returns whether ssh still reads.
     pub(super) fn write(&mut self) -> bool {
-        while let bytes = self.carrier.poll_bytes()
-            && !bytes.is_empty()
-        {
-            match rustix::io::write(stdio::stdout(), bytes) {
-                Ok(len) => self.carrier.consume(len),
-                Err(Errno::AGAIN) => break,
-                Err(Errno::INTR) => {}
-                Err(_) => return false,
-            }
-        }
-        true
+        write(&mut self.carrier, stdio::stdout())
     }
+}
+
+/// Writes as many queued bytes as the pipe takes. Returns whether the pipe's other end is open.
+pub(super) fn write(carrier: &mut Carrier, pipe: impl AsFd) -> bool {
+    while let bytes = carrier.poll_bytes()
+        && !bytes.is_empty()
+    {
+        match rustix::io::write(&pipe, bytes) {
+            Ok(len) => carrier.consume(len),
+            Err(Errno::AGAIN) => break,
+            Err(Errno::INTR) => {}
+            Err(_) => return false,
+        }
+    }
+    true
 }

@@ -7,10 +7,10 @@ use rove_bootstrap::tunnel::banner::{Banner, Found};
 use rove_bootstrap::tunnel::carrier::{Arrival, Carrier};
 use rove_platform::event_loop::Interest;
 use rove_units::Instant;
-use rustix::io::Errno;
 
 use crate::ssh_process::SshProcess;
 use crate::ssh_reaper::SshReaper;
+use crate::tunnel::pipes;
 
 /// Most characters shown of ssh's last message. Chosen: the room in the notice bar beside rove's own words.
 const SAID_CHARS_MAX: usize = 60;
@@ -124,17 +124,8 @@ impl Ssh {
 
     /// Writes as many queued bytes as ssh accepts. Only [`Ssh::look`] reports the end of ssh.
     pub(super) fn write(&mut self) {
-        if self.banner.is_some() {
-            return;
-        }
-        while let bytes = self.carrier.poll_bytes()
-            && !bytes.is_empty()
-        {
-            match rustix::io::write(&self.process.descriptors.stdin, bytes) {
-                Ok(len) => self.carrier.consume(len),
-                Err(Errno::INTR) => {}
-                Err(_) => return,
-            }
+        if self.banner.is_none() {
+            pipes::write(&mut self.carrier, &self.process.descriptors.stdin);
         }
     }
 
