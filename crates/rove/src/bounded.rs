@@ -10,6 +10,7 @@ use std::io::{self, Read};
 pub(crate) fn read(from: impl Read, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(bytes_max).read_to_end(&mut bytes)?;
+    debug_assert!(bytes.len() as u64 <= bytes_max, "no more is read than the limit");
     Ok(bytes)
 }
 

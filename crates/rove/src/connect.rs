@@ -110,6 +110,7 @@ impl Connect {
         while self.next_at <= now
             && let Some(address) = self.untried.pop_front()
         {
+            debug_assert!((self.may_try)(address.ip()), "only approved addresses are tried");
             match connect_tcp(address) {
                 Ok(attempt) => {
                     self.tried.push(attempt);

@@ -256,6 +256,7 @@ impl Splice {
                     }
                 }
             }
+            debug_assert!(self.waiting.len() <= BYTES_PER_TURN, "one read waits at most");
             match rustix::io::write(&output.fd, &self.waiting) {
                 Ok(count) => {
                     left = left.saturating_sub(count);

@@ -396,6 +396,7 @@ impl ClientStreams {
                         self.requests.remove(0);
                     }
                     self.requests.push(Asking::new(now, socket));
+                    debug_assert!(self.requests.len() <= CONNECTS_MAX);
                 }
             }
         }

@@ -378,6 +378,7 @@ impl<D: Disk> Store<D> {
     /// Writes the progress to its file. From here on, an older copy of the record is refused.
     fn note_progress(&mut self) -> Result<(), ResumeFileError> {
         let (sealer, _) = self.written.as_ref().expect("something was written");
+        debug_assert!(self.progress < sealer.progress, "each write adds a piece");
         self.progress = sealer.progress;
         Ok(self.disk.write(&self.progress_file, &self.progress.encode(), 0)?)
     }

@@ -170,6 +170,7 @@ impl Asking {
                 Err(_) => return None,
             }
         }
+        debug_assert!(self.bytes.len() <= REQUEST_MAX && self.descriptors.len() <= DESCRIPTORS_MAX);
         let request = serde_json::from_slice(&self.bytes).ok()?;
         Some(Ok((request, self.socket, self.descriptors)))
     }
