@@ -73,9 +73,7 @@ const IDLE_STEPS: [(&str, Step); 2] = [("tests", tests), ("simulation", simulati
 /// The steps that run in the pauses of all others, from the start.
 const OTHER_STEPS: [(&str, Step); 3] = [
     ("tools", |_| tools(&systems::targets()).install()),
-    ("deny", |root| {
-        run_idle(&commands::new("cargo", &["deny", "check", "licenses", "bans", "sources"], root))
-    }),
+    ("deny", |root| cargo(root, &["deny", "check", "licenses", "bans", "sources"])),
     // Each of the three checks runs even if another failed.
     ("systems", |root| systems::checks(root).map(|check| run_idle(&check)).into_iter().collect()),
 ];

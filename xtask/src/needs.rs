@@ -104,8 +104,6 @@ impl Step {
             Self::Command(words) => words.as_slice(),
         };
         let mut command = Command::new(&words[0]);
-        // `cargo install` would lock a folder that this variable names, and other steps would wait for it.
-        command.env_remove("CARGO_TARGET_DIR");
         let status = command.args(&words[1..]).current_dir(workspace::root()).status();
         let status = status.with_context(|| match words {
             [rustup, .., target] if rustup == "rustup" => format!(
