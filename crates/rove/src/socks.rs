@@ -10,6 +10,9 @@ use rove_units::Duration;
 /// Most bytes of a SOCKS request. Chosen: more than a SOCKS 4a request whose user and name have 255 bytes each.
 pub(crate) const REQUEST_MAX: usize = 1_024;
 
+/// Most incomplete requests of SOCKS clients at an end. Chosen: a browser opens at most so many connections to a proxy.
+pub(crate) const REQUESTS_MAX: usize = 32;
+
 /// Longest wait for the request of a SOCKS client. Chosen: as long as making a connection may take.
 pub(crate) const REQUEST_PATIENCE: Duration = Duration::from_secs(30);
 

@@ -2,11 +2,10 @@
 
 use std::os::fd::OwnedFd;
 
-use rove_streams::CONNECTS_MAX;
 use rove_units::Instant;
 use rustix::io::Errno;
 
-use crate::socks::{REQUEST_MAX, REQUEST_PATIENCE, REQUEST_TIME, Request, Step};
+use crate::socks::{REQUEST_MAX, REQUEST_PATIENCE, REQUEST_TIME, REQUESTS_MAX, Request, Step};
 
 /// An accepted connection whose SOCKS request is incomplete.
 #[derive(Debug)]
@@ -44,9 +43,9 @@ impl Asking {
 }
 
 /// Returns when the oldest request (the first in `requests`) may be dropped for a new one. `None` if it may be dropped
-/// at `now`, or if there are fewer than [`CONNECTS_MAX`] requests.
+/// at `now`, or if there are fewer than [`REQUESTS_MAX`] requests.
 pub(super) fn room_at(now: Instant, requests: &[Asking]) -> Option<Instant> {
-    let oldest = requests.first().filter(|_| requests.len() >= CONNECTS_MAX)?;
+    let oldest = requests.first().filter(|_| requests.len() >= REQUESTS_MAX)?;
     Some(oldest.since + REQUEST_TIME).filter(|at| now < *at)
 }
 

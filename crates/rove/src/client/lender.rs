@@ -21,13 +21,13 @@ use crate::splice::Splice;
 /// Most calls of other rove processes that use a session at a time. Chosen: half of the streams that a session has.
 const LOANS_MAX: usize = STREAMS_MAX / 2;
 
-/// Most `rove exec` calls of other processes that use a session at a time. Chosen: half of the streams that may wait
-/// for an answer of the host. Each program's input is such a stream, as it waits for the exit status.
-const PROGRAMS_MAX: usize = CONNECTS_MAX / 2;
+/// Most `rove exec` calls of other processes that use a session at a time. Chosen: more than a user runs at once. Each
+/// program's input waits for an answer of the host, which is the exit status.
+const PROGRAMS_MAX: usize = 16;
 
 /// Most calls of other processes whose streams wait for the host's first answer. Chosen: these streams and the running
 /// programs' inputs together are fewer than may wait for an answer.
-const OPENING_MAX: usize = 4;
+const OPENING_MAX: usize = 32;
 const _: () = assert!(PROGRAMS_MAX + PROGRAM_STREAMS * OPENING_MAX < CONNECTS_MAX);
 
 /// Streams of a program: its input, output and errors.
@@ -381,7 +381,7 @@ mod tests {
             // At most `OPENING_MAX` calls wait for the host at a time. The end of a call makes room for another.
             let mut mux = Streams::new(Side::Client, Instant::ZERO).mux;
             lender.turn(Instant::ZERO, &mut mux, 0, &mut [0; BYTES_PER_TURN]);
-            assert_eq!(lender.count(State::Opening), OPENING_MAX);
+            assert_eq!(lender.count(State::Opening), max.min(OPENING_MAX));
             calls[max - 1].shutdown(Shutdown::Both).expect("it is open");
             let ready = lender.interests().count();
             lender.handle_ready(&mut std::iter::repeat_n(true, ready));
@@ -412,7 +412,7 @@ mod tests {
     #[test]
     fn a_call_waits_while_the_host_would_refuse_one_of_its_streams() {
         let mut mux = Streams::new(Side::Client, Instant::ZERO).mux;
-        for (others, opened) in [(CONNECTS_MAX - 2, 0), (CONNECTS_MAX - 3, 1), (0, OPENING_MAX)] {
+        for (others, opened) in [(CONNECTS_MAX - 2, 0), (CONNECTS_MAX - 3, 1), (0, PROGRAMS_MAX)] {
             let mut lender = Lender::new(gate(22));
             let _calls: Vec<UnixStream> =
                 (0..PROGRAMS_MAX).map(|_| ask(&mut lender, &gate(22), &program())).collect();

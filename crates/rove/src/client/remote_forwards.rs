@@ -20,7 +20,9 @@ use crate::connect::{Connect, settle};
 use crate::errand::Errands;
 use crate::listeners;
 use crate::messages::reason;
-use crate::socks::{REQUEST_MAX, REQUEST_PATIENCE, REQUEST_TIME, Request, Step, Version};
+use crate::socks::{
+    REQUEST_MAX, REQUEST_PATIENCE, REQUEST_TIME, REQUESTS_MAX, Request, Step, Version,
+};
 use crate::splice::Splice;
 
 mod entry;
@@ -196,7 +198,7 @@ impl RemoteForwards {
         self.read_requests(now, mux);
         self.answer_socks(now, mux);
         self.look_at_connects(now, mux, splices, &mut news);
-        debug_assert!(self.requests.len() <= CONNECTS_MAX && self.queue.len() <= CONNECTS_MAX);
+        debug_assert!(self.requests.len() <= REQUESTS_MAX && self.queue.len() <= CONNECTS_MAX);
         // `reception` bounds the queue and connections to fixed targets. `connect_named` bounds those of SOCKS clients.
         debug_assert!(self.connects.len() <= 2 * CONNECTS_MAX);
         news
@@ -243,11 +245,11 @@ impl RemoteForwards {
         news
     }
 
-    /// Lets queued SOCKS clients send their requests. At [`CONNECTS_MAX`] incomplete requests, a queued client waits
+    /// Lets queued SOCKS clients send their requests. At [`REQUESTS_MAX`] incomplete requests, a queued client waits
     /// until the oldest request is `REQUEST_TIME` old, and replaces it.
     fn answer_socks(&mut self, now: Instant, mux: &mut Mux) {
         while let Some(id) = self.queue.front().copied() {
-            if self.requests.len() >= CONNECTS_MAX {
+            if self.requests.len() >= REQUESTS_MAX {
                 let oldest = self.oldest_request();
                 let Some((oldest, _)) = oldest.filter(|(_, since)| *since + REQUEST_TIME <= now)
                 else {

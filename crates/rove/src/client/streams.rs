@@ -23,7 +23,7 @@ use super::remote_forwards::{self, News, RemoteForwards};
 use super::wire::Wire;
 use crate::listeners::Listeners;
 use crate::share::Gate;
-use crate::socks::Step;
+use crate::socks::{REQUESTS_MAX, Step};
 use crate::splice::Splice;
 
 mod layer;
@@ -392,11 +392,11 @@ impl ClientStreams {
                     layer.open(now, socket, target, Origin::Listener(option.to_owned()));
                 }
                 None => {
-                    if self.requests.len() >= CONNECTS_MAX {
+                    if self.requests.len() >= REQUESTS_MAX {
                         self.requests.remove(0);
                     }
                     self.requests.push(Asking::new(now, socket));
-                    debug_assert!(self.requests.len() <= CONNECTS_MAX);
+                    debug_assert!(self.requests.len() <= REQUESTS_MAX);
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Thousands of connections through `-L`, or more at once than a session carries: keys still work, no descriptor leaks.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,10 +15,14 @@ use crate::support::{Far, HANG_GUARD, Invocation, Sshd, Terminal, free_port, rov
 const CONNECTIONS: usize = 4_000;
 
 /// Threads that connect at the same time. Chosen: more than the connections that may wait for the host.
-const THREADS: usize = 48;
+const THREADS: usize = 160;
 
 /// Most connections that a session carries at once. Source: docs/limits.md.
 const OPEN_MAX: usize = 256;
+
+/// Connections to a place that does not answer. Chosen: those of three browsers, each of which opens at most 32 to a
+/// proxy.
+const SILENT: usize = 96;
 
 /// Returns how many open descriptors a process has.
 fn descriptors(pid: u32) -> usize {
@@ -37,21 +41,36 @@ fn server(sshd: &Sshd) -> u32 {
     pid.as_raw_nonzero().get().try_into().expect("a process has a positive number")
 }
 
-/// Starts a session that forwards a free port to `target`. Returns the session's terminal and the port.
-fn session(sshd: &Sshd, target: u16) -> (Terminal, u16) {
-    let port = free_port();
-    let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh()));
-    let call = call.arg(format!("-L127.0.0.1:{port}:127.0.0.1:{target}"));
+/// Starts a session that forwards free ports to these targets. Returns the session's terminal and the ports.
+fn session<const N: usize>(sshd: &Sshd, targets: [u16; N]) -> (Terminal, [u16; N]) {
+    let forwards = targets.map(|target| (free_port(), target));
+    let mut call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh()));
+    for (port, target) in forwards {
+        call = call.arg(format!("-L127.0.0.1:{port}:127.0.0.1:{target}"));
+    }
     let echo = "echo; echo; echo ready; while IFS= read -r line; do echo \"got $line\"; done";
     let terminal = Terminal::start(&call.args(["far", "--", "sh", "-c", echo]), (24, 160));
     terminal.wait_for_text("ready");
-    (terminal, port)
+    (terminal, forwards.map(|(port, _)| port))
 }
 
 fn listener() -> (TcpListener, u16) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
     let port = listener.local_addr().expect("a bound socket has an address").port();
     (listener, port)
+}
+
+/// Starts a thread that sends back all that connections to a port send. Returns the port.
+fn echo() -> u16 {
+    let (far, target) = listener();
+    thread::spawn(move || {
+        for mut stream in far.incoming().flatten() {
+            let mut said = Vec::new();
+            let _ = stream.read_to_end(&mut said);
+            let _ = stream.write_all(&said);
+        }
+    });
+    target
 }
 
 /// Sends a number through the port, and asserts that it comes back.
@@ -68,15 +87,7 @@ fn ask(port: u16, number: usize) {
 #[test]
 fn thousands_of_short_connections_leave_nothing_behind_and_keys_are_answered() {
     let sshd = Sshd::start(Far::default());
-    let (far, target) = listener();
-    thread::spawn(move || {
-        for mut stream in far.incoming().flatten() {
-            let mut said = Vec::new();
-            let _ = stream.read_to_end(&mut said);
-            let _ = stream.write_all(&said);
-        }
-    });
-    let (mut terminal, port) = session(&sshd, target);
+    let (mut terminal, [port]) = session(&sshd, [echo()]);
     let processes = [terminal.pid(), server(&sshd)];
     // The first connection creates the stream layer, which keeps its descriptors.
     ask(port, 0);
@@ -114,7 +125,7 @@ fn thousands_of_short_connections_leave_nothing_behind_and_keys_are_answered() {
 fn connections_past_a_full_table_wait_and_keys_are_answered() {
     let sshd = Sshd::start(Far::default());
     let (far, target) = listener();
-    let (terminal, port) = session(&sshd, target);
+    let (terminal, [port]) = session(&sshd, [target]);
     let processes = [terminal.pid(), server(&sshd)];
     let before = processes.map(descriptors);
     let (held, more) = (OPEN_MAX, 40);
@@ -145,4 +156,27 @@ fn connections_past_a_full_table_wait_and_keys_are_answered() {
         wait_until("the descriptors of before", || descriptors(pid) <= before + 2);
     }
     terminal.talk("after a full table");
+}
+
+#[test]
+fn connections_to_a_silent_place_delay_no_other_ones() {
+    let sshd = Sshd::start(Far::default());
+    // The system answers nobody at a listener whose queue is full.
+    let (full, silent) = listener();
+    rustix::net::listen(&full, 0).expect("it is bound");
+    let _queued = TcpStream::connect(("127.0.0.1", silent)).expect("the queue takes one");
+    let (terminal, [silent, port]) = session(&sshd, [silent, echo()]);
+    let host = server(&sshd);
+    let before = descriptors(host);
+    let waiting: Vec<TcpStream> = (0..SILENT)
+        .map(|_| TcpStream::connect(("127.0.0.1", silent)).expect("somebody listens"))
+        .collect();
+    wait_until("the attempts of the host", || descriptors(host) >= before + SILENT);
+    ask(port, 1);
+    terminal.talk("beside a silent place");
+    for mut stream in waiting {
+        stream.set_nonblocking(true).expect("it is ours");
+        let unanswered = stream.read(&mut [0]).expect_err("the host still tries");
+        assert_eq!(unanswered.kind(), ErrorKind::WouldBlock);
+    }
 }

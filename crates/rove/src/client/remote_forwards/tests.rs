@@ -126,10 +126,10 @@ fn connections_to_a_listener_that_the_user_has_removed_are_refused_and_end_nothi
 fn connections_that_are_being_made_for_a_host_are_bounded() {
     let mut ends = Ends::new(None);
     let mut ids: Vec<StreamId> =
-        (0..CONNECTS_MAX).map(|_| ends.open(&Target::Accepted(0))).collect();
+        (0..REQUESTS_MAX).map(|_| ends.open(&Target::Accepted(0))).collect();
     ids.push(ends.open(&Target::Accepted(0)));
-    assert_eq!(ends.forwards.requests.len(), CONNECTS_MAX);
-    assert!(matches!(ends.answer(ids[CONNECTS_MAX]), Some(Answer::Opened { .. })));
+    assert_eq!(ends.forwards.requests.len(), REQUESTS_MAX);
+    assert!(matches!(ends.answer(ids[REQUESTS_MAX]), Some(Answer::Opened { .. })));
     // The newest connection has taken the place of the one that has been silent for longest.
     let ended = |ends: &mut Ends, id| {
         assert!(matches!(ends.answer(id), Some(Answer::Opened { .. })));
@@ -143,11 +143,15 @@ fn connections_that_are_being_made_for_a_host_are_bounded() {
     let _queued = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
     ends.forwards.permitted = Permitted::Only(vec![(Some("127.0.0.1".to_owned()), None)]);
     let [high, low] = port.to_be_bytes();
-    for _ in 0..=CONNECTS_MAX {
-        ids.push(ends.open(&Target::Accepted(0)));
-        let id = ids[ids.len() - 1];
-        ends.server.write(id, &[4, 1, high, low, 127, 0, 0, 1, 0]).unwrap();
-        ends.carry();
+    // In a second, the client accepts 100 streams.
+    for count in [CONNECTS_MAX / 2, CONNECTS_MAX / 2, 1] {
+        for _ in 0..count {
+            let id = ends.server.open(ends.now).unwrap();
+            ends.server.write(id, &Target::Accepted(0).encode()).unwrap();
+            ends.server.write(id, &[4, 1, high, low, 127, 0, 0, 1, 0]).unwrap();
+            ids.push(id);
+        }
+        (0..7).for_each(|_| ends.carry());
     }
     assert_eq!(ends.forwards.connects.len(), CONNECTS_MAX);
     let last = ids[ids.len() - 1];
@@ -262,23 +266,23 @@ fn clients_of_socks_at_the_host_that_say_nothing_hold_up_others_for_two_seconds(
         ends.server.write(id, &Target::Accepted(0).encode()).unwrap();
         id
     };
-    let ids: Vec<StreamId> = (0..=CONNECTS_MAX).map(|_| open(&mut ends)).collect();
+    let ids: Vec<StreamId> = (0..=REQUESTS_MAX).map(|_| open(&mut ends)).collect();
     let left = open(&mut ends);
     ends.carry();
     // A SOCKS client that has left does not take a place in the queue.
     ends.server.reset_and_stop(left, UNREACHED);
     ends.carry();
-    assert_eq!(ends.forwards.queue, [ids[CONNECTS_MAX]]);
+    assert_eq!(ends.forwards.queue, [ids[REQUESTS_MAX]]);
     let is_answered = |ends: &mut Ends, id| ends.answer(id).is_some();
-    assert!(is_answered(&mut ends, ids[0]) && !is_answered(&mut ends, ids[CONNECTS_MAX]));
+    assert!(is_answered(&mut ends, ids[0]) && !is_answered(&mut ends, ids[REQUESTS_MAX]));
     assert_eq!(ends.server.read(ends.now, ids[0], &mut [0; 9]), Ok(Read::Blocked));
     let due = ends.forwards.poll_timeout().expect("the oldest makes room");
     assert!(due <= ends.now + REQUEST_TIME);
     ends.now = due;
     ends.carry();
     assert_eq!(ends.server.read(ends.now, ids[0], &mut [0; 9]), Ok(Read::End));
-    assert!(is_answered(&mut ends, ids[CONNECTS_MAX]) && ends.forwards.queue.is_empty());
-    assert_eq!(ends.forwards.requests.len(), CONNECTS_MAX);
+    assert!(is_answered(&mut ends, ids[REQUESTS_MAX]) && ends.forwards.queue.is_empty());
+    assert_eq!(ends.forwards.requests.len(), REQUESTS_MAX);
 }
 
 #[test]

@@ -38,22 +38,23 @@ fn connections_of_socks_that_say_nothing_hold_up_others_for_two_seconds() {
     let (mut forwards, port) = forwards(None);
     let (mut other, plain) = super::tests::forwards(Some(Place::Port(Some("h".to_owned()), 80)));
     let connect = |port| TcpStream::connect(("127.0.0.1", port)).unwrap();
-    let mut silent: Vec<TcpStream> = (0..=CONNECTS_MAX).map(|_| connect(port)).collect();
+    let mut silent: Vec<TcpStream> = (0..=REQUESTS_MAX).map(|_| connect(port)).collect();
     forwards.accept(at(1));
-    assert!(forwards.requests.len() <= CONNECTS_MAX && forwards.has_room());
+    assert!(forwards.requests.len() <= REQUESTS_MAX && forwards.has_room());
     forwards.accept(at(2));
-    assert_eq!((forwards.requests.len(), forwards.poll_timeout()), (CONNECTS_MAX, Some(at(3))));
+    assert_eq!((forwards.requests.len(), forwards.poll_timeout()), (REQUESTS_MAX, Some(at(3))));
     silent[0].set_nonblocking(true).unwrap();
     assert!(silent[0].read(&mut [0; 1]).is_err(), "its client has had little time");
     assert_eq!(forwards.listeners.sockets().count(), 0);
     silent[0].set_nonblocking(false).unwrap();
     forwards.accept(at(3));
-    assert_eq!(forwards.requests.len(), CONNECTS_MAX);
+    assert_eq!(forwards.requests.len(), REQUESTS_MAX);
     assert_eq!(silent[0].read(&mut [0; 1]).unwrap(), 0, "the oldest has made room");
     std::mem::swap(&mut forwards.listeners, &mut other.listeners);
-    let _plain = connect(plain);
+    let others = CONNECTS_MAX - REQUESTS_MAX + 1;
+    let _plain: Vec<TcpStream> = (0..others).map(|_| connect(plain)).collect();
     forwards.accept(at(3));
-    assert_eq!(forwards.layer.as_ref().map(|it| it.waiting.len()), Some(1));
+    assert_eq!(forwards.layer.as_ref().map(|it| it.waiting.len()), Some(others));
     // Complete requests wait for streams, however long that lasts.
     for client in &mut silent[1..] {
         client.write_all(&[4, 1, 0, 80, 192, 0, 2, 1, 0]).unwrap();
