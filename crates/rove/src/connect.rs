@@ -15,20 +15,20 @@ use rove_units::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, connect, getpeername, sockopt};
 
-use crate::bootstrap::address::{self, AddressError};
-use crate::errand::{Errand, Errands};
 use crate::listeners;
+use crate::lookups::{Lookup, Lookups};
 
 /// Longest time for making a connection. Chosen: in this time the system sends a SYN five times.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Time after which the next address is tried in parallel with the former address. Source: RFC 8305, section 5.
+/// Time after which the next address is tried in parallel with the former address, and after which a name that waits
+/// for a thread is tried again. Source: RFC 8305, section 5.
 const STAGGER: Duration = Duration::from_millis(250);
 
 /// A connection that is being made.
 #[derive(Debug)]
 pub(crate) struct Connect {
-    lookup: Option<Errand<Found>>,
+    lookup: Option<Lookup>,
     untried: VecDeque<SocketAddr>,
     tried: Vec<OwnedFd>,
     next_at: Instant,
@@ -47,7 +47,6 @@ impl Connect {
     pub(crate) fn begin(
         now: Instant,
         target: &Target,
-        lookups: &Errands,
         may_try: fn(IpAddr) -> bool,
     ) -> io::Result<Self> {
         let mut begun = Self {
@@ -63,7 +62,7 @@ impl Connect {
             Target::Tcp { host, port } => match host.parse::<IpAddr>() {
                 Ok(ip) if may_try(ip) => begun.untried = [SocketAddr::new(ip, *port)].into(),
                 Ok(_) => begun.error = Errno::ACCESS,
-                Err(_) => begun.lookup = Some(look_up(host, *port, lookups)?),
+                Err(_) => begun.lookup = Some(Lookup::Due(host.clone(), *port)),
             },
             Target::Unix { path } => {
                 let path = Path::new(OsStr::from_bytes(path));
@@ -76,24 +75,29 @@ impl Connect {
 
     /// Returns the descriptors to wait for. When one is ready, call [`Connect::turn`].
     pub(crate) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
-        let lookup = self.lookup.iter().map(Errand::interest);
+        let lookup = self.lookup.iter().filter_map(Lookup::interest);
         lookup.chain(self.tried.iter().map(|it| Interest::new(it.as_fd(), false, true)))
     }
 
     /// Returns the latest time for the next call of [`Connect::turn`].
     pub(crate) fn poll_timeout(&self) -> Instant {
-        if self.untried.is_empty() { self.deadline } else { self.next_at.min(self.deadline) }
+        let has_more = !self.untried.is_empty() || matches!(self.lookup, Some(Lookup::Due(..)));
+        if has_more { self.next_at.min(self.deadline) } else { self.deadline }
     }
 
-    /// Checks the attempts, and begins the next if it is due. Returns the connection or the error; `None` until then.
-    pub(crate) fn turn(&mut self, now: Instant) -> Option<Settled> {
-        match self.lookup.as_ref().map(Errand::take) {
-            None => {}
-            Some(Some(Ok(Ok(addresses)))) => self.handle_addresses(addresses),
-            Some(Some(Ok(Err(error)))) => return Some(Err(io::Error::other(error))),
-            Some(Some(Err(error))) => return Some(Err(error)),
-            Some(None) if now < self.deadline => return None,
-            Some(None) => return Some(Err(Errno::TIMEDOUT.into())),
+    /// Looks the name up, checks the attempts, and begins the next if it is due. Returns the connection or the error;
+    /// `None` until then.
+    pub(crate) fn turn(&mut self, now: Instant, lookups: &Lookups) -> Option<Settled> {
+        if let Some(lookup) = &mut self.lookup {
+            match lookup.turn(lookups) {
+                Ok(Some(addresses)) => self.handle_addresses(now, addresses),
+                Ok(None) if now < self.deadline => {
+                    self.next_at = now + STAGGER;
+                    return None;
+                }
+                Ok(None) => return Some(Err(Errno::TIMEDOUT.into())),
+                Err(error) => return Some(Err(error)),
+            }
         }
         let mut index = 0;
         while let Some(attempt) = self.tried.get(index) {
@@ -127,8 +131,9 @@ impl Connect {
     }
 
     /// Records the addresses that the lookup has found.
-    fn handle_addresses(&mut self, mut addresses: Vec<SocketAddr>) {
+    fn handle_addresses(&mut self, now: Instant, mut addresses: Vec<SocketAddr>) {
         self.lookup = None;
+        self.next_at = now;
         addresses.retain(|it| (self.may_try)(it.ip()));
         if addresses.is_empty() {
             self.error = Errno::ACCESS;
@@ -145,14 +150,6 @@ pub(crate) fn settle<T>(
     let settled = connects.iter_mut().filter_map(|(id, it)| Some((*id, turn(it)?)));
     let settled: Vec<_> = settled.collect();
     settled.into_iter().filter_map(|(id, it)| Some((id, connects.remove(&id)?, it))).collect()
-}
-
-/// The addresses of a name, or why the lookup failed.
-type Found = Result<Vec<SocketAddr>, AddressError>;
-
-fn look_up(host: &str, port: u16, errands: &Errands) -> io::Result<Errand<Found>> {
-    let host = host.to_owned();
-    errands.begin("lookup", move || address::resolve(&host, port, "all"))
 }
 
 /// Sorts addresses so that the families alternate, and the first address stays first. Source: RFC 8305, section 4.
@@ -199,22 +196,26 @@ fn peer(socket: &OwnedFd) -> Result<Option<String>, Errno> {
 #[cfg(test)]
 mod tests {
     use std::net::TcpListener;
+    use std::sync::Mutex;
 
     use rove_platform::clock::Clock;
     use rove_platform::event_loop::EventLoop;
+    use rove_rig::guard::wait_until;
     use rove_rig::ports::ClosedPort;
 
     use super::*;
+    use crate::errand::THREADS_MAX;
+    use crate::lookups::Found;
     use crate::messages::reason;
 
     /// Waits until a connection is made or has failed. Returns the address, or the reason.
     fn finish(target: &Target) -> Result<String, String> {
         let mut events = EventLoop::new(Clock::start(), &[]).unwrap();
-        let lookups = Errands::default();
-        let mut connect = Connect::begin(events.now(), target, &lookups, |_| true)
-            .map_err(|it| it.to_string())?;
+        let lookups = Lookups::default();
+        let mut connect =
+            Connect::begin(events.now(), target, |_| true).map_err(|it| it.to_string())?;
         loop {
-            if let Some(settled) = connect.turn(events.now()) {
+            if let Some(settled) = connect.turn(events.now(), &lookups) {
                 return settled.map(|it| it.1).map_err(|error| reason(&error.to_string()));
             }
             let deadline = connect.poll_timeout();
@@ -265,15 +266,56 @@ mod tests {
     fn the_next_address_is_tried_in_a_quarter_of_a_second_and_all_end_after_thirty() {
         let at = Instant::from_millis;
         let target = Target::Tcp { host: "127.0.0.1".to_owned(), port: 9 };
-        let mut connect = Connect::begin(at(0), &target, &Errands::default(), |_| true).unwrap();
+        let lookups = Lookups::default();
+        let mut connect = Connect::begin(at(0), &target, |_| true).unwrap();
         // These addresses are reserved for documentation, so no host answers. The system may refuse them at once.
         connect.untried = ["192.0.2.1:9", "192.0.2.2:9"].map(|it| it.parse().unwrap()).into();
-        if connect.turn(at(0)).is_none() && connect.untried.len() == 1 {
+        if connect.turn(at(0), &lookups).is_none() && connect.untried.len() == 1 {
             assert_eq!(connect.poll_timeout(), at(250));
-            connect.turn(at(250));
+            connect.turn(at(250), &lookups);
             assert!(connect.untried.is_empty());
         }
-        let last = connect.turn(at(30_000));
+        let last = connect.turn(at(30_000), &lookups);
         assert!(matches!(last, Some(Err(_))), "{last:?}");
+    }
+
+    /// Held by the test whose lookups hang.
+    static DEAD: Mutex<()> = Mutex::new(());
+
+    /// A resolver that finds this computer, except that names which begin with `dead` hang while [`DEAD`] is locked.
+    fn resolve(host: &str, port: u16) -> Found {
+        if host.starts_with("dead") {
+            drop(DEAD.lock());
+        }
+        Ok(vec![SocketAddr::new([127, 0, 0, 1].into(), port)])
+    }
+
+    #[test]
+    fn names_wait_for_a_thread_while_lookups_hang_and_addresses_do_not() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (at, lookups) = (Instant::from_millis, Lookups::by(resolve));
+        let begin = |host: &str| {
+            let target = Target::Tcp { host: host.to_owned(), port };
+            Connect::begin(at(0), &target, |_| true).unwrap()
+        };
+        let hanging = DEAD.lock().unwrap();
+        let mut dead: Vec<Connect> =
+            (0..THREADS_MAX).map(|number| begin(&format!("dead{number}"))).collect();
+        assert!(dead.iter_mut().all(|it| it.turn(at(0), &lookups).is_none()));
+        let mut address = begin("127.0.0.1");
+        wait_until("the address", || address.turn(at(0), &lookups).is_some_and(|it| it.is_ok()));
+        let mut name = begin("name");
+        assert!(name.turn(at(0), &lookups).is_none() && name.interests().count() == 0);
+        assert_eq!(name.poll_timeout(), at(250));
+        drop(hanging);
+        wait_until("the name", || name.turn(at(250), &lookups).is_some_and(|it| it.is_ok()));
+        // A name for which no thread becomes free ends like an address that does not answer.
+        let lookups = Lookups::by(resolve);
+        let _hanging = DEAD.lock().unwrap();
+        dead = (0..=THREADS_MAX).map(|_| begin("dead")).collect();
+        assert!(dead.iter_mut().all(|it| it.turn(at(29_999), &lookups).is_none()));
+        assert!(dead.iter().all(|it| it.poll_timeout() == at(30_000)));
+        assert!(dead.iter_mut().all(|it| it.turn(at(30_000), &lookups).is_some()));
     }
 }

@@ -8,7 +8,10 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 
 use rove_platform::event_loop::Interest;
-use rove_streams::CONNECTS_MAX;
+
+/// Most threads for one kind of work. Chosen: twice as many as the connections that a browser opens to a proxy. A thread
+/// that waits for a name server takes 72 KiB (glibc 2.36).
+pub(crate) const THREADS_MAX: usize = 64;
 
 /// Starts the threads for one kind of work. Their number is limited, because a thread that hangs cannot be ended.
 #[derive(Clone, Debug, Default)]
@@ -27,13 +30,13 @@ impl Errands {
     ///
     /// # Errors
     ///
-    /// Returns an error if [`CONNECTS_MAX`] threads are running, or the system cannot start another.
+    /// Returns an error if [`THREADS_MAX`] threads are running, or the system cannot start another.
     pub(crate) fn begin<T: Send + 'static>(
         &self,
         name: &str,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> io::Result<Errand<T>> {
-        if Arc::strong_count(&self.0) > CONNECTS_MAX {
+        if Arc::strong_count(&self.0) > THREADS_MAX {
             return Err(ErrorKind::ResourceBusy.into());
         }
         let (done, end) = UnixStream::pair()?;
@@ -73,7 +76,7 @@ mod tests {
     #[test]
     fn threads_that_work_are_bounded_and_an_end_makes_room() {
         let errands = Errands::default();
-        let busy: Vec<Errands> = (0..CONNECTS_MAX).map(|_| errands.clone()).collect();
+        let busy: Vec<Errands> = (0..THREADS_MAX).map(|_| errands.clone()).collect();
         let error = errands.begin("test", || ()).expect_err("one too many");
         assert_eq!(error.kind(), ErrorKind::ResourceBusy);
         drop(busy);

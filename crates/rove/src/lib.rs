@@ -29,8 +29,8 @@
 //!   prints port and key.
 //! - `splice` copies bytes between a stream and a socket or pipes. `packet_queue` limits the stream packets in the
 //!   kernel's queue. `listeners` accepts connections to forward, and `socks` reads the target that a program names. An
-//!   `opening` is a stream that waits for the peer's answer, and `connect` makes the connection at the peer. `errand`
-//!   runs slow work in a thread.
+//!   `opening` is a stream that waits for the peer's answer, and `connect` makes the connection at the peer. `lookups`
+//!   finds the addresses of names, and `errand` runs such slow work in a thread.
 //! - `drop_folder` keeps files that are copied to the host.
 //! - `agent` has the parts that forward the user's ssh agent: a private socket, joined connections and a filter.
 //! - `tunnel` carries datagrams through ssh: `near` is the client's end, and `far` the host's.
@@ -87,6 +87,7 @@ mod locale;
 mod logging;
 mod login;
 mod login_records;
+mod lookups;
 mod messages;
 #[cfg(test)]
 mod muxes;

@@ -17,8 +17,8 @@ use rove_streams::{
 use rove_units::Instant;
 
 use crate::connect::{Connect, settle};
-use crate::errand::Errands;
 use crate::listeners;
+use crate::lookups::Lookups;
 use crate::messages::reason;
 use crate::socks::{
     REQUEST_MAX, REQUEST_PATIENCE, REQUEST_TIME, REQUESTS_MAX, Request, Step, Version,
@@ -63,7 +63,7 @@ pub(super) struct RemoteForwards {
     /// SOCKS clients that are not answered yet, because there are too many incomplete requests.
     queue: VecDeque<StreamId>,
     connects: BTreeMap<StreamId, Making>,
-    lookups: Errands,
+    lookups: Lookups,
 }
 
 /// A connection that this computer is making to a target.
@@ -172,7 +172,7 @@ impl RemoteForwards {
             self.queue.push_back(id);
             return self.answer_socks(now, mux);
         };
-        match Connect::begin(now, &listeners::target(place), &self.lookups, |_| true) {
+        match Connect::begin(now, &listeners::target(place), |_| true) {
             Ok(connect) => drop(self.connects.insert(id, Making { connect, socks: None })),
             Err(error) => self.refuse(mux, id, reason(&error.to_string())),
         }
@@ -313,8 +313,8 @@ impl RemoteForwards {
             _ if self.connects.len() >= CONNECTS_MAX => {
                 Err(std::io::ErrorKind::ResourceBusy.into())
             }
-            Some(true) => Connect::begin(now, target, &self.lookups, |_| true),
-            Some(false) => Connect::begin(now, target, &self.lookups, is_elsewhere),
+            Some(true) => Connect::begin(now, target, |_| true),
+            Some(false) => Connect::begin(now, target, is_elsewhere),
             None => Err(std::io::ErrorKind::PermissionDenied.into()),
         };
         match begun {
@@ -332,7 +332,9 @@ impl RemoteForwards {
         splices: &mut BTreeMap<StreamId, Splice>,
         news: &mut Vec<News>,
     ) {
-        for (id, making, settled) in settle(&mut self.connects, |it| it.connect.turn(now)) {
+        let lookups = &self.lookups;
+        for (id, making, settled) in settle(&mut self.connects, |it| it.connect.turn(now, lookups))
+        {
             let settled = settled.map_err(|error| reason(&error.to_string()));
             match (settled, making.socks) {
                 (Ok((socket, _)), Some((version, rest))) => {

@@ -16,7 +16,7 @@ use rustix::process::Rlimit;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::connect::{Connect, settle};
-use crate::errand::Errands;
+use crate::lookups::Lookups;
 use crate::messages::reason;
 use crate::server::agent::Agent;
 use crate::server::drops::Drops;
@@ -42,7 +42,7 @@ pub(super) struct Forwards {
     takeovers: u32,
     /// The former clients' programs that have not ended.
     left: Vec<PipedChild>,
-    lookups: Errands,
+    lookups: Lookups,
     agent: Agent,
     listeners: HostListeners,
 }
@@ -69,7 +69,7 @@ impl Forwards {
     /// Creates the state of a session whose client has not used streams. `core_limit` limits the core dumps of the
     /// client's programs, and `agent` is the session's socket for a forwarded agent.
     pub(super) fn new(core_limit: Rlimit, agent: Agent) -> Self {
-        let (lookups, listeners) = (Errands::default(), HostListeners::default());
+        let (lookups, listeners) = (Lookups::default(), HostListeners::default());
         Self { core_limit, layer: None, takeovers: 0, left: Vec::new(), lookups, agent, listeners }
     }
 
@@ -240,7 +240,7 @@ impl Layer {
     fn turn(
         &mut self,
         now: Instant,
-        lookups: &Errands,
+        lookups: &Lookups,
         agent: &mut Agent,
         listeners: &mut HostListeners,
     ) {
@@ -248,7 +248,7 @@ impl Layer {
             let mux = &mut self.streams.mux;
             match event {
                 Event::Incoming => self.reception.handle_incoming(mux),
-                Event::Readable(id) => self.handle_readable(now, id, lookups, agent, listeners),
+                Event::Readable(id) => self.handle_readable(now, id, agent, listeners),
                 Event::Stopped(id) => {
                     listeners.handle_news(now, mux, &mut self.reception, id);
                     if self.connects.remove(&id).is_some() {
@@ -270,7 +270,7 @@ impl Layer {
                 Event::Writable(_) | Event::Finished(_) => {}
             }
         }
-        self.look_at_connects(now);
+        self.look_at_connects(now, lookups);
         let mux = &mut self.streams.mux;
         listeners.turn(now, mux, &mut self.splices);
         self.splices.values_mut().for_each(|splice| splice.turn(now, mux, &mut self.buffer));
@@ -319,7 +319,6 @@ impl Layer {
         &mut self,
         now: Instant,
         id: StreamId,
-        lookups: &Errands,
         agent: &mut Agent,
         listeners: &mut HostListeners,
     ) {
@@ -333,12 +332,12 @@ impl Layer {
             Some(Target::Listen(wanted)) => listeners.begin(now, mux, reception, id, wanted),
             // Only a server opens streams for accepted connections, so this client is at fault.
             Some(Target::Accepted(_)) => reception.handle_strange(now, mux, id),
-            Some(target) => self.begin(now, id, target, lookups),
+            Some(target) => self.begin(now, id, target),
             None => listeners.handle_news(now, mux, reception, id),
         }
     }
 
-    fn begin(&mut self, now: Instant, id: StreamId, target: Target, lookups: &Errands) {
+    fn begin(&mut self, now: Instant, id: StreamId, target: Target) {
         let is_permitted = place(&target).is_none_or(|it| self.policy.permits_open(&it));
         if !is_permitted {
             return self.refuse(id, "its server.toml does not permit it (permit-open)".to_owned());
@@ -351,14 +350,14 @@ impl Layer {
             }
             other => other,
         };
-        match Connect::begin(now, &target, lookups, |_| true) {
+        match Connect::begin(now, &target, |_| true) {
             Ok(connect) => drop(self.connects.insert(id, connect)),
             Err(error) => self.refuse(id, reason(&error.to_string())),
         }
     }
 
-    fn look_at_connects(&mut self, now: Instant) {
-        for (id, _, settled) in settle(&mut self.connects, |it| it.turn(now)) {
+    fn look_at_connects(&mut self, now: Instant, lookups: &Lookups) {
+        for (id, _, settled) in settle(&mut self.connects, |it| it.turn(now, lookups)) {
             match settled {
                 Ok((socket, address)) => {
                     tracing::debug!(id = id.get(), "stream connected");
@@ -435,7 +434,7 @@ mod tests {
                 deliver(*now, client, &mut layer.streams.mux);
                 layer.turn(
                     *now,
-                    &Errands::default(),
+                    &Lookups::default(),
                     &mut Agent::default(),
                     &mut forwards.listeners,
                 );
