@@ -16,7 +16,7 @@ use signal_hook::consts::{SIGCHLD, SIGHUP};
 use crate::bootstrap::command::{Running, Step, Stop};
 use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::questions::Questions;
-use crate::bootstrap::screen::{Screen, tell_running};
+use crate::bootstrap::screen::{Screen, tell, tell_running};
 
 /// Longest wait for the start of rove's command on the host, for `rove exec`, `-W` and `put`. Then ssh's input is
 /// closed, because a forced command of sshd that reads it would never end. Chosen: three times as long as a slow login.
@@ -133,12 +133,13 @@ fn listen(
     let mut listener = Listener::new(options, plan, startup);
     let is_call = matches!(options.session, WantedSession::Streams(_));
     let input_max = if questions.may_come() { ASKED_INPUT_MAX } else { INPUT_MAX };
-    let input_until = events.now() + input_max;
+    let mut input_until = Some(events.now() + input_max);
     loop {
         let is_foreign = is_call && !listener.startup.announced.has_started;
-        // If ssh's input closes, a session over UDP only loses its fallback, the tunnel through this ssh.
-        if is_foreign && !plan.is_tunnel() && input_until <= events.now() {
-            drop(ssh.take_input());
+        if is_foreign && input_until.take_if(|until| *until <= events.now()).is_some() {
+            // If ssh's input closes, a session over UDP only loses its fallback, the tunnel through this ssh.
+            drop((!plan.is_tunnel()).then(|| ssh.take_input()));
+            tell_of_silence(options, input_max);
         }
         if is_foreign && listener.output_bytes > PREFACE_BYTES_MAX {
             // The output is a forced command's, which ssh passes on in full.
@@ -147,7 +148,8 @@ fn listen(
             return Ok(Launch { announced, end: End::Ended(ExitStatus::default()) });
         }
         let look_at = plan.carries.then(|| questions.look(events.now()));
-        match ssh.step(&mut events, look_at) {
+        let wake_at = look_at.into_iter().chain(input_until.filter(|_| is_foreign)).min();
+        match ssh.step(&mut events, wake_at) {
             Ok(Step::Said(said)) => {
                 if let Err(error) = listener.read(said) {
                     ssh.end(&mut events);
@@ -180,6 +182,19 @@ fn listen(
                 return Err(BootstrapError::Local { what: "the output of ssh", error });
             }
         }
+    }
+}
+
+/// Tells the user of a call that the host has not started rove's command for the time `waited`.
+fn tell_of_silence(options: &HostOptions, waited: Duration) {
+    if !options.quiet {
+        let (host, seconds) = (options.host.to_string_lossy(), waited.as_millis() / 1000);
+        let said = format!(
+            "{} has not started rove's command in {seconds} s: its login is slow, or its sshd runs another command \
+             (ForceCommand, or command= in authorized_keys); Ctrl-C ends the wait",
+            host.escape_debug()
+        );
+        tell(options.name.as_str(), &said);
     }
 }
 
