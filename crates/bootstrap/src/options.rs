@@ -12,6 +12,9 @@ use crate::program_name::ProgramName;
 use crate::session_ref::{SessionLabel, SessionRef, attach_command};
 use crate::ssh_config::{self, SshConfig};
 
+/// sh code that lets the user's shell run the next word as a command. Source: ssh(1), on the command.
+const IN_LOGIN_SHELL: &str = "exec \"${SHELL:-sh}\" -c \"$0\"";
+
 /// The user's options for starting a session over ssh. The default names neither ssh nor a host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostOptions {
@@ -65,6 +68,8 @@ pub struct HostOptions {
     pub session: WantedSession,
     /// The reaction of the login to sessions of the user on the host that have no client.
     pub detached: DetachedUse,
+    /// ssh's configuration for the host. `None` before ssh was asked.
+    pub config: Option<Box<SshConfig>>,
 }
 
 /// The reaction of a login to sessions of the user on the host that have no client (detached sessions).
@@ -121,8 +126,6 @@ pub struct Passage {
     pub joined: Joined,
     /// The hosts of the enclosing `rove -W` processes and of this one, each on a line. A repeated host reveals a loop.
     pub gates: String,
-    /// ssh's configuration for the host.
-    pub config: Box<SshConfig>,
 }
 
 /// The remote end to which rove connects its standard input and output, or the files that rove copies to the host.
@@ -193,6 +196,26 @@ impl HostOptions {
         words.extend(how.map(|how| format!("--experimental-remote-ip={how}")));
         words.extend((!self.ssh_pty).then(|| "--no-ssh-pty".to_owned()));
         words
+    }
+
+    /// Returns the options with ssh's configuration for the host. A new session without a command gets the one of the
+    /// configuration (`RemoteCommand`), which the user's shell runs as for ssh. `None` if there are two commands.
+    pub fn configured(&self, mut config: SshConfig) -> Option<Self> {
+        let mut options = self.clone();
+        let is_new = matches!(self.session, WantedSession::New | WantedSession::Named(_));
+        if is_new
+            && self.has_program()
+            && !config.command.is_subsystem
+            && let Some(command) = &config.command.configured
+        {
+            if !self.command.is_empty() {
+                return None;
+            }
+            options.command = ["sh", "-c", IN_LOGIN_SHELL, command].map(OsString::from).into();
+            config.not_carried.retain(|name| *name != "RemoteCommand");
+        }
+        options.config = Some(config.into());
+        Some(options)
     }
 
     /// Returns whether the session runs a program on a terminal. If not, ssh needs no pseudo-terminal for the login.
@@ -346,6 +369,30 @@ impl RemoteIp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sharing::Sharing;
+
+    #[test]
+    fn a_new_session_without_a_command_gets_the_one_of_sshs_configuration() {
+        let config = |command: &str| {
+            let answer = format!("remotecommand {command}\nforwardx11 yes\n");
+            ssh_config::parse(&answer, |_| Sharing::Unknown)
+        };
+        let login = HostOptions::default();
+        let new = login.configured(config("tmux a")).unwrap();
+        assert_eq!(new.command, ["sh", "-c", IN_LOGIN_SHELL, "tmux a"]);
+        assert_eq!(new.config.map(|it| it.not_carried), Some(vec!["ForwardX11"]));
+        let named = HostOptions { command: vec!["ls".into()], ..login.clone() };
+        assert_eq!(named.configured(config("tmux a")), None);
+        assert_eq!(named.configured(config("none")).map(|it| it.command), Some(named.command));
+        let attached = WantedSession::Attached(None, None);
+        for other in [
+            HostOptions { no_program: true, ..login.clone() },
+            HostOptions { session: attached, ..login },
+        ] {
+            let configured = other.configured(config("tmux a")).unwrap();
+            assert!(configured.command.is_empty(), "{other:?}");
+        }
+    }
 
     #[test]
     fn only_a_login_of_a_new_shell_is_about_sessions_without_a_client() {
@@ -381,7 +428,7 @@ mod tests {
         let resumed =
             Resumed { record: String::new(), lock: 3, former: String::new(), taken: None };
         let joined = Joined::Port(String::new());
-        let passage = Passage { joined, gates: String::new(), config: Box::default() };
+        let passage = Passage { joined, gates: String::new() };
         for (session, command) in [
             (WantedSession::New, None),
             (WantedSession::Streams(passage), None),

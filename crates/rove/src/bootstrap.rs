@@ -69,6 +69,8 @@ pub(crate) fn run(
     options: &HostOptions,
     invocation: &Invocation,
 ) -> Result<Infallible, BootstrapError> {
+    let configured = options.configured(ssh_query::config(options));
+    let options = &configured.ok_or(BootstrapError::TwoCommands)?;
     let mut master = Master::prepare(options);
     let Err(error) = start(options, invocation, &mut master);
     let (BootstrapError::NoServerProgram { platform: Some(platform), .. }

@@ -45,13 +45,13 @@ pub(crate) fn run(
     if let Some(code) = borrower::run(options, &joined, &config) {
         return Ok(code);
     }
-    let session =
-        WantedSession::Streams(Passage { joined: joined.clone(), gates, config: config.into() });
+    let session = WantedSession::Streams(Passage { joined: joined.clone(), gates });
     // The program that starts such a call, such as an ssh, cannot answer a question.
     let (install, client) = (InstallPolicy::Never, None);
     let family = options.family_word().map(str::to_owned);
     let ssh = options.ssh.iter().cloned().chain(family).collect();
-    let options = HostOptions { session, install, client, ssh, ..options.clone() };
+    let config = Some(config.into());
+    let options = HostOptions { session, install, client, ssh, config, ..options.clone() };
     let Err(error) = bootstrap::run(&options, invocation);
     if !has_logged_in(&error) {
         return Err(error.into());

@@ -257,11 +257,8 @@ fn every_login_shell_runs_a_command_of_roves_wherever_rove_is() {
 
 #[test]
 fn a_server_without_a_program_is_told_nothing_about_one() {
-    let passage = Passage {
-        joined: Joined::Port("host:22".to_owned()),
-        gates: "gate\n".to_owned(),
-        config: Box::default(),
-    };
+    let passage =
+        Passage { joined: Joined::Port("host:22".to_owned()), gates: "gate\n".to_owned() };
     let options = HostOptions {
         name: ProgramName::Rove,
         session: WantedSession::Streams(passage),
@@ -278,11 +275,7 @@ fn a_server_without_a_program_is_told_nothing_about_one() {
 
 #[test]
 fn the_users_word_about_an_emulator_reaches_every_server_that_starts() {
-    let passage = Passage {
-        joined: Joined::Port("host:22".to_owned()),
-        gates: String::new(),
-        config: Box::default(),
-    };
+    let passage = Passage { joined: Joined::Port("host:22".to_owned()), gates: String::new() };
     for session in [WantedSession::New, WantedSession::Streams(passage)] {
         for allow_emulator in [false, true] {
             let session = session.clone();

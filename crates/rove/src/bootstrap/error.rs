@@ -68,6 +68,9 @@ pub(crate) enum BootstrapError {
          at; {remedy}", host.display()
     )]
     NoRove { host: OsString, remedy: Remedy },
+    /// Both the user and ssh's configuration name a command. The words are ssh's.
+    #[error("Cannot execute command-line and remote command.")]
+    TwoCommands,
     /// A port or socket that is to be forwarded cannot be opened on this computer.
     #[error("{0}, and ExitOnForwardFailure wants it")]
     Listener(#[from] ListenerError),
@@ -114,8 +117,8 @@ impl BootstrapError {
             }
             Self::ClientMissing { .. } => NO_CLIENT,
             Self::Startup(_) => BAD_LINE,
-            // ssh also exits with this code after both failures.
-            Self::Address(_) | Self::Listener(_) => NO_HOST,
+            // ssh also exits with this code after these failures.
+            Self::Address(_) | Self::Listener(_) | Self::TwoCommands => NO_HOST,
             Self::SshMissing { .. }
             | Self::NoSession(_)
             | Self::Refused(_)

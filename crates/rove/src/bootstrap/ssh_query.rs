@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::process::Command;
 
 use rove_bootstrap::ssh_config::{self, SshConfig, is_ssh};
-use rove_bootstrap::{HostOptions, ProgramName, RemoteIp, Sharing, TunnelUse, WantedSession};
+use rove_bootstrap::{HostOptions, ProgramName, RemoteIp, Sharing, TunnelUse};
 
 use crate::answer;
 use crate::bootstrap::sharing;
@@ -34,8 +34,8 @@ pub(crate) fn config(options: &HostOptions) -> SshConfig {
     if options.local {
         return SshConfig::default();
     }
-    if let WantedSession::Streams(passage) = &options.session {
-        return (*passage.config).clone();
+    if let Some(known) = &options.config {
+        return (**known).clone();
     }
     if options.name == ProgramName::Rove {
         return ask(&options.ssh, &options.host);

@@ -275,8 +275,7 @@ pub(crate) fn parse(
     if args.fake_proxy {
         return fake_proxy(family, host, command_words);
     }
-    check_host(name, host)?;
-    check_names(&args)?;
+    check_host(name, host).and_then(|()| check_names(&args))?;
     let escape_key = args.escape_key.as_deref().map(escape_key::from_option).transpose();
     let ssh = ssh(&args, letters, settings.text("ssh"))?;
     if asks_ssh {
@@ -301,6 +300,7 @@ pub(crate) fn parse(
         agent: settings.text("agent").and_then(AgentUse::from_name).unwrap_or_default(),
         install: settings.text("install").and_then(InstallPolicy::from_name).unwrap_or_default(),
         detached: settings.text("attach").and_then(DetachedUse::from_name).unwrap_or_default(),
+        config: None,
         prompt_memory: settings.flag("prompt-memory").unwrap_or(true),
         host: host.clone(),
         command: command_words.to_vec(),

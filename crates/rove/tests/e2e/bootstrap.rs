@@ -416,10 +416,10 @@ fn options_of_a_section_do_not_hinder_a_session_and_are_named_in_one_line() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let section = format!(
-        " RemoteCommand echo wrong\n RequestTTY force\n ForwardAgent yes\n ForwardX11 yes\n \
+        " RequestTTY force\n ForwardAgent yes\n ForwardX11 yes\n \
          LocalForward 127.0.0.1:{port} localhost:22\n RemoteForward 0 localhost:22\n"
     );
-    let names = "RemoteCommand and ForwardX11 of ssh's configuration are not carried";
+    let names = "ForwardX11 of ssh's configuration is not carried";
     for (options, is_named) in
         [(&[][..], true), (&["--tunnel"], true), (&["-q"], false), (&["-q", "--tunnel"], false)]
     {
@@ -434,6 +434,24 @@ fn options_of_a_section_do_not_hinder_a_session_and_are_named_in_one_line() {
         let listed = list.command().output().expect("rove starts");
         assert_eq!(listed.status.code(), Some(0), "{listed:?}");
     }
+}
+
+#[test]
+fn the_command_of_sshs_configuration_runs_in_a_session_that_names_none() {
+    let sshd = Sshd::start(Far::default());
+    sshd.configure(" RemoteCommand echo \"<$((6 * 7))>\"; exit 8\n RequestTTY force\n");
+    let run = |ssh: &str, words: &[&str]| {
+        let call = Invocation::new(rove()).arg(format!("--ssh={}{ssh}", sshd.ssh()));
+        Terminal::start(&call.arg("far").args(words), (24, 200)).wait_exit()
+    };
+    let exit = run("", &[]);
+    exit.assert_code(8);
+    assert!(exit.output.contains("<42>"), "{}", exit.output.escape_debug());
+    assert!(!exit.output.contains("RemoteCommand"), "{}", exit.output.escape_debug());
+    let exit = run("", &HELLO);
+    exit.assert_code(255);
+    assert!(exit.output.contains("Cannot execute command-line and remote command."));
+    run(" -oRemoteCommand=none", &HELLO).assert_code(ROVE_ANSWERED);
 }
 
 #[test]

@@ -72,6 +72,7 @@ fn defaults_are_stocks() {
         agent: AgentUse::Notify,
         prompt_memory: true,
         detached: DetachedUse::Hint,
+        config: None,
         host: "me@host".into(),
         command: Vec::new(),
     };
@@ -326,6 +327,7 @@ fn the_file_holds_where_the_line_says_nothing() {
         agent: AgentUse::Confirm,
         prompt_memory: false,
         detached: DetachedUse::Newest,
+        config: None,
         host: "host".into(),
         command: Vec::new(),
     };
