@@ -148,6 +148,15 @@ pub enum PrefaceError {
 }
 
 impl Target {
+    /// Returns whether the acceptor can answer only later: it connects, runs a program or stores a file.
+    pub(crate) const fn takes_time(&self) -> bool {
+        use Target::{Accepted, Agent, Controller, Foreground, Listen, Program, Put, Tcp, Unix};
+        match self {
+            Tcp { .. } | Unix { .. } | Program(_) | Accepted(_) | Put(_) => true,
+            Agent | Listen(_) | Foreground | Controller(_) => false,
+        }
+    }
+
     /// Checks the values of the fields.
     ///
     /// # Errors

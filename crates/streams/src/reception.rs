@@ -22,7 +22,7 @@ const STRANGE_MAX: u32 = 100;
 #[derive(Debug, Default)]
 pub struct Reception {
     reading: BTreeMap<StreamId, MessageReader>,
-    /// The streams whose message was read, and which the owner has not answered.
+    /// The streams whose message was read, whose answer takes time, and which the owner has not answered.
     waiting: BTreeSet<StreamId>,
     /// How many streams were of an unknown kind, or not permitted at this end.
     strange: u32,
@@ -54,6 +54,7 @@ impl Reception {
         };
         self.reading.remove(&id);
         match target {
+            Ok(target) if !target.takes_time() => return Some(target),
             Ok(target) if self.waiting.len() < CONNECTS_MAX => {
                 self.waiting.insert(id);
                 return Some(target);
@@ -111,6 +112,7 @@ mod tests {
     use crate::error::StreamError;
     use crate::event::Event;
     use crate::id::Side;
+    use crate::preface::{Listen, ListenPlace};
 
     const NOW: Instant = Instant::from_millis(5);
 
@@ -198,6 +200,26 @@ mod tests {
         ends.carry();
         assert_eq!(ends.answer(ids[1]), Err(PrefaceError::Ended));
         assert!(ends.reception.reading.is_empty());
+    }
+
+    #[test]
+    fn a_question_that_is_answered_at_once_is_read_beside_the_most_connections() {
+        let mut ends = Ends::new();
+        for port in (1..).take(CONNECTS_MAX) {
+            ends.open(&target(port).encode());
+        }
+        let at = ListenPlace::Port { host: None, port: 0 };
+        let listen = Listen { number: 0, at, mask: 0, replaces: false };
+        let questions = [
+            Target::Agent,
+            Target::Listen(listen),
+            Target::Foreground,
+            Target::Controller("cubic".to_owned()),
+        ];
+        for question in questions {
+            let id = ends.open(&question.encode());
+            assert_eq!(ends.targets.last(), Some(&(id, question)));
+        }
     }
 
     #[test]
