@@ -97,8 +97,8 @@ static SUBCOMMANDS: [Subcommand; 19] = [
     Subcommand {
         manual: &sessions::LIST,
         run: |args| {
-            let (options, place) = sessions::parse_list(args, Config::load)?;
-            Ok(finish("rove list", crate::sessions::list(options, &place)))
+            let (json, place) = sessions::parse_list(args, Config::load)?;
+            Ok(finish("rove list", crate::sessions::list(json, &place)))
         },
     },
     Subcommand {

@@ -1,7 +1,7 @@
 //! The commands `rove list` and `rove kill`: this user's sessions on this computer, or on another.
 //!
-//! `choice` selects the sessions, `table` formats them, and `stock` finds servers without a control socket. `computer`
-//! names the computer that sessions run on, and `far` asks another computer.
+//! `choice` selects the sessions, and `table` formats them. `computer` names the computer that sessions run on, and
+//! `far` asks another computer.
 
 use std::io::{self, Write};
 
@@ -20,7 +20,6 @@ use crate::server::policy::{Policy, PolicyError};
 pub(crate) mod choice;
 pub(crate) mod computer;
 pub(crate) mod far;
-mod stock;
 mod table;
 
 pub(crate) use choice::{Choice, means};
@@ -37,14 +36,6 @@ const KILL: &str = "rove kill";
 /// The version number in the output of `rove list --json`. It changes if existing fields change.
 const JSON_VERSION: u32 = 1;
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ListOptions {
-    /// Whether to print JSON, for programs.
-    pub(crate) json: bool,
-    /// Whether to list Mosh's own servers as well, which have no control socket.
-    pub(crate) all: bool,
-}
-
 /// The computer on which sessions are listed or ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
@@ -57,8 +48,6 @@ pub(crate) enum Place {
 pub(crate) struct Listing {
     version: u32,
     pub(crate) sessions: Vec<SessionStatus>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    stock: Option<Vec<u32>>,
     /// Why servers ignore the administrator's rules for this computer. `None` if the rules apply, or none exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rules_ignored: Option<String>,
@@ -82,25 +71,24 @@ impl Listing {
         is_whole: bool,
     ) -> String {
         let width_max = if isatty(stdio::stdout()) { table::COMMAND_WIDTH } else { usize::MAX };
-        let mut text = if self.sessions.is_empty() {
+        if self.sessions.is_empty() {
             let runs = if is_whole { "runs" } else { "answers" };
             format!("No session of yours {runs} on {} under a rove server.\n", computer.name())
         } else {
             table::sessions(&self.sessions, own_terminal, width_max)
-        };
-        text.push_str(&table::stock(self.stock.as_deref().unwrap_or_default(), computer));
-        text
+        }
     }
 }
 
-/// Prints the user's sessions on standard output. Returns the exit code: 1 if [`tell_problems`] found a problem.
+/// Prints the user's sessions on standard output, for programs if `json`. Returns the exit code: 1 if [`tell_problems`]
+/// found a problem.
 ///
 /// # Errors
 ///
 /// Returns why the list cannot be printed, or the host cannot be asked.
-pub(crate) fn list(options: ListOptions, place: &Place) -> anyhow::Result<u8> {
+pub(crate) fn list(json: bool, place: &Place) -> anyhow::Result<u8> {
     if let Place::Far(host) = place {
-        return far::list(options, host);
+        return far::list(json, host);
     }
     let computer = Computer::ours();
     let clock = Clock::start();
@@ -111,12 +99,11 @@ pub(crate) fn list(options: ListOptions, place: &Place) -> anyhow::Result<u8> {
     let listing = Listing {
         version: JSON_VERSION,
         sessions: survey.sessions.iter().map(|found| found.status.clone()).collect(),
-        stock: options.all.then(|| stock::servers(&known(&survey))),
         rules_ignored,
         rules,
     };
     let has_problems = tell_problems("rove list", &computer, &survey);
-    let text = match options.json {
+    let text = match json {
         true => escaped(&serde_json::to_string(&listing)?) + "\n",
         false => {
             let text = listing.text(&computer, own_terminal().as_deref(), !has_problems);
@@ -146,8 +133,7 @@ fn kill_here(choice: &Choice) -> u8 {
     let survey = survey(clock, clock.now() + PATIENCE);
     let (mut chosen, missing) = choice.among(&survey.sessions);
     for one in &missing {
-        let stock = stock::servers(&known(&survey));
-        warn(KILL, &choice::why_missing(one, &computer, &survey, &stock));
+        warn(KILL, &choice::why_missing(one, &computer, &survey));
     }
     if chosen.is_empty() && missing.is_empty() {
         say(io::stdout(), &format!("There is no such session{}: nothing to end.", computer.on()));
@@ -221,12 +207,6 @@ fn tell_problems(speaker: &str, computer: &Computer, survey: &Survey) -> bool {
         warn(speaker, &choice::describe_silent(silent, computer));
     }
     !survey.errors.is_empty() || !survey.silent.is_empty()
-}
-
-/// Returns the process numbers of the rove servers that `survey` found, including silent servers.
-fn known(survey: &Survey) -> Vec<u32> {
-    let answered = survey.sessions.iter().map(|found| found.status.pid);
-    answered.chain(survey.silent.iter().map(|silent| silent.name.pid)).collect()
 }
 
 /// Returns the terminal of this process, which identifies the session that it runs in. `None` without a terminal.

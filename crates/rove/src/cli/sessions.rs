@@ -12,7 +12,7 @@ use rove_units::Duration;
 use crate::cli::config::{Config, ConfigError};
 use crate::cli::login::{self, Instead, Login};
 use crate::program::ROVE;
-use crate::sessions::{Choice, ListOptions, Place};
+use crate::sessions::{Choice, Place};
 
 /// For the manual: the variables that decide where `rove list` and `rove kill` look for sessions.
 const ENVIRONMENT: &[(&str, &str)] = &[
@@ -90,9 +90,6 @@ struct ListArgs {
     /// Print JSON, for programs
     #[arg(long)]
     json: bool,
-    /// Name stock mosh-servers as well
-    #[arg(long)]
-    all: bool,
     #[arg(hide = true)]
     host: Option<OsString>,
 }
@@ -124,7 +121,8 @@ struct KillArgs {
     older_than: Option<Duration>,
 }
 
-/// Reads the words after `list`; `load` reads the user's configuration, if a host is named.
+/// Reads the words after `list`; `load` reads the user's configuration, if a host is named. Returns whether to print
+/// JSON, and whose sessions.
 ///
 /// # Errors
 ///
@@ -132,10 +130,9 @@ struct KillArgs {
 pub(crate) fn parse_list(
     args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,
-) -> Result<(ListOptions, Place), Instead> {
+) -> Result<(bool, Place), Instead> {
     let (args, login) = login::read::<ListArgs>(&LIST, args)?;
-    let options = ListOptions { json: args.json, all: args.all };
-    Ok((options, place(&LIST, args.host, login, load)?))
+    Ok((args.json, place(&LIST, args.host, login, load)?))
 }
 
 /// Reads the words after `kill`; `load` reads the user's configuration, if a host is named.
@@ -227,7 +224,7 @@ mod tests {
         line.split_whitespace().map(OsString::from).collect()
     }
 
-    fn list(line: &str) -> Result<(ListOptions, Place), Instead> {
+    fn list(line: &str) -> Result<(bool, Place), Instead> {
         parse_list(words(line), || Ok(Config::default()))
     }
 
@@ -247,22 +244,17 @@ mod tests {
 
     #[test]
     fn a_list_is_for_people_or_for_programs_and_of_here_or_there() {
-        for (line, json, all, place) in [
-            ("", false, false, ""),
-            ("--json", true, false, ""),
-            ("--all --json", true, true, ""),
-            ("me@host --json", true, false, "me@host by ssh"),
-            ("--ssh=/bin/ssh host", false, false, "host by /bin/ssh"),
-            ("-i key -l me host --json", true, false, "host by ssh -i key -l me"),
+        for (line, json, place) in [
+            ("", false, ""),
+            ("--json", true, ""),
+            ("me@host --json", true, "me@host by ssh"),
+            ("--ssh=/bin/ssh host", false, "host by /bin/ssh"),
+            ("-i key -l me host --json", true, "host by ssh -i key -l me"),
         ] {
-            let (options, found) = list(line).unwrap();
-            assert_eq!(
-                (options, name(&found)),
-                (ListOptions { json, all }, place.to_owned()),
-                "{line}"
-            );
+            let (is_json, found) = list(line).unwrap();
+            assert_eq!((is_json, name(&found)), (json, place.to_owned()), "{line}");
         }
-        for line in ["a b", "-- -oProxyCommand=x", "--ssh=ssh"] {
+        for line in ["a b", "-- -oProxyCommand=x", "--ssh=ssh", "--all"] {
             assert!(list(line).is_err(), "{line}");
         }
         let text = b"[host.\"h*\"]\nssh = \"ssh -p 22\"\n";

@@ -74,12 +74,7 @@ impl Choice {
 }
 
 /// Returns the message about a name or number that matches no session or several.
-pub(super) fn why_missing(
-    missing: &SessionRef,
-    computer: &Computer,
-    survey: &Survey,
-    stock: &[u32],
-) -> String {
+pub(super) fn why_missing(missing: &SessionRef, computer: &Computer, survey: &Survey) -> String {
     if let Some(silent) = silent(Some(missing), survey) {
         return describe_silent(silent, computer);
     }
@@ -93,12 +88,6 @@ pub(super) fn why_missing(
     let SessionRef::Number(number) = *missing else {
         return format!("no session of yours{on} has the name {missing}; {list} shows them");
     };
-    if stock.contains(&number) {
-        let end = computer.command("To end it", &format!("kill {number}"));
-        return format!(
-            "process {number}{on} is a stock mosh-server, which rove cannot ask. {end}"
-        );
-    }
     format!("no session of yours{on} has the process number or port {number}; {list} shows them")
 }
 
@@ -151,18 +140,12 @@ mod tests {
     fn a_number_that_is_nobodys_is_explained() {
         let survey = Survey::default();
         let (here, far) = (Computer::default(), Computer::host("far"));
-        for (computer, stock, part) in [
-            (
-                &here,
-                &[7][..],
-                "process 7 is a stock mosh-server, which rove cannot ask. To end it: kill 7",
-            ),
-            (&far, &[7], "process 7 on far is a stock mosh-server"),
-            (&here, &[], "has the process number or port 7; rove list shows them"),
-            (&far, &[], "no session of yours on far has"),
-            (&far, &[], "; rove list far shows them"),
+        for (computer, part) in [
+            (&here, "has the process number or port 7; rove list shows them"),
+            (&far, "no session of yours on far has"),
+            (&far, "; rove list far shows them"),
         ] {
-            let sentence = why_missing(&SessionRef::Number(7), computer, &survey, stock);
+            let sentence = why_missing(&SessionRef::Number(7), computer, &survey);
             assert!(sentence.contains(part), "{sentence}");
         }
     }
@@ -173,7 +156,7 @@ mod tests {
             .map(|(pid, port)| session(pid, port, State::Attached, None))
             .to_vec();
         let survey = Survey { sessions, ..Survey::default() };
-        let sentence = why_missing(&SessionRef::Number(60_001), &Computer::default(), &survey, &[]);
+        let sentence = why_missing(&SessionRef::Number(60_001), &Computer::default(), &survey);
         assert!(sentence.starts_with("60001 means sessions 10 and 60001; rove list"), "{sentence}");
     }
 
@@ -196,8 +179,7 @@ mod tests {
             (Some("work"), "60002", false),
         ] {
             let survey = silent(label);
-            let sentence =
-                why_missing(&wanted.parse().unwrap(), &Computer::default(), &survey, &[]);
+            let sentence = why_missing(&wanted.parse().unwrap(), &Computer::default(), &survey);
             assert_eq!(sentence.contains("session 17 (port 60001)"), is_named, "{sentence}");
             assert_eq!(sentence.contains("no session of yours"), !is_named, "{sentence}");
         }

@@ -10,23 +10,20 @@ use rove_bootstrap::{HostOptions, Printable, SessionRef};
 use crate::bootstrap::remote_command::{Input, RemoteCommand};
 use crate::messages::{columns, wrapped};
 use crate::sessions::computer::Computer;
-use crate::sessions::{Choice, JSON_VERSION, ListOptions, Listing};
+use crate::sessions::{Choice, JSON_VERSION, Listing};
 
 /// Longest JSON list that is read from the host, in bytes. Chosen: a thousand sessions of the usual kind.
 const LISTING_BYTES_MAX: usize = 1024 * 1024;
 
-/// Lists the sessions of a host. Returns the exit code of the host's rove.
+/// Lists the sessions of a host, for programs if `json`. Returns the exit code of the host's rove.
 ///
 /// # Errors
 ///
 /// Returns why the host cannot be asked, or the list cannot be printed.
-pub(super) fn list(options: ListOptions, host: &HostOptions) -> anyhow::Result<u8> {
-    let mut args = vec!["list".into(), "--json".into()];
-    if options.all {
-        args.push("--all".into());
-    }
+pub(super) fn list(json: bool, host: &HostOptions) -> anyhow::Result<u8> {
+    let args = ["list".into(), "--json".into()];
     let command = RemoteCommand::rove(host, &args)?;
-    if options.json {
+    if json {
         return pass(&command);
     }
     let mut found = Vec::new();

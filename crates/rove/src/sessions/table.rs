@@ -2,8 +2,6 @@
 
 use rove_control::SessionStatus;
 
-use crate::sessions::computer::Computer;
-
 /// Most characters of a command shown on a terminal. Chosen: for terminals wider than 80 columns, which are common.
 pub(super) const COMMAND_WIDTH: usize = 60;
 
@@ -51,21 +49,6 @@ pub(super) fn sessions(
         text.push('\n');
     }
     text
-}
-
-/// Returns the message about Mosh's own servers. The text is empty without such servers.
-pub(super) fn stock(servers: &[u32], computer: &Computer) -> String {
-    let Some(first) = servers.first() else { return String::new() };
-    let (on, kill) = (computer.on(), format!("kill {first}"));
-    if servers.len() == 1 {
-        let end = computer.command("To end it", &kill);
-        return format!(
-            "Process {first}{on} is a stock mosh-server, which cannot be asked. {end}\n"
-        );
-    }
-    let numbers: Vec<String> = servers.iter().map(u32::to_string).collect();
-    let (numbers, end) = (numbers.join(", "), computer.command("To end one", &kill));
-    format!("Processes {numbers}{on} are stock mosh-servers, which cannot be asked. {end}\n")
 }
 
 /// Returns the text that names a session in a message.
@@ -243,26 +226,6 @@ mod tests {
             (172_800, "2 d"),
         ] {
             assert_eq!(age(seconds), text);
-        }
-    }
-
-    #[test]
-    fn stock_servers_come_with_what_ends_them() {
-        let (here, far) = (Computer::default(), Computer::host("far"));
-        for (servers, computer, text) in [
-            (&[][..], &far, ""),
-            (
-                &[7],
-                &here,
-                "Process 7 is a stock mosh-server, which cannot be asked. To end it: kill 7\n",
-            ),
-            (
-                &[7, 8],
-                &far,
-                "Processes 7, 8 on far are stock mosh-servers, which cannot be asked. To end one, on far: kill 7\n",
-            ),
-        ] {
-            assert_eq!(stock(servers, computer), text);
         }
     }
 }
