@@ -44,8 +44,6 @@ pub struct HostOptions {
     pub remote_ip: Option<RemoteIp>,
     /// The escape key: `None` if the user did not choose, and `Some(None)` if the user disabled it.
     pub escape_key: Option<Option<u8>>,
-    /// Whether rove starts, on either computer, despite threads in its process that may be those of an emulator.
-    pub allow_emulator: bool,
     /// Whether to print nothing but errors (`--quiet`).
     pub quiet: bool,
     /// Whether to print the steps of the start.

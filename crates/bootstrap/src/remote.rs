@@ -47,10 +47,6 @@ pub const DETACHED_VARIABLE: &str = "ROVE_ATTACH";
 /// server can start the login shell before its client connects. Older servers and stock Mosh ignore it.
 pub const WINDOW_VARIABLE: &str = "ROVE_WINDOW";
 
-/// Environment variable by which the user tells rove that an emulator runs rove. A server gets it by `-l`. Older
-/// servers and stock Mosh ignore it.
-pub const ALLOW_EMULATOR_VARIABLE: &str = "ROVE_ALLOW_EMULATOR";
-
 /// Variable, passed to the server by `-l`, that requests a socket on the host that leads to the user's ssh agent. Older
 /// servers and stock Mosh ignore it.
 pub const AGENT_VARIABLE: &str = "ROVE_AGENT";
@@ -131,9 +127,6 @@ pub fn server_arguments(
     let detached = options.detached_use();
     if detached != DetachedUse::Hint {
         args.extend(["-l".into(), format!("{DETACHED_VARIABLE}={}", detached.name()).into()]);
-    }
-    if options.allow_emulator {
-        args.extend(["-l".into(), format!("{ALLOW_EMULATOR_VARIABLE}=1").into()]);
     }
     if !options.command.is_empty() {
         args.push("--".into());

@@ -346,9 +346,6 @@ fn client_command(options: &HostOptions) -> Command {
     if !options.choices.title_prefix {
         client.env("MOSH_TITLE_NOPREFIX", "1");
     }
-    if options.allow_emulator {
-        client.env(rove_bootstrap::remote::ALLOW_EMULATOR_VARIABLE, "1");
-    }
     client
 }
 

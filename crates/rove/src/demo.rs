@@ -25,8 +25,6 @@ use crate::threads;
 pub(crate) struct DemoOptions {
     /// The emulated path between the two ends.
     pub(crate) path: PathArgs,
-    /// Whether to start even if this process has threads that rove did not start, as under an unknown emulator.
-    pub(crate) allow_emulator: bool,
     /// The command and its arguments; empty for the login shell.
     pub(crate) command: Vec<OsString>,
     pub(crate) choices: Choices,
@@ -48,9 +46,6 @@ pub(crate) fn run(options: DemoOptions) -> anyhow::Result<u8> {
         command: options.command.clone(),
         ..ServerOptions::default()
     };
-    if options.allow_emulator {
-        threads::allow_emulator();
-    }
     let introduction = introduction(&options);
     let mut prepared =
         PreparedServer::prepare(&server).context("cannot prepare the demo's server")?;

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 
 use anyhow::Context;
 use rove_bootstrap::remote::{
-    AGENT_VARIABLE, ALLOW_EMULATOR_VARIABLE, DETACHED_VARIABLE, SESSION_VARIABLE, WINDOW_VARIABLE,
+    AGENT_VARIABLE, DETACHED_VARIABLE, SESSION_VARIABLE, WINDOW_VARIABLE,
 };
 use rove_bootstrap::{DetachedUse, ProgramName, SessionLabel};
 use rove_control::{Attachment, SessionName, SessionStatus};
@@ -132,9 +132,6 @@ pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
         && let Some(code) = attach::instead_of_new(detached_use(&options))
     {
         return Ok(code);
-    }
-    if offered(&options, ALLOW_EMULATOR_VARIABLE).is_some() {
-        threads::allow_emulator();
     }
     scope::leave_login(options.name);
     let prepared = PreparedServer { lock, ..PreparedServer::prepare(&options)? };

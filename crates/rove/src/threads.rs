@@ -5,13 +5,9 @@
 //! a library or of rove. An emulator's threads ran before rove could start any, and the system reports that this
 //! process executes an emulator.
 
-use std::env;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use rove_bootstrap::remote::ALLOW_EMULATOR_VARIABLE;
 
 use crate::sys::{self, Alone};
 
@@ -25,9 +21,6 @@ const EMULATORS: [&str; 1] = ["qemu-"];
 /// How many threads ran when this program started.
 static AT_START: OnceLock<Option<usize>> = OnceLock::new();
 
-/// Whether the user has vouched, by an option, that an emulator runs this program.
-static IS_EMULATOR_ALLOWED: AtomicBool = AtomicBool::new(false);
-
 /// Why the other threads of this process are not known to be an emulator's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ThreadsError {
@@ -37,7 +30,7 @@ pub(crate) enum ThreadsError {
     Started(usize),
     #[error(
         "{0} threads ran in this process before rove began, which may be those of a library (LD_PRELOAD) or of an \
-         emulator: where an emulator runs rove, add --allow-emulator or set {ALLOW_EMULATOR_VARIABLE}=1 there"
+         emulator that rove does not know: start rove without them"
     )]
     Unknown(usize),
 }
@@ -51,18 +44,11 @@ struct Facts {
     now: usize,
     /// Whether the system executes an emulator for this process.
     is_emulated: bool,
-    /// Whether the user has said, by an option or a variable, that an emulator runs this program.
-    is_allowed: bool,
 }
 
 /// Counts the threads. Call this before any thread can have been started.
 pub(crate) fn note_start() {
     AT_START.get_or_init(sys::thread_count);
-}
-
-/// Records that the user says that an emulator runs this program.
-pub(crate) fn allow_emulator() {
-    IS_EMULATOR_ALLOWED.store(true, Ordering::Relaxed);
 }
 
 /// Checks that this process has no other threads except an emulator's, as far as the system reports.
@@ -78,8 +64,6 @@ pub(crate) fn check_alone() -> Result<Alone, ThreadsError> {
         at_start: AT_START.get().copied().flatten().unwrap_or(1),
         now,
         is_emulated: is_emulated(),
-        is_allowed: IS_EMULATOR_ALLOWED.load(Ordering::Relaxed)
-            || env::var_os(ALLOW_EMULATOR_VARIABLE).is_some_and(|word| word != "0"),
     }
     .judge()
     .map(Alone)
@@ -87,12 +71,11 @@ pub(crate) fn check_alone() -> Result<Alone, ThreadsError> {
 
 impl Facts {
     fn judge(self) -> Result<(), ThreadsError> {
-        let Self { at_start, now, is_emulated, is_allowed } = self;
+        let Self { at_start, now, is_emulated } = self;
         match () {
             () if now <= 1 => Ok(()),
-            // The user can vouch only for threads that ran before rove started.
             () if now > at_start => Err(ThreadsError::Started(now - at_start)),
-            () if is_emulated || is_allowed => Ok(()),
+            () if is_emulated => Ok(()),
             () => Err(ThreadsError::Unknown(now)),
         }
     }
@@ -113,24 +96,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_count_as_an_emulators_by_both_facts_or_by_the_users_word() {
+    fn threads_count_as_an_emulators_by_both_facts() {
         let (started, unknown) = (ThreadsError::Started, ThreadsError::Unknown);
-        for (at_start, now, is_emulated, is_allowed, verdict) in [
-            (1, 1, false, false, Ok(())),
+        for (at_start, now, is_emulated, verdict) in [
+            (1, 1, false, Ok(())),
             // Neither an emulator's name alone nor an early thread alone is evidence.
-            (1, 2, true, false, Err(started(1))),
-            (2, 2, false, false, Err(unknown(2))),
-            (2, 2, true, false, Ok(())),
-            (2, 2, false, true, Ok(())),
+            (1, 2, true, Err(started(1))),
+            (2, 2, false, Err(unknown(2))),
+            (2, 2, true, Ok(())),
             // A thread that came later is not the emulator's.
-            (2, 3, true, true, Err(started(1))),
-            (1, 4, false, true, Err(started(3))),
+            (2, 3, true, Err(started(1))),
+            (1, 4, false, Err(started(3))),
             // An emulator's thread may have ended.
-            (3, 2, true, false, Ok(())),
-            (3, 2, false, false, Err(unknown(2))),
-            (2, 1, false, false, Ok(())),
+            (3, 2, true, Ok(())),
+            (3, 2, false, Err(unknown(2))),
+            (2, 1, false, Ok(())),
         ] {
-            let facts = Facts { at_start, now, is_emulated, is_allowed };
+            let facts = Facts { at_start, now, is_emulated };
             assert_eq!(facts.judge(), verdict, "{facts:?}");
         }
     }

@@ -272,17 +272,3 @@ fn a_server_without_a_program_is_told_nothing_about_one() {
     let options = HostOptions { session: WantedSession::New, ..options };
     assert_eq!(server_arguments(&options, 256, variables), ["forwards", "-p", "60010"]);
 }
-
-#[test]
-fn the_users_word_about_an_emulator_reaches_every_server_that_starts() {
-    let passage = Passage { joined: Joined::Port("host:22".to_owned()), gates: String::new() };
-    for session in [WantedSession::New, WantedSession::Streams(passage)] {
-        for allow_emulator in [false, true] {
-            let session = session.clone();
-            let options = HostOptions { session, allow_emulator, ..HostOptions::default() };
-            let words = server_arguments(&options, 256, Vec::new());
-            let is_told = words.windows(2).any(|pair| pair == ["-l", "ROVE_ALLOW_EMULATOR=1"]);
-            assert_eq!(is_told, allow_emulator, "{words:?}");
-        }
-    }
-}

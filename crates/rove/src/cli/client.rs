@@ -57,10 +57,6 @@ pub(crate) static MANUAL: Manual = Manual {
         ("MOSH_NO_TERM_INIT", "If set, the terminal's alternate screen is not used."),
         ("MOSH_TITLE_NOPREFIX", "If set, window titles get no name in front."),
         ("ROVE_NO_TERM_QUERY", "If set, the terminal is not asked what it can do."),
-        (
-            "ROVE_ALLOW_EMULATOR",
-            "If set, threads that ran before rove began count as those of an emulator that runs rove.",
-        ),
         ("ROVE_QUIET", "If set, nothing is said but what is wrong."),
         ("ROVE_LOG", "File that the log is appended to."),
     ],

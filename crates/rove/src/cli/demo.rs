@@ -44,9 +44,6 @@ struct DemoArgs {
     /// Scroll what scrolls off at the far side into the terminal's own history
     #[arg(long)]
     scrollback: bool,
-    /// Start also where rove cannot tell its threads from an emulator's
-    #[arg(long)]
-    allow_emulator: bool,
     /// Command to run instead of a shell
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -61,7 +58,6 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<DemoOptions, clap::Error> {
     let args = DemoArgs::from_arg_matches(&rove_cli_docs::matches(&MANUAL, args)?)?;
     Ok(DemoOptions {
         path: args.path,
-        allow_emulator: args.allow_emulator,
         command: args.command,
         choices: Choices {
             predict: args.predict,
@@ -101,6 +97,5 @@ mod tests {
         assert_eq!(options("--predict never").unwrap().choices.predict, Preference::Never);
         assert!(options("--predict sometimes").is_err());
         assert_eq!(options("").unwrap().path.rtt, Duration::from_millis(200));
-        assert!(options("--allow-emulator").unwrap().allow_emulator);
     }
 }

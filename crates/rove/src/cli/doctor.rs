@@ -45,7 +45,7 @@ pub(crate) static MANUAL: Manual = Manual {
 };
 
 /// Options of a session that the help leaves out, because a diagnosis hardly needs them.
-const OF_NO_USE: [&str; 14] = [
+const OF_NO_USE: [&str; 13] = [
     "client",
     "predict",
     "always",
@@ -58,7 +58,6 @@ const OF_NO_USE: [&str; 14] = [
     "tunnel",
     "size",
     "controller",
-    "allow_emulator",
     "version",
 ];
 

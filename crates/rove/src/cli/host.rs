@@ -175,9 +175,6 @@ struct HostArgs {
     strict: bool,
     #[arg(long, hide = true)]
     no_strict: bool,
-    /// Start also where rove cannot tell its threads from an emulator's, on either computer
-    #[arg(long)]
-    allow_emulator: bool,
     /// Say nothing but what is wrong; ssh still asks and says what it must
     #[arg(short = 'q', long, overrides_with = "verbose")]
     quiet: bool,
@@ -294,7 +291,6 @@ pub(crate) fn parse(
         tunnel: tunnel_use(name, &args)?,
         remote_ip: args.experimental_remote_ip.as_deref().map(remote_ip).transpose()?,
         escape_key: escape_key.map_err(UsageError::without_usage)?,
-        allow_emulator: args.allow_emulator,
         quiet: args.quiet,
         verbose: args.verbose,
         agent: settings.text("agent").and_then(AgentUse::from_name).unwrap_or_default(),

@@ -65,10 +65,6 @@ pub(crate) static MANUAL: Manual = Manual {
         ),
         ("MOSH_SERVER_SIGNAL_TMOUT", "Seconds without a client before SIGUSR1 ends the session."),
         ("SSH_CONNECTION", "Where -s finds its address."),
-        (
-            "ROVE_ALLOW_EMULATOR",
-            "If set, threads that ran before rove began count as those of an emulator that runs rove.",
-        ),
         ("ROVE_RUNTIME_DIR", "Directory of the control socket; see rove list."),
     ],
     exit_status: &[
@@ -360,6 +356,11 @@ mod tests {
             ("new -v -@ new -c 8 foo", ServerOptions { colors: Some(8), verbose: 1, ..mosh() }),
             ("new -p 0", ServerOptions { ports: ports(0, 0), ..mosh() }),
             ("new -c -1 -l FOO -l =x", mosh()),
+            // Older clients send this variable.
+            (
+                "new -l ROVE_ALLOW_EMULATOR=1",
+                ServerOptions { locale: locale(&[("ROVE_ALLOW_EMULATOR", "1")]), ..mosh() },
+            ),
             ("new -i 1.2.3.4 -s", ServerOptions { bind: ssh, ..mosh() }),
         ] {
             assert_eq!(run(line), (expected, Vec::new()), "{line}");

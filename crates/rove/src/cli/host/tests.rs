@@ -65,7 +65,6 @@ fn defaults_are_stocks() {
         tunnel: TunnelUse::Never,
         remote_ip: None,
         escape_key: None,
-        allow_emulator: false,
         quiet: false,
         verbose: false,
         install: InstallPolicy::Ask,
@@ -320,7 +319,6 @@ fn the_file_holds_where_the_line_says_nothing() {
         tunnel: TunnelUse::Auto,
         remote_ip: Some(RemoteIp::Local),
         escape_key: Some(Some(0x1d)),
-        allow_emulator: false,
         quiet: false,
         verbose: false,
         install: InstallPolicy::Never,
@@ -403,9 +401,6 @@ fn quiet_and_verbose_are_roves_own_and_no_abbreviation_means_them() {
     ] {
         let options = connect(ProgramName::Rove, line);
         assert_eq!((options.quiet, options.verbose), (quiet, verbose), "{line}");
-    }
-    for (line, is_allowed) in [("h", false), ("--allow-emulator h", true)] {
-        assert_eq!(connect(ProgramName::Rove, line).allow_emulator, is_allowed, "{line}");
     }
     for (name, line) in [
         (ProgramName::Rove, "-V"),
