@@ -90,6 +90,7 @@ mod login_records;
 mod lookups;
 mod messages;
 #[cfg(test)]
+#[path = "tests/muxes.rs"]
 mod muxes;
 mod opening;
 mod own_file;
