@@ -16,6 +16,13 @@ pub struct Ended {
     pub is_text: bool,
 }
 
+impl Ended {
+    /// Returns the line if it may be rove's own, else no bytes, because its bytes have been passed on.
+    pub fn held(&self) -> &[u8] {
+        if self.is_text { &[] } else { &self.bytes }
+    }
+}
+
 /// Reads the lines of one stream, and separates rove's own lines from text for the user.
 #[derive(Debug, Default)]
 pub struct LineReader {

@@ -303,9 +303,7 @@ impl Startup {
     ) -> Result<(), StartupError> {
         let line = self.lines[stream as usize].end();
         if line.is_text || !self.take(stream, &line.bytes)? {
-            if !line.is_text {
-                text.extend(&line.bytes);
-            }
+            text.extend(line.held());
             text.extend(end);
             if stream == Stream::Output && !self.started {
                 self.announced.early_output.add(&line.bytes);

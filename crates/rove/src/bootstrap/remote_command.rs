@@ -14,7 +14,7 @@ use rove_bootstrap::remote::{self, NO_ROVE, START};
 use rove_bootstrap::ssh_config::{self, SshConfig};
 use rove_bootstrap::startup::Stream;
 use rove_bootstrap::{
-    Challenge, HostOptions, LINE_BYTES_MAX, NoSession, Printable, SSH_FAILURE, Shared,
+    Challenge, HostOptions, LineReader, NoSession, Printable, SSH_FAILURE, Shared,
 };
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
@@ -134,7 +134,7 @@ impl<'a> RemoteCommand<'a> {
             }
         };
         let mut noise = Vec::new();
-        output.finish(&mut noise);
+        output.end_line(None, &mut noise);
         show(Stream::Output, &noise);
         let judged = self.judge(&output, &config, status);
         let has_failed =
@@ -209,15 +209,14 @@ enum State {
 struct Output {
     challenge: Challenge,
     state: State,
-    /// The unfinished line. If the line gets too long for a marker, its first part counts as output of start-up files.
-    line: Vec<u8>,
+    lines: LineReader,
     /// Whether the host has printed a line before the marker [`START`] that is neither blank nor [`NO_ROVE`].
     has_said: bool,
 }
 
 impl Output {
-    const fn new(challenge: Challenge) -> Self {
-        Self { challenge, state: State::Before, line: Vec::new(), has_said: false }
+    fn new(challenge: Challenge) -> Self {
+        Self { challenge, state: State::Before, lines: LineReader::default(), has_said: false }
     }
 
     /// Reads more bytes. Returns the bytes that the command wrote, and adds all others to `noise`.
@@ -226,37 +225,26 @@ impl Output {
             && let Some((&byte, rest)) = bytes.split_first()
         {
             bytes = rest;
-            if byte == b'\n' {
-                self.end_line(noise);
-            } else if self.line.len() <= LINE_BYTES_MAX {
-                self.line.push(byte);
-            } else {
-                // The line is too long to be a marker.
-                noise.append(&mut self.line);
-                self.line.push(byte);
+            match byte {
+                b'\n' => self.end_line(Some(byte), noise),
+                _ => self.lines.push(byte, noise),
             }
         }
         if self.state == State::Begun { bytes } else { &[] }
     }
 
-    /// Adds the unfinished line to `noise`, after the output has ended.
-    fn finish(&mut self, noise: &mut Vec<u8>) {
-        self.has_said |= self.state == State::Before && !self.line.trim_ascii().is_empty();
-        noise.append(&mut self.line);
-    }
-
-    fn end_line(&mut self, noise: &mut Vec<u8>) {
-        let line = core::mem::take(&mut self.line);
-        let text = String::from_utf8_lossy(&line);
+    /// Ends a line, and adds it to `noise` if it is no marker. `end` is its line end: `None` at the end of the output.
+    fn end_line(&mut self, end: Option<u8>, noise: &mut Vec<u8>) {
+        let line = self.lines.end();
+        let text = String::from_utf8_lossy(line.held());
         let is_ours = |marker| self.challenge.answer(marker, text.trim_ascii_end()) == Some("");
-        if is_ours(START) {
+        if end.is_some() && is_ours(START) {
             self.state = State::Begun;
-        } else if is_ours(NO_ROVE) {
+        } else if end.is_some() && is_ours(NO_ROVE) {
             self.state = State::Missing;
         } else {
-            self.has_said |= !text.trim_ascii().is_empty();
-            noise.extend(&line);
-            noise.push(b'\n');
+            self.has_said |= !line.bytes.trim_ascii().is_empty();
+            noise.extend(line.held().iter().chain(&end));
         }
     }
 }
@@ -268,7 +256,7 @@ mod tests {
     use super::*;
     use crate::cli::config::Config;
     use crate::cli::host::{self, HostCall};
-    use rove_bootstrap::ProgramName;
+    use rove_bootstrap::{LINE_BYTES_MAX, ProgramName};
 
     const WORD: &str = "00000000000000000000000000000000";
 
@@ -279,7 +267,7 @@ mod tests {
         for bytes in printed.chunks(piece) {
             ours.extend(output.read(bytes, &mut noise));
         }
-        output.finish(&mut noise);
+        output.end_line(None, &mut noise);
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         (text(ours), text(noise), output.state)
     }
@@ -316,12 +304,32 @@ mod tests {
     fn a_line_of_any_length_is_passed_on_and_not_kept() {
         let mut output = Output::new(Challenge::from_bytes([0; 16]));
         let mut noise = Vec::new();
+        let mut said = 0;
         for len in [LINE_BYTES_MAX, LINE_BYTES_MAX + 1, LINE_BYTES_MAX + 2, 100 * LINE_BYTES_MAX] {
             output.read(&vec![b'x'; len], &mut noise);
-            assert!(output.line.len() <= LINE_BYTES_MAX + 1);
+            said += len;
+            assert_eq!(noise.len(), said, "a question without a line end is shown at once");
         }
-        output.finish(&mut noise);
+        assert_eq!(output.lines.end().bytes.len(), LINE_BYTES_MAX);
+        output.end_line(None, &mut noise);
         assert_eq!(noise.len(), 103 * LINE_BYTES_MAX + 3);
+    }
+
+    #[test]
+    fn no_part_of_a_long_line_is_a_marker() {
+        let marker = format!("ROVE START {WORD}");
+        let padding = LINE_BYTES_MAX - marker.len();
+        for (line, state) in [
+            (marker.clone() + &" ".repeat(padding), State::Begun),
+            (marker.clone() + &" ".repeat(padding + 1), State::Before),
+            ("x".repeat(LINE_BYTES_MAX + 1) + &marker, State::Before),
+        ] {
+            for piece in [1, 7, 10_000] {
+                let (_, noise, found) = read((line.clone() + "\n").as_bytes(), piece);
+                assert_eq!(found, state, "{line}");
+                assert_eq!(noise.is_empty(), state == State::Begun, "{noise}");
+            }
+        }
     }
 
     /// Runs `script` on this computer as if it were the host. Returns its output and its exit code.
