@@ -184,7 +184,7 @@ fn errors_are_told_in_one_sentence() {
         ),
         (
             "--experimental-remote-ip=x h",
-            "--experimental-remote-ip is proxy, remote or local, not \"x\"",
+            "--experimental-remote-ip is one of proxy, remote, local, not \"x\"",
             false,
         ),
         ("-p 70000 h", "Server-side (low) port (70000) must be within 0 to 65535.", false),

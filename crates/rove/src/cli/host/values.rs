@@ -15,7 +15,7 @@ use rove_session::{Preference, StreamController};
 use super::{HostArgs, HostCall, UsageError};
 use crate::bootstrap::proxy::ProxyCall;
 use crate::cli::option_values::{
-    self, ADDRESS_FAMILIES, MODES, ValueError, check_own_port, ssh_words, udp_ports,
+    self, ADDRESS_FAMILIES, MODES, REMOTE_IPS, check_own_port, ssh_words, udp_ports,
 };
 use crate::cli::ssh_letters;
 use crate::stdio_forward::target;
@@ -123,11 +123,7 @@ pub(super) fn prediction(
 }
 
 pub(super) fn remote_ip(text: &str) -> Result<RemoteIp, UsageError> {
-    RemoteIp::from_name(text).ok_or_else(|| {
-        UsageError::without_usage(format!(
-            "--experimental-remote-ip is proxy, remote or local, not \"{text}\""
-        ))
-    })
+    RemoteIp::from_name(text).ok_or_else(|| none_of("--experimental-remote-ip", REMOTE_IPS, text))
 }
 
 /// Returns the address family in lower case. `rove` refuses an unknown word. `mosh` accepts any word, because stock
@@ -190,10 +186,8 @@ pub(super) fn tunnel_use(name: ProgramName, args: &HostArgs) -> Result<TunnelUse
     let word = args.tunnel.as_deref().or(args.no_tunnel.then_some("false"));
     let usual = if name == ProgramName::Rove { "auto" } else { "false" };
     let word = word.unwrap_or(usual);
-    let tunnel = TunnelUse::from_name(word).ok_or_else(|| {
-        let (text, words) = (word.to_owned(), TunnelUse::NAMES);
-        UsageError::without_usage(format!("--tunnel: {}", ValueError::NoneOf { text, words }))
-    })?;
+    let tunnel = TunnelUse::from_name(word);
+    let tunnel = tunnel.ok_or_else(|| none_of("--tunnel", TunnelUse::NAMES, word))?;
     check_tunnel(tunnel, args).map(|()| tunnel)
 }
 
