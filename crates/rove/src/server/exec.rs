@@ -63,7 +63,11 @@ impl Programs {
         match Running::start(gathered, core_limit) {
             Ok(running) => {
                 let opened = Answer::Opened { address: String::new() };
-                [output, errors].iter().for_each(|id| reception.answer(mux, *id, &opened));
+                for id in [output, errors] {
+                    reception.answer(mux, id, &opened);
+                    // The server never reads these streams, so it would not notice that the client has ended them.
+                    let _ = mux.stop(id, UNREACHED);
+                }
                 let former = self.running.insert(input, running);
                 debug_assert!(former.is_none(), "a stream is one program's");
                 // The program may have ended already, before it was in `running`.

@@ -596,6 +596,35 @@ mod tests {
     }
 
     #[test]
+    fn the_streams_of_a_program_are_gone_once_its_client_has_ended_them() {
+        for (command, is_given_up) in [("true", false), ("exec sleep 600", true)] {
+            let mut pair = Pair::new();
+            let command = format!("echo pid=$$; {command}");
+            let (input, _) = begin(&mut pair, command.as_bytes());
+            let outputs = [StreamId::new(input.get() + 2), StreamId::new(input.get() + 4)];
+            let mut ends = 0;
+            wait_until("the end of the outputs", || {
+                pair.exchange();
+                let read = |id| pair.client.read(pair.now, id, &mut [0; 99]);
+                ends += outputs.map(read).iter().filter(|it| **it == Ok(Read::End)).count();
+                is_given_up || ends == outputs.len()
+            });
+            for id in [input, outputs[0], outputs[1]] {
+                pair.client.reset_and_stop(id, 0);
+            }
+            wait_until("the end of the program", || {
+                pair.forwards.handle_child_end();
+                pair.exchange();
+                pair.forwards.open() == 0
+            });
+            pair.exchange();
+            let server = &pair.forwards.layer.as_ref().unwrap().streams.mux;
+            let left = (server.open_streams(), pair.client.open_streams());
+            assert_eq!(left, (0, 0), "{command}");
+        }
+    }
+
+    #[test]
     fn nothing_is_left_of_a_program_whose_client_was_replaced() {
         let mut pair = Pair::new();
         let (_, pid) = begin(&mut pair, b"echo pid=$$; exec sleep 600");

@@ -307,6 +307,17 @@ fn a_hundred_calls_at_once_go_through_one_client() {
 }
 
 #[test]
+fn programs_that_run_one_after_the_other_leave_room_for_more() {
+    let place = Place::new();
+    let _terminal = place.session(&[]);
+    // A session has 256 streams. If a program left two of them open, the last calls would log in by themselves.
+    for number in 0..130 {
+        assert_eq!(finish(place.exec(&[], "exit 7"), b"").0, Some(7), "{number}");
+    }
+    assert_eq!(place.gate.connections(), 1);
+}
+
+#[test]
 fn nobody_else_can_borrow_and_garbage_disturbs_nothing() {
     let place = Place::new();
     let terminal = place.session(&[]);
