@@ -152,9 +152,9 @@ impl LoginCallbacks {
         Some(place(self.open.remove(at).0))
     }
 
-    /// Removes the port at `at`, whose listener was closed or never opened.
+    /// Removes the port at `at` in any of its spellings, because its listener was closed or never opened.
     pub(super) fn forget(&mut self, at: &Place) {
-        self.open.retain(|(port, _)| place(*port) != *at);
+        self.open.retain(|(port, _)| !place(*port).is_listener(at));
     }
 
     /// Forgets the question and all ports. The caller closes the listeners.

@@ -132,6 +132,23 @@ fn a_port_that_another_program_has_in_one_family_is_not_opened() {
 }
 
 #[test]
+fn a_port_that_the_user_has_closed_by_any_of_its_names_is_not_closed_again() {
+    let place = |host: Option<&str>| Place::Port(host.map(str::to_owned), 8085);
+    for (closed, is_forgotten) in [
+        (place(None), true),
+        (place(Some("localhost")), true),
+        (place(Some("*")), true),
+        (place(Some("127.0.0.2")), false),
+        (Place::Port(None, 8086), false),
+    ] {
+        let open = vec![(8085, at(600))];
+        let mut callbacks = LoginCallbacks { open, ..LoginCallbacks::default() };
+        callbacks.forget(&closed);
+        assert_eq!(callbacks.poll_expired(at(600)).is_none(), is_forgotten, "{closed:?}");
+    }
+}
+
+#[test]
 fn no_more_ports_than_the_bound_are_open() {
     let open = (1..).take(OPEN_MAX).map(|port| (port, at(600))).collect();
     let mut callbacks = LoginCallbacks { open, ..LoginCallbacks::default() };
