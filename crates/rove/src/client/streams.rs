@@ -32,7 +32,7 @@ mod sentences;
 
 use layer::{Layer, Origin, Waiting};
 pub(super) use purpose::Purpose;
-use sentences::{NO_CALLBACK, carries_nothing, ended, to_ask};
+use sentences::{NO_CALLBACK, carries_nothing, ended, not_forwarded, to_ask};
 
 /// Pause after `accept` has failed. Chosen: the loop does not spin, and the pause is shorter than a user's patience.
 const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
@@ -347,11 +347,12 @@ impl ClientStreams {
         }
     }
 
-    /// Ends the session, because connections cannot be forwarded.
+    /// Ends the session at the first failure to forward. Another `shutdown` would count as the user's second request.
     fn fail(&mut self, now: Instant, session: &mut Client, sentence: &str) {
-        let required = self.rules.are_required.then_some(", and ExitOnForwardFailure wants that");
-        self.failure.get_or_insert_with(|| format!("{sentence}{}", required.unwrap_or_default()));
-        session.shutdown(now, "No connections are carried, shutting down...");
+        if self.failure.is_none() {
+            self.failure = Some(not_forwarded(sentence, self.rules.are_required));
+            session.shutdown(now, "No connections are carried, shutting down...");
+        }
     }
 
     /// Returns whether there is room for another connection's stream.
@@ -458,8 +459,7 @@ impl ClientStreams {
         let agent = self.agent.as_ref().and_then(|agent| agent.poll_timeout());
         let own = requests.chain(self.remote.poll_timeout()).chain(self.paused_until);
         let lender = self.lender.as_ref().and_then(|lender| lender.poll_timeout());
-        let own = own.chain(self.callbacks.poll_timeout());
-        own.chain(packets).chain(agent).chain(lender).min()
+        own.chain(self.callbacks.poll_timeout()).chain(packets).chain(agent).chain(lender).min()
     }
 
     /// Returns the descriptors to wait for. The listeners are among them only once the host is known to carry streams.

@@ -23,6 +23,13 @@ pub(super) fn ended(place: &Place, option: Option<String>) -> String {
     }
 }
 
+/// Returns why the session ends, after a failure to forward. `is_required` tells that the user's ssh configuration asks
+/// for that end.
+pub(super) fn not_forwarded(failure: &str, is_required: bool) -> String {
+    let required = is_required.then_some(", and ExitOnForwardFailure wants that");
+    format!("{failure}{}", required.unwrap_or_default())
+}
+
 /// Returns the question to show, or `None` if there is none. A question about the agent takes precedence, but never
 /// replaces a `shown` question about a login. The user's yes might otherwise answer the wrong question.
 pub(super) fn to_ask<'a>(
