@@ -1,7 +1,7 @@
 //! Opens a stream, and reads the peer's answer about its target.
 
 use rove_streams::{
-    Answer, Exit, MessageReader, Mux, PrefaceError, StreamError, StreamId, Target, UNREACHED,
+    Answer, BUSY, Exit, MessageReader, Mux, PrefaceError, StreamError, StreamId, Target, UNREACHED,
 };
 use rove_units::Instant;
 
@@ -18,6 +18,8 @@ pub(crate) enum Answered {
     Opened(String),
     /// The peer refused the target, for this reason.
     Refused(String),
+    /// The peer refused the target, because too many streams wait for its answer. The text says so.
+    Busy(String),
     /// The program has ended, with this status.
     Exited(Exit),
     /// The peer has stored the file. The first text is the file's path. The second text says why the peer did not type
@@ -66,6 +68,7 @@ impl Opening {
         };
         Some(match answer {
             Ok(Answer::Opened { address }) => Answered::Opened(address),
+            Ok(Answer::Refused { code: BUSY, text }) => Answered::Busy(text),
             Ok(Answer::Refused { text, .. }) => Answered::Refused(text),
             Ok(Answer::Exited(exit)) => Answered::Exited(exit),
             Ok(Answer::Kept { path, untyped }) => Answered::Kept(path, untyped),
@@ -80,7 +83,7 @@ impl Answered {
     pub(crate) fn into_refusal(self) -> Option<String> {
         match self {
             Self::Opened(_) => None,
-            Self::Refused(reason) | Self::Cut(reason) => Some(reason),
+            Self::Refused(reason) | Self::Busy(reason) | Self::Cut(reason) => Some(reason),
             Self::Unknown => Some("it has ended the stream".to_owned()),
             Self::Exited(_) | Self::Kept(..) => Some("nothing like that was asked for".to_owned()),
         }

@@ -69,7 +69,7 @@ pub use id::{PacketNum, Side, StreamId};
 pub use mux::Mux;
 pub use packet::{PACKET_MIN, Packet, SEND_TIME_LEN};
 pub use preface::{
-    Answer, COMMAND_MAX, Exit, FILE_NAME_MAX, HOST_MAX, Listen, ListenPlace, MESSAGE_MAX,
+    Answer, BUSY, COMMAND_MAX, Exit, FILE_NAME_MAX, HOST_MAX, Listen, ListenPlace, MESSAGE_MAX,
     MessageReader, PATH_MAX, Part, PrefaceError, Put, TEXT_MAX, Target, UNREACHED,
 };
 pub use program::{Gathered, Gathering};

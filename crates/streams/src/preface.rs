@@ -320,7 +320,7 @@ pub enum Answer {
 pub(crate) const NOT_UNDERSTOOD: u64 = 1;
 
 /// The code of a refusal because too many streams wait for an answer.
-pub(crate) const BUSY: u64 = 2;
+pub const BUSY: u64 = 2;
 
 /// The code of a refusal because the stream's destination could not be reached.
 pub const UNREACHED: u64 = 3;

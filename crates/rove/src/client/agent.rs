@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 
 use rove_bootstrap::{AgentUse, RemoteForward};
 use rove_platform::event_loop::Interest;
-use rove_streams::{Mux, StreamId, Target};
+use rove_streams::{Mux, StreamError, StreamId, Target};
 use rove_units::{Duration, Instant};
 
 use crate::agent::CONNECTIONS_MAX;
@@ -28,7 +28,7 @@ use login::{Login, Look};
 use relay::Relay;
 
 /// First pause between the end of an ssh that forwarded the agent and the start of the next ssh. Chosen: the host's
-/// sshd may be restarting.
+/// sshd may be restarting. Other passing faults, such as a lack of streams, have the same pauses.
 const PAUSE_MIN: Duration = Duration::from_secs(2);
 
 /// Longest pause before an ssh that forwards the agent is started again. Chosen: few users would wait longer.
@@ -65,6 +65,8 @@ pub(crate) struct AgentLoan {
     pause: Duration,
     /// Whether an ssh has ever forwarded the agent.
     has_worked: bool,
+    /// Whether a relay has ever forwarded the agent.
+    has_relayed: bool,
 }
 
 /// A use of a key that waits for the user's decision.
@@ -79,7 +81,7 @@ struct Question {
 enum State {
     /// The client will ask the host for the path in the session's `SSH_AUTH_SOCK` when the session carries streams.
     New,
-    /// The ssh that forwarded the agent has ended. The client will ask for the path again at this time.
+    /// The agent is not forwarded at present. The client will ask for the path again at this time.
     Due(Instant),
     /// The client has asked for the path, and the host has not answered.
     Asked(Opening),
@@ -103,6 +105,7 @@ impl AgentLoan {
             question: None,
             pause: PAUSE_MIN,
             has_worked: false,
+            has_relayed: false,
         }
     }
 
@@ -113,7 +116,7 @@ impl AgentLoan {
             State::Due(at) if *at <= now => self.ask(now, mux),
             State::Asked(opening) => {
                 let id = opening.id();
-                opening.answer(now, mux).and_then(|answered| self.log_in(id, answered))
+                opening.answer(now, mux).and_then(|answered| self.log_in(now, mux, id, answered))
             }
             State::Lent(..) => self.look(now, mux),
             State::Due(_) | State::Relayed(_) | State::Over => None,
@@ -152,21 +155,26 @@ impl AgentLoan {
     }
 
     /// Handles the host's answer about the relay's listener. `refusal` is the host's reason not to listen, or `None` if
-    /// the host listens. Returns a sentence for the user; `None` if the host listens again.
+    /// the host listens. Returns a sentence for the user; `None` if the host listens again, or repeats its refusal.
     pub(crate) fn handle_listener(
         &mut self,
+        now: Instant,
         mux: &mut Mux,
         refusal: Option<&str>,
     ) -> Option<String> {
         let State::Relayed(relay) = &mut self.state else { return None };
-        match refusal {
-            None => relay.begin(mux).map(|it| format!("-A: {it}")),
+        let sentence = match refusal {
+            None => {
+                (self.has_relayed, self.pause) = (true, PAUSE_MIN);
+                relay.begin(mux)
+            }
             Some(refusal) => {
                 relay.end(mux);
                 let reason = relay.failure(refusal);
-                self.end(&reason)
+                self.give_up(now, &reason)
             }
-        }
+        };
+        sentence.map(|it| format!("-A: {it}"))
     }
 
     /// Returns when to call [`AgentLoan::turn`]. `None` unless ssh is to be restarted or a question is open.
@@ -195,11 +203,18 @@ impl AgentLoan {
                 self.state = State::Asked(opening);
                 None
             }
+            Err(StreamError::TooMany) => self.wait(now),
             Err(error) => self.end_for(&error.to_string()),
         }
     }
 
-    fn log_in(&mut self, id: StreamId, answered: Answered) -> Option<String> {
+    fn log_in(
+        &mut self,
+        now: Instant,
+        mux: &mut Mux,
+        id: StreamId,
+        answered: Answered,
+    ) -> Option<String> {
         match answered {
             Answered::Opened(path) => match Login::start(&self.call) {
                 Ok(login) => {
@@ -207,9 +222,13 @@ impl AgentLoan {
                     self.state = State::Lent(id, Box::new(login));
                     None
                 }
-                Err(error) => self.end_for(&error.to_string()),
+                Err(error) => {
+                    mux.reset_and_stop(id, 0);
+                    self.give_up(now, &error.to_string())
+                }
             },
-            Answered::Refused(reason) | Answered::Cut(reason) => self.end_for(&reason),
+            Answered::Busy(_) => self.wait(now),
+            Answered::Refused(reason) | Answered::Cut(reason) => self.give_up(now, &reason),
             Answered::Unknown | Answered::Exited(_) | Answered::Kept(..) => self.end_for(TOO_OLD),
         }
     }
@@ -227,7 +246,7 @@ impl AgentLoan {
             }
             Look::Ended(reason) if !self.has_worked => {
                 let id = *id;
-                self.relay(mux, id, reason)
+                self.relay(now, mux, id, reason)
             }
             ended => {
                 mux.reset_and_stop(*id, 0);
@@ -235,18 +254,20 @@ impl AgentLoan {
                     return self.end_for(FORBIDDEN);
                 }
                 tracing::info!(?ended, "the ssh that lends the agent has ended");
-                self.joints.clear();
-                self.question = None;
-                self.state = State::Due(now + self.pause);
-                self.pause = (self.pause + self.pause).min(PAUSE_MAX);
-                None
+                self.wait(now)
             }
         }
     }
 
     /// Forwards the agent by a relay after ssh has ended for `reason`. Returns the error if the client cannot make the
     /// relay's socket, else `None`.
-    fn relay(&mut self, mux: &mut Mux, stream: StreamId, reason: String) -> Option<String> {
+    fn relay(
+        &mut self,
+        now: Instant,
+        mux: &mut Mux,
+        stream: StreamId,
+        reason: String,
+    ) -> Option<String> {
         // The new socket has the same path as the login's socket, so the login must be dropped first.
         self.state = State::Over;
         match AgentSocket::open(&self.call.agent) {
@@ -259,7 +280,7 @@ impl AgentLoan {
             }
             Err(error) => {
                 mux.reset_and_stop(stream, 0);
-                Some(error.to_string())
+                self.give_up(now, &error.to_string())
             }
         }
     }
@@ -324,6 +345,26 @@ impl AgentLoan {
         }
     }
 
+    /// Ends the agent forwarding for this reason, or tries again after a pause if the agent was ever forwarded. Returns a
+    /// sentence for the user. `None` if a former pause has not led to a success.
+    fn give_up(&mut self, now: Instant, reason: &str) -> Option<String> {
+        if !self.has_worked && !self.has_relayed {
+            return self.end_for(reason);
+        }
+        let is_first = self.pause == PAUSE_MIN;
+        self.wait(now);
+        is_first.then(|| format!("{reason}; rove tries again"))
+    }
+
+    /// Closes the connections to the agent. After a pause, [`AgentLoan::turn`] asks the host for the path again.
+    fn wait(&mut self, now: Instant) -> Option<String> {
+        self.joints.clear();
+        self.question = None;
+        self.state = State::Due(now + self.pause);
+        self.pause = (self.pause + self.pause).min(PAUSE_MAX);
+        None
+    }
+
     fn end_for(&mut self, reason: &str) -> Option<String> {
         self.end(reason);
         Some(reason.to_owned())
@@ -338,7 +379,7 @@ mod tests {
 
     use rove_bootstrap::LentAgent;
     use rove_rig::scratch::Scratch;
-    use rove_streams::{Answer, Read, Side, UNREACHED};
+    use rove_streams::{Answer, BUSY, Read, STREAMS_MAX, Side, UNREACHED};
 
     use super::*;
     use crate::muxes::{deliver, mux, muxes};
@@ -435,11 +476,52 @@ mod tests {
         let socket = AgentSocket::open(&agent).unwrap();
         let relay = Relay::new(stream, socket, ("/path", "name"), "no login".to_owned());
         loan.state = State::Relayed(Box::new(relay));
-        let said = [(); 2].map(|()| loan.handle_listener(&mut client, None));
+        let said = [(); 2].map(|()| loan.handle_listener(now, &mut client, None));
         deliver(now, &mut client, &mut server);
         let (id, mut line) = (server.accept().expect("it was opened"), [0; 99]);
         assert_eq!(server.read(now, id, &mut line), Ok(Read::Bytes(b"/path-name\n".len())));
         assert!(said[0].as_ref().is_some_and(|it| it.ends_with("no login")) && said[1].is_none());
+    }
+
+    #[test]
+    fn a_host_without_a_free_stream_is_asked_again_after_a_pause() {
+        let (now, mut mux) = (Instant::ZERO, mux(Side::Client));
+        let streams: Vec<StreamId> = std::iter::from_fn(|| mux.open(now).ok()).collect();
+        assert_eq!(streams.len(), STREAMS_MAX);
+        let mut loan = AgentLoan::new(call(AgentUse::Notify));
+        assert_eq!(loan.turn(now, &mut mux), [""; 0]);
+        assert_eq!(loan.poll_timeout(), Some(now + PAUSE_MIN));
+        assert_eq!(loan.turn(now + PAUSE_MIN, &mut mux), [""; 0]);
+        assert_eq!(loan.poll_timeout(), Some(now + 3 * PAUSE_MIN), "the second pause is longer");
+        // The host has too many other streams to answer.
+        let (loan, told) = asked(|mux, id| {
+            let answer = Answer::Refused { code: BUSY, text: "too many".to_owned() };
+            mux.write(id, &answer.encode()).unwrap();
+        });
+        assert!(told.is_none() && loan.poll_timeout().is_some(), "{told:?}");
+    }
+
+    #[test]
+    fn only_a_relay_that_has_worked_survives_the_hosts_refusal_to_listen_again() {
+        let scratch = Scratch::new();
+        let _agent = UnixListener::bind(scratch.path("agent")).unwrap();
+        let agent = LentAgent::At(scratch.path("agent").to_str().unwrap().to_owned());
+        for has_worked in [false, true] {
+            let (now, mut mux) = (Instant::ZERO, mux(Side::Client));
+            let stream = mux.open(now).unwrap();
+            let mut loan = AgentLoan::new(call(AgentUse::Notify));
+            let socket = AgentSocket::open(&agent).unwrap();
+            let relay = Relay::new(stream, socket, ("/path", "name"), "no login".to_owned());
+            loan.state = State::Relayed(Box::new(relay));
+            if has_worked {
+                assert!(loan.handle_listener(now, &mut mux, None).is_some());
+            }
+            let told = loan.handle_listener(now, &mut mux, Some("in use"));
+            let again = loan.poll_timeout();
+            let told = told.expect("the first refusal is told");
+            assert_eq!(told.ends_with("; rove tries again"), has_worked, "{told}");
+            assert_eq!(again, has_worked.then_some(now + PAUSE_MIN));
+        }
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl ControllerChoice {
         let (name, _) = (self.name.take()?, self.opening.take());
         let reason = match answered {
             Answered::Opened(_) => return None,
-            Answered::Refused(reason) | Answered::Cut(reason) => reason,
+            Answered::Refused(reason) | Answered::Busy(reason) | Answered::Cut(reason) => reason,
             Answered::Unknown | Answered::Exited(_) | Answered::Kept(..) => {
                 "its rove knows no choice of a controller".to_owned()
             }

@@ -246,7 +246,7 @@ impl Current {
             Answered::Kept(path, reason) => {
                 return Sent::Kept { shown, path: plain(&path), reason };
             }
-            Answered::Refused(reason) | Answered::Cut(reason) => reason,
+            Answered::Refused(reason) | Answered::Busy(reason) | Answered::Cut(reason) => reason,
             Answered::Unknown if self.is_known() => CUT.to_owned(),
             Answered::Unknown | Answered::Opened(_) | Answered::Exited(_) => SILENT_END.to_owned(),
         };

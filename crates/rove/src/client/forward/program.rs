@@ -84,7 +84,7 @@ impl Program {
     fn unopened(&self, answered: Answered) -> Carried {
         let has_begun = self.exit.is_some() || self.outputs.iter().any(Option::is_none);
         match answered {
-            Answered::Refused(reason) => {
+            Answered::Refused(reason) | Answered::Busy(reason) => {
                 Carried::Failed(vec![format!("the program was not run: {reason}")])
             }
             _ if !has_begun => {

@@ -154,7 +154,7 @@ impl Entry {
                     _ => News::Opened(said),
                 }
             }
-            Answered::Refused(reason) => {
+            Answered::Refused(reason) | Answered::Busy(reason) => {
                 return self.refused(now, &format!("the host cannot listen: {reason}"));
             }
             // The host has listened or refused before, so its rove is not too old.

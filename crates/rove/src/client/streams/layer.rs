@@ -111,7 +111,7 @@ impl Layer {
         for it in &news {
             if let (News::Agent(refusal), Some(agent)) = (it, &mut agent) {
                 let mux = &mut self.streams.mux;
-                sentences.extend(agent.handle_listener(mux, refusal.as_deref()));
+                sentences.extend(agent.handle_listener(now, mux, refusal.as_deref()));
             }
         }
         (sentences, news)
