@@ -259,6 +259,8 @@ impl Client {
 
     /// Continues after [`ClientEvent::Suspend`], [`ClientEvent::LogIn`] or a SIGCONT, and repaints the whole terminal.
     pub fn handle_resume(&mut self, now: Instant) {
+        // A process that was stopped by SIGSTOP has not given the terminal back, but the user has not seen it since.
+        self.notice_bar.notices.set_hidden(self.refreshed_at, true);
         self.display.take_over();
         self.refresh(now);
     }
@@ -371,7 +373,9 @@ impl Client {
     /// not hold the terminal. The bytes first draw a last picture without notices and predictions.
     pub fn close_terminal(&mut self) -> Vec<u8> {
         let ending = self.ended().map(|_| self.ending());
-        self.display.close(self.transport.remote().screen(), ending)
+        let closing = self.display.close(self.transport.remote().screen(), ending);
+        self.refresh(self.refreshed_at);
+        closing
     }
 
     /// Returns the part of a command's output that the user has not received. `None` if no part is known to be missing.
@@ -456,7 +460,7 @@ impl Client {
 
     fn refresh(&mut self, now: Instant) {
         self.refreshed_at = now;
-        self.notice_bar.refresh(now, &self.transport, &self.escape);
+        self.notice_bar.refresh(now, &self.transport, &self.escape, self.display.is_returned());
     }
 
     /// Tells a rove server what the user permits programs, such as to read copied text. Call this before any input.

@@ -202,9 +202,10 @@ impl Notices {
         self.question = question.map(|question| (question, hints));
     }
 
-    /// Notes whether the escape key's help is shown. While help or a question hides announcements, their time stops.
-    pub(crate) fn handle_help(&mut self, now: Instant, is_shown: bool) {
-        self.announcements.set_hidden(now, is_shown || self.question.is_some());
+    /// Notes whether the user sees no announcements, for example because the escape key's help is shown. While they are
+    /// hidden, also by a question, their display time stops.
+    pub(crate) fn set_hidden(&mut self, now: Instant, is_hidden: bool) {
+        self.announcements.set_hidden(now, is_hidden || self.question.is_some());
     }
 
     /// Shows the reason why the client ends, until the client has ended. The first reason remains.

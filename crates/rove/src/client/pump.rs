@@ -278,8 +278,8 @@ impl Pump {
         if let Err(error) = self.terminal.enter() {
             tracing::debug!(%error, "terminal not raw");
         }
-        self.session.handle_resize(now, self.terminal.size());
         self.session.handle_resume(now);
+        self.session.handle_resize(now, self.terminal.size());
     }
 
     fn read_input(&mut self, now: Instant) {

@@ -189,6 +189,11 @@ impl Display {
         [self.one_shot_effects.poll_timeout(), self.engine.poll_timeout()]
     }
 
+    /// Returns whether the shell has the terminal again, so that nothing is drawn.
+    pub(super) fn is_returned(&self) -> bool {
+        self.tty == Tty::Returned
+    }
+
     /// Returns whether the terminal may still send answers, which the shell would read if it got the terminal back.
     pub(super) fn owes_answers(&self) -> bool {
         self.tty == Tty::Ours && self.probe.owes_answers()

@@ -121,17 +121,19 @@ impl NoticeBar {
         }
     }
 
-    /// Updates the bar, the status and the edge of a shared session.
+    /// Updates the bar, the status and the edge of a shared session. `is_hidden` tells that the client draws nothing,
+    /// because the terminal is the shell's.
     pub(super) fn refresh(
         &mut self,
         now: Instant,
         transport: &ClientTransport,
         escape: &EscapeKey,
+        is_hidden: bool,
     ) {
         let contact = self.contact(transport);
         self.notices.aside(now, aside_since(transport), contact.server.port());
         let (help, login_hints) = (escape.help(), escape.login_hints());
-        self.notices.handle_help(now, help.is_some());
+        self.notices.set_hidden(now, is_hidden || help.is_some());
         self.overlay.bar = self.notices.bar(now, contact, help, login_hints);
         self.bar_due = self.notices.poll_timeout(now, contact);
         debug_assert!(self.bar_due.is_none_or(|due| due > now), "a bar that is due is worked out");

@@ -22,7 +22,8 @@ pub(super) struct Announcements {
     since: Instant,
     /// How many announcements were dropped, because [`KEPT_MAX`] others waited.
     missed: u32,
-    /// Since when the help or a question hides the announcements, if so. Their display time does not pass meanwhile.
+    /// Since when the user sees no announcements, if so: the help or a question hides them, or the shell has the
+    /// terminal. Their display time does not pass meanwhile.
     hidden_since: Option<Instant>,
 }
 
@@ -58,7 +59,7 @@ impl Announcements {
         self.since = now;
     }
 
-    /// Notes whether the help or a question hides the announcements from now on.
+    /// Notes whether the announcements are hidden from `now` on.
     pub(super) fn set_hidden(&mut self, now: Instant, is_hidden: bool) {
         match self.hidden_since {
             None if is_hidden => {

@@ -37,10 +37,10 @@ fn a_question_comes_before_other_notices_and_goes_when_it_is_answered() {
     notices.ask(Some("May the host sign?".to_owned()), vec!["[To allow it: Ctrl-^ y]".to_owned()]);
     let asked = "rove: May the host sign? [To allow it: Ctrl-^ y]";
     assert!(text(&notices, 2_000, heard).starts_with(asked));
-    notices.handle_help(ms(2_000), false);
+    notices.set_hidden(ms(2_000), false);
     assert!(text(&notices, 32_000, heard).starts_with(asked));
     notices.ask(None, Vec::new());
-    notices.handle_help(ms(32_000), false);
+    notices.set_hidden(ms(32_000), false);
     for at in [32_000, 40_000] {
         assert!(text(&notices, at, heard).contains("has joined"), "the question hid it");
     }

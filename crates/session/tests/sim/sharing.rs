@@ -131,6 +131,24 @@ fn every_client_is_shown_each_join_and_each_leaving_at_once() {
 }
 
 #[test]
+fn a_join_while_the_users_shell_has_the_terminal_is_shown_when_the_client_is_back() {
+    let mut trio = shared_session(&near_link(), &[], Seed::new(3));
+    let is_shown = |trio: &Trio| bar(trio, 0).contains("192.0.2.1 (process 1) joined to view");
+    let config = invite_to_join(&mut trio, JoinMode::View, roves());
+    come(&mut trio, config);
+    trio.run_for(ms(110));
+    let close = trio.left.0[0].client.close_terminal();
+    trio.left.0[0].terminal.write(&close);
+    trio.run_for(secs(20));
+    let now = trio.now();
+    trio.left.0[0].client.handle_resume(now);
+    trio.run_for(secs(9));
+    assert!(is_shown(&trio), "{}", bar(&trio, 0));
+    trio.run_for(secs(1));
+    assert!(!is_shown(&trio), "{}", bar(&trio, 0));
+}
+
+#[test]
 fn each_of_those_who_join_at_once_is_shown_whole_however_long_the_address() {
     let mut trio = shared_session(&near_link(), &[], Seed::new(17));
     let who = |pid: u32| format!("2001:db8:1234:5678:9abc:def0:1234:5678 (process {pid})");
