@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fmt::{self, Display};
 use std::fs::{DirBuilder, DirEntry, Metadata};
 use std::io::{self, ErrorKind};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, symlink};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,9 @@ use std::str::FromStr;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use rove_platform::termux;
+use rustix::event::{Timespec, poll};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use rustix::io::Errno;
 use rustix::process::{Pid, Uid, geteuid, test_kill_process};
 use socket2::{Domain, SockAddr, Socket, Type};
 
@@ -27,6 +29,11 @@ const ENTRIES_MAX: usize = 4096;
 const PRIVATE: u32 = 0o700;
 /// The longest file name of a control socket, with a dot until it is ready. Source: Linux's process numbers (proc(5)).
 const LONGEST_NAME: &str = ".4194304-65535";
+/// Number of tries for a lock until a process goes on without it. Chosen: with [`LOCK_WAIT`] a tenth of a second. The
+/// lock is seldom held for a millisecond, and an event loop must not wait for a process that is stopped.
+const LOCK_TRIES: usize = 20;
+/// Wait between two tries of a lock.
+const LOCK_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 5_000_000 };
 /// Suffix of the symbolic link that stores a session's label (the user's name for the session) as its target.
 const LABEL_SUFFIX: &str = ".label";
 
@@ -255,12 +262,45 @@ pub fn runtime_directory() -> Result<Directory, DirectoryError> {
 ///
 /// Returns why no directory can be used, or why the lock failed.
 pub fn lock(name: &str) -> Result<OwnedFd, DirectoryError> {
+    lock_by(name, |file| {
+        Ok(rustix::io::retry_on_intr(|| flock(file, FlockOperation::LockExclusive))?)
+    })
+}
+
+/// Gets a lock as [`lock`] does, but waits no longer than [`lock_file`]. An event loop may call this function.
+///
+/// # Errors
+///
+/// Returns the errors of [`lock`] and [`lock_file`].
+pub fn lock_soon(name: &str) -> Result<OwnedFd, DirectoryError> {
+    lock_by(name, lock_file)
+}
+
+/// Locks a file in at most [`LOCK_TRIES`] tries.
+///
+/// # Errors
+///
+/// Returns the system's error, or `WouldBlock` if another process holds the lock for longer.
+pub fn lock_file(file: BorrowedFd<'_>) -> io::Result<()> {
+    for _ in 0..LOCK_TRIES {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK | Errno::INTR) => {}
+            result => return Ok(result?),
+        }
+        let _ = poll(&mut [], Some(&LOCK_WAIT));
+    }
+    Err(ErrorKind::WouldBlock.into())
+}
+
+fn lock_by(
+    name: &str,
+    lock: impl FnOnce(BorrowedFd<'_>) -> io::Result<()>,
+) -> Result<OwnedFd, DirectoryError> {
     let path = runtime_directory()?.0.join(name);
     let flags = OFlags::CREATE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let locked = rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR).and_then(|file| {
-        rustix::io::retry_on_intr(|| flock(&file, FlockOperation::LockExclusive)).map(|()| file)
-    });
-    locked.map_err(|error| DirectoryError::Io(path, error.into()))
+    let file = rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR).map_err(io::Error::from);
+    let locked = file.and_then(|file| lock(file.as_fd()).map(|()| file));
+    locked.map_err(|error| DirectoryError::Io(path, error))
 }
 
 /// Returns a path in the directory of control sockets for a socket that only this process opens. The file name begins

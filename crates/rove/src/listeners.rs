@@ -323,8 +323,9 @@ pub(crate) fn listen_at_path(path: &Path, rules: &Forwards) -> io::Result<(Owned
     }
     let address = SocketAddrUnix::new(path)?;
     let listener = open(AddressFamily::UNIX)?;
-    // Another rove may have bound a socket and not listen yet. Without the lock, that socket would look dead.
-    let _lock = rove_control::lock("paths.lock");
+    // Another rove may have bound a socket and not listen yet. Without the lock, that socket would look dead. A rove
+    // that is stopped may hold the lock for ever, so the event loop goes on without it after a short wait.
+    let _lock = rove_control::lock_soon("paths.lock");
     let mut bound = bind(&listener, &address);
     if bound == Err(Errno::ADDRINUSE) && may_replace(path, rules.replaces) {
         bound = rustix::fs::unlink(path).and_then(|()| bind(&listener, &address));
@@ -588,6 +589,11 @@ mod tests {
             let are_there = both.iter().flatten().map(|(_, file)| file.is_in_place());
             assert_eq!(are_there.collect::<Vec<_>>(), [true]);
         }
+        // A process that stands still with the lock hinders no other. Without the lock, the listeners above could
+        // replace each other's sockets, so both parts are one test.
+        let _held = rove_control::lock("paths.lock").unwrap();
+        let listen = move || listen_at_path(&path, &Forwards::default()).is_ok();
+        assert!(within_guard("the listener", listen));
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use std::env;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use rove_control::{Directory, DirectoryError};
-use rustix::event::{Timespec, poll};
 use rustix::fs::{FlockOperation, flock};
 
 use super::format::{FILE_BYTES_MAX, Hosts};
@@ -16,11 +16,6 @@ use crate::xdg::Folder;
 
 /// The file's name. The names of its lock and its next version add `.lock` and `.new`.
 const NAME: &str = "prompts";
-/// Number of tries for the lock until a change is given up. Chosen: with [`LOCK_WAIT`] a tenth of a second. A change
-/// takes less than a millisecond, and a session must not wait for a client that is suspended.
-const LOCK_TRIES: usize = 20;
-/// Wait between two tries of the lock.
-const LOCK_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 5_000_000 };
 
 /// Why prompts are not remembered, or not forgotten.
 #[derive(Debug, thiserror::Error)]
@@ -118,23 +113,17 @@ impl PromptFile {
         fs::rename(&next, self.path(""))
     }
 
-    /// Gets the lock in at most [`LOCK_TRIES`] tries, or fails (`Busy`). Then removes a killed client's partial file.
+    /// Gets the lock within a tenth of a second, or fails (`Busy`). Then removes a killed client's partial file.
     pub(super) fn lock(&self) -> Result<Lock, PromptFileError> {
         let file =
             own_file::open(&self.path(".lock"), OpenOptions::new().write(true).create(true))?;
-        for _ in 0..LOCK_TRIES {
-            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => {
-                    let lock = Lock(file);
-                    own_file::remove(&self.path(".new"))?;
-                    return Ok(lock);
-                }
-                Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(io::Error::from(error).into()),
-            }
-            let _ = poll(&mut [], Some(&LOCK_WAIT));
-        }
-        Err(PromptFileError::Busy)
+        rove_control::lock_file(file.as_fd()).map_err(|error| match error.kind() {
+            ErrorKind::WouldBlock => PromptFileError::Busy,
+            _ => error.into(),
+        })?;
+        let lock = Lock(file);
+        own_file::remove(&self.path(".new"))?;
+        Ok(lock)
     }
 
     fn path(&self, ending: &str) -> PathBuf {
