@@ -25,16 +25,15 @@ pub(crate) struct User {
 }
 
 /// Returns the user of this process. `None` if neither the C library nor getent knows the user. Later calls return the
-/// same user. A server makes the first call before its event loop, which a slow user directory would stop.
+/// first call's result. A server makes the first call before its event loop, which a slow user directory would stop.
 pub(crate) fn own_user() -> Option<User> {
-    static OWN: OnceLock<User> = OnceLock::new();
+    static OWN: OnceLock<Option<User>> = OnceLock::new();
     let uid = nix::unistd::getuid();
     let find = || match nix::unistd::User::from_uid(uid) {
         Ok(Some(user)) => Some(User { name: user.name.into(), home: user.dir, shell: user.shell }),
         _ => IS_NEEDED.then(|| self::user(uid.as_raw())).flatten(),
     };
-    let known = OWN.get().cloned();
-    known.or_else(|| find().map(|user| OWN.get_or_init(|| user).clone()))
+    OWN.get_or_init(find).clone()
 }
 
 fn user(number: u32) -> Option<User> {

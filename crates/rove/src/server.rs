@@ -25,7 +25,7 @@ use rustix::termios::{isatty, tcdrain};
 
 use crate::messages::say;
 use crate::sys::{self, Fork};
-use crate::{announcement, attach, entropy, hardening, logging, threads};
+use crate::{announcement, attach, entropy, getent, hardening, logging, threads};
 
 mod agent;
 mod binding;
@@ -212,6 +212,8 @@ impl PreparedServer {
     ///
     /// Returns what failed, in a sentence for the user.
     pub(crate) fn prepare(options: &ServerOptions) -> anyhow::Result<Self> {
+        // A server without a program asks for the user at the first `rove exec`, in its event loop.
+        let _ = getent::own_user();
         let core_limit = hardening::conceal_memory().context("cannot conceal the key")?;
         let socket = binding::bind(options.bind, options.ports, options.name)?;
         let word = entropy::challenge().context("cannot draw a session's word")?.to_string();
