@@ -206,7 +206,8 @@ fn owner(file_name: &str) -> Option<u32> {
     let name = session_of(file_name);
     match name.parse() {
         Ok(SessionName { pid, .. }) => Some(pid),
-        Err(()) => name.rsplit_once('-')?.1.parse().ok(),
+        // ssh adds a dot and random characters until its socket is ready.
+        Err(()) => name.rsplit_once('-')?.1.split('.').next()?.parse().ok(),
     }
 }
 
@@ -537,6 +538,9 @@ mod tests {
             directory.0.join("other"),
             directory.0.join(format!("agent-{}", u32::MAX)),
             directory.0.join(format!("agent-{}", std::process::id())),
+            // ssh binds its ControlPath under a name with random characters first.
+            directory.0.join(format!("ssh-{}.aB3dE5gH", u32::MAX)),
+            directory.0.join(format!("ssh-{}.aB3dE5gH", std::process::id())),
         ];
         for path in &paths {
             drop(UnixListener::bind(path).unwrap());
@@ -548,7 +552,7 @@ mod tests {
         }
         assert_eq!(directory.sockets(), [(own, paths[1].clone())]);
         let are_there = paths.each_ref().map(|path| path.exists());
-        assert_eq!(are_there, [false, true, false, true, true, false, true]);
+        assert_eq!(are_there, [false, true, false, true, true, false, true, false, true]);
         let labels = [&paths[0], &paths[1]].map(|socket| label(socket));
         assert_eq!(labels, [None, Some("mail".to_owned())]);
         // This listener is like a server outside the container, whose process number does not exist inside.
