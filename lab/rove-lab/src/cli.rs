@@ -4,18 +4,19 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::iter;
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use clap::parser::ValueSource;
-use clap::{ArgMatches, FromArgMatches};
-use rove_cli_docs::completions::{COMMAND, Names, answer};
-use rove_cli_docs::{Book, Manual, Words, matches, refusal, unknown_command};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use rove_cli_docs::completions::{self, COMMAND, Names, answer};
+use rove_cli_docs::{Book, Manual, Words, man, matches, refusal, unknown_command};
 use rove_remy::RemyOptions;
 use rove_replay::record::RecordOptions;
 use rove_replay::replay::ReplayOptions;
 use rove_replay::screen::ScreenOptions;
 use rove_runs::shown;
 
-use crate::cli::program::{LABORATORY, exits};
+use crate::cli::manuals::{LABORATORY, manual};
 #[cfg(unix)]
 use crate::cli::sprout::SproutArgs;
 use crate::cli::trace::TraceArgs;
@@ -27,19 +28,7 @@ use crate::experiment::artifact::ArtifactOptions;
 use crate::experiment::programs::is_interrupt;
 use crate::experiment::{self, FiguresOptions};
 
-mod artifact;
-#[cfg(target_os = "linux")]
-mod compare;
-mod completions;
-#[cfg(target_os = "linux")]
-mod emulate;
-mod figures;
-mod man;
-mod program;
-mod record;
-mod remy;
-mod replay;
-mod screen;
+mod manuals;
 #[cfg(unix)]
 mod sprout;
 mod trace;
@@ -51,59 +40,163 @@ const USAGE: u8 = 2;
 /// Exit code of `rove-lab figures` after its user interrupts runs in real time. Source: a shell's code after SIGINT.
 const INTERRUPTED: u8 = 130;
 
+/// The actions of `rove-lab remy`.
+const REMY_ACTIONS: &[&str] = &["describe", "convert", "evaluate", "train", "worker"];
+
+/// The options of `rove-lab remy` that only some actions use, each with these actions.
+const REMY_USES: [(&str, &str); 12] = [
+    ("TABLE", "describe, convert, evaluate"),
+    ("--prior", "describe, evaluate, train"),
+    ("--objective", "describe, evaluate, train"),
+    ("--out", "describe, convert, train"),
+    ("--begin", "train"),
+    ("--seed", "describe, evaluate, train"),
+    ("--epochs", "train"),
+    ("--steps", "train"),
+    ("--minutes", "train"),
+    ("--threads", "describe, evaluate, train"),
+    ("--engine", "train"),
+    ("--json", "evaluate"),
+];
+
+/// Expands to the manual of the command `$word`, whose texts are in the file of that name.
+macro_rules! manual {
+    ($word:literal, $file:literal, $words:expr, $definition:expr) => {
+        manual($word, include_str!(concat!("../manuals/", $file, ".toml")), $words, || $definition)
+    };
+}
+
+/// Expands to the command `$word`, whose manual's texts are in the file of that name.
+macro_rules! command {
+    ($word:literal, $run:expr, $words:expr, $definition:expr) => {
+        Subcommand { manual: manual!($word, $word, $words, $definition), run: $run }
+    };
+}
+
 /// The help and manual pages of the laboratory and its commands.
 static BOOK: Book = Book {
     program: &LABORATORY,
-    manuals: || iter::once(&MANUAL).chain(COMMANDS.iter().map(|command| command.manual)).collect(),
+    manuals: || iter::once(&*MANUAL).chain(COMMANDS.iter().map(|it| &it.manual)).collect(),
 };
 
 /// The help and manual page of the laboratory itself.
-static MANUAL: Manual = Manual {
-    definition: || {
-        clap::Command::new("rove-lab")
+static MANUAL: LazyLock<Manual> = LazyLock::new(|| {
+    manual!(
+        "",
+        "rove-lab",
+        Words::OurCommands,
+        Command::new("rove-lab")
             .version(env!("CARGO_PKG_VERSION"))
             .about("Examines rove's parts, one command each")
             .override_usage("rove-lab COMMAND [options]")
-    },
-    words: Words::OurCommands,
-    examples: &[
-        ("rove-lab screen --size 80x24 < recording", "what the emulator makes of an output"),
-        ("rove-lab record -o session.jsonl -- bash", "write down a session"),
-        ("rove-lab replay session.jsonl", "type its keys over a long path, and judge the answers"),
-        ("rove-lab emulate --rtt 300ms -- ssh 100.64.0.1", "run a program behind a bad network"),
-        ("rove-lab compare session.jsonl --link rtt=500ms", "ssh, Mosh and rove, side by side"),
-    ],
-    exit_status: &exits(
-        "Something could not be read, run or written: one sentence on standard error says why.",
-    ),
-    ..Manual::of(&LABORATORY)
-};
+    )
+});
 
 /// A command that is called by a word after `rove-lab`.
 struct Subcommand {
-    manual: &'static Manual,
+    manual: Manual,
     /// Runs the command with the arguments after its word, and returns the exit code.
-    run: fn(Vec<OsString>) -> u8,
+    run: fn(&Manual, Vec<OsString>) -> u8,
 }
 
 /// The commands, in the order in which the help lists them.
-static COMMANDS: &[Subcommand] = &[
-    Subcommand { manual: &screen::MANUAL, run: run_screen },
-    Subcommand { manual: &record::MANUAL, run: run_record },
-    Subcommand { manual: &replay::MANUAL, run: run_replay },
-    Subcommand { manual: &figures::MANUAL, run: run_figures },
-    Subcommand { manual: &artifact::MANUAL, run: run_artifact },
-    Subcommand { manual: &remy::MANUAL, run: run_remy },
-    #[cfg(unix)]
-    Subcommand { manual: &sprout::MANUAL, run: run_sprout },
-    Subcommand { manual: &trace::MANUAL, run: run_trace },
-    #[cfg(target_os = "linux")]
-    Subcommand { manual: &compare::MANUAL, run: run_compare },
-    #[cfg(target_os = "linux")]
-    Subcommand { manual: &emulate::MANUAL, run: run_emulate },
-    Subcommand { manual: &completions::MANUAL, run: run_completions },
-    Subcommand { manual: &man::MANUAL, run: run_man },
-];
+static COMMANDS: LazyLock<Vec<Subcommand>> = LazyLock::new(|| {
+    Vec::from([
+        command!(
+            "screen",
+            run_screen,
+            Words::Unknown,
+            ScreenOptions::augment_args(Command::new("rove-lab screen"))
+                .override_usage("rove-lab screen [options] < recording")
+        ),
+        command!(
+            "record",
+            run_record,
+            Words::Command,
+            RecordOptions::augment_args(Command::new("rove-lab record"))
+                .override_usage("rove-lab record [options] -- command...")
+        ),
+        command!(
+            "replay",
+            run_replay,
+            Words::Unknown,
+            ReplayOptions::augment_args(Command::new("rove-lab replay")).override_usage(
+                "rove-lab replay [options] TRACE...\n       rove-lab replay [options] --traces DIR"
+            )
+        ),
+        command!(
+            "figures",
+            run_figures,
+            Words::Unknown,
+            FiguresOptions::augment_args(Command::new("rove-lab figures"))
+        ),
+        command!(
+            "artifact",
+            run_artifact,
+            Words::Unknown,
+            ArtifactOptions::augment_args(Command::new("rove-lab artifact"))
+        ),
+        command!(
+            "remy",
+            run_remy,
+            Words::OneOf(REMY_ACTIONS),
+            RemyOptions::augment_args(Command::new("rove-lab remy"))
+        ),
+        #[cfg(unix)]
+        command!(
+            "sprout",
+            run_sprout,
+            Words::Unknown,
+            SproutArgs::augment_args(Command::new("rove-lab sprout"))
+        ),
+        command!(
+            "trace",
+            run_trace,
+            Words::Unknown,
+            TraceArgs::augment_args(Command::new("rove-lab trace"))
+        ),
+        #[cfg(target_os = "linux")]
+        command!(
+            "compare",
+            run_compare,
+            Words::Unknown,
+            CompareOptions::augment_args(Command::new("rove-lab compare")).override_usage(
+                "rove-lab compare [options] RECORDING...\n       rove-lab compare [options] --flood SIZE\n       \
+                 rove-lab compare [options] --interrupt"
+            )
+        ),
+        #[cfg(target_os = "linux")]
+        command!(
+            "emulate",
+            run_emulate,
+            Words::Command,
+            EmulateOptions::augment_args(Command::new("rove-lab emulate")).override_usage(
+                "rove-lab emulate [options] [-- command...]\n       rove-lab emulate --check [CHECK...]"
+            )
+        ),
+        command!(
+            "completions",
+            run_completions,
+            Words::OneOf(completions::SHELLS),
+            completions::definition(
+                "rove-lab completions",
+                "Prints a script that lets a shell complete the laboratory's commands and options",
+                "rove-lab completions bash|zsh|fish"
+            )
+        ),
+        command!(
+            "man",
+            run_man,
+            Words::OurCommands,
+            man::definition("rove-lab man", "rove-lab man [COMMAND]")
+        ),
+    ])
+});
+
+/// Returns the command that is called by `word`.
+fn command(word: &OsString) -> Option<&'static Subcommand> {
+    COMMANDS.iter().find(|command| word == command.manual.word)
+}
 
 /// Runs the command that `args` call. The first of `args` is the program's name.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -112,15 +205,13 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     #[cfg(target_os = "linux")]
     if let [word, rest @ ..] = args.as_slice()
         && word == replayed_program::WORD
+        && let Some(compare) = command(&"compare".into())
     {
-        return ExitCode::from(ended(&compare::MANUAL, done(replayed_program::play(rest))));
+        return ExitCode::from(ended(&compare.manual, done(replayed_program::play(rest))));
     }
-    let called = args.split_first().and_then(|(word, rest)| {
-        let command = COMMANDS.iter().find(|command| word == command.manual.word)?;
-        Some((command, rest))
-    });
+    let called = args.split_first().and_then(|(word, rest)| Some((command(word)?, rest)));
     ExitCode::from(match called {
-        Some((command, rest)) => (command.run)(rest.to_vec()),
+        Some((command, rest)) => (command.run)(&command.manual, rest.to_vec()),
         None => run_without_command(args),
     })
 }
@@ -229,17 +320,17 @@ fn refuse(manual: &Manual, error: &clap::Error) -> u8 {
     USAGE
 }
 
-fn run_completions(args: Vec<OsString>) -> u8 {
-    match rove_cli_docs::completions::parse(&completions::MANUAL, args) {
-        Ok(shell) => print(&rove_cli_docs::completions::script(shell, &BOOK)),
-        Err(error) => refuse(&completions::MANUAL, &error),
+fn run_completions(manual: &Manual, args: Vec<OsString>) -> u8 {
+    match completions::parse(manual, args) {
+        Ok(shell) => print(&completions::script(shell, &BOOK)),
+        Err(error) => refuse(manual, &error),
     }
 }
 
-fn run_man(args: Vec<OsString>) -> u8 {
-    match rove_cli_docs::man::parse(&BOOK, &man::MANUAL, args) {
-        Ok(manual) => print(&rove_cli_docs::man::page(&BOOK, manual)),
-        Err(error) => refuse(&man::MANUAL, &error),
+fn run_man(manual: &Manual, args: Vec<OsString>) -> u8 {
+    match man::parse(&BOOK, manual, args) {
+        Ok(manual) => print(&man::page(&BOOK, manual)),
+        Err(error) => refuse(manual, &error),
     }
 }
 
@@ -250,35 +341,35 @@ fn print(text: &str) -> u8 {
     0
 }
 
-fn run_record(args: Vec<OsString>) -> u8 {
-    call(&record::MANUAL, args, |options: RecordOptions| {
+fn run_record(manual: &Manual, args: Vec<OsString>) -> u8 {
+    call(manual, args, |options: RecordOptions| {
         let script = options.script().map_err(|error| Complaint::Usage(format!("{error:#}")))?;
         Ok(rove_replay::record::run(options, script)?)
     })
 }
 
 #[cfg(target_os = "linux")]
-fn run_compare(args: Vec<OsString>) -> u8 {
-    call(&compare::MANUAL, args, |options: CompareOptions| {
+fn run_compare(manual: &Manual, args: Vec<OsString>) -> u8 {
+    call(manual, args, |options: CompareOptions| {
         done(crate::compare::run(&options, shown::stdout()))
     })
 }
 
 #[cfg(target_os = "linux")]
-fn run_emulate(args: Vec<OsString>) -> u8 {
-    call(&emulate::MANUAL, args, |options: EmulateOptions| {
+fn run_emulate(manual: &Manual, args: Vec<OsString>) -> u8 {
+    call(manual, args, |options: EmulateOptions| {
         if let Some(checks) = &options.checks {
             let is_right = crate::validate::run(checks, options.json.as_deref(), shown::stdout())?;
             return Ok(if is_right { 0 } else { FAILURE });
         }
         let path = options.path().map_err(Complaint::Usage)?;
-        let tell = |sentence: &str| complain(&emulate::MANUAL, sentence);
+        let tell = |sentence: &str| complain(manual, sentence);
         Ok(crate::emulate::run(&options, path, tell)?)
     })
 }
 
-fn run_screen(args: Vec<OsString>) -> u8 {
-    call(&screen::MANUAL, args, |options: ScreenOptions| {
+fn run_screen(manual: &Manual, args: Vec<OsString>) -> u8 {
+    call(manual, args, |options: ScreenOptions| {
         let input = io::stdin().lock();
         if input.is_terminal() {
             let sentence = "standard input is a terminal, and what you type is no recording; redirect it, as in \
@@ -289,24 +380,24 @@ fn run_screen(args: Vec<OsString>) -> u8 {
     })
 }
 
-fn run_replay(args: Vec<OsString>) -> u8 {
-    call(&replay::MANUAL, args, |options: ReplayOptions| {
+fn run_replay(manual: &Manual, args: Vec<OsString>) -> u8 {
+    call(manual, args, |options: ReplayOptions| {
         options.refusal().map_or(Ok(()), |sentence| Err(Complaint::Usage(sentence)))?;
         done(rove_replay::replay::run(&options, shown::stdout(), shown::stderr()))
     })
 }
 
-fn run_figures(args: Vec<OsString>) -> u8 {
-    call(&figures::MANUAL, args, |options: FiguresOptions| {
+fn run_figures(manual: &Manual, args: Vec<OsString>) -> u8 {
+    call(manual, args, |options: FiguresOptions| {
         let made = experiment::run(&options, shown::stdout());
-        unless_interrupted(&figures::MANUAL, made.map(|()| 0))
+        unless_interrupted(manual, made.map(|()| 0))
     })
 }
 
-fn run_artifact(args: Vec<OsString>) -> u8 {
-    call(&artifact::MANUAL, args, |options: ArtifactOptions| {
+fn run_artifact(manual: &Manual, args: Vec<OsString>) -> u8 {
+    call(manual, args, |options: ArtifactOptions| {
         let is_whole = experiment::artifact::run(&options, shown::stdout());
-        unless_interrupted(&artifact::MANUAL, is_whole.map(|it| if it { 0 } else { FAILURE }))
+        unless_interrupted(manual, is_whole.map(|it| if it { 0 } else { FAILURE }))
     })
 }
 
@@ -321,23 +412,23 @@ fn unless_interrupted(manual: &Manual, code: anyhow::Result<u8>) -> Result<u8, C
     }
 }
 
-fn run_remy(args: Vec<OsString>) -> u8 {
-    call_action(&remy::MANUAL, &remy::USES, args, |options: RemyOptions| {
+fn run_remy(manual: &Manual, args: Vec<OsString>) -> u8 {
+    call_action(manual, &REMY_USES, args, |options: RemyOptions| {
         options.refusal().map_or(Ok(()), |sentence| Err(Complaint::Usage(sentence)))?;
         done(rove_remy::run(&options, shown::stdout()))
     })
 }
 
 #[cfg(unix)]
-fn run_sprout(args: Vec<OsString>) -> u8 {
-    call_action(&sprout::MANUAL, &sprout::USES, args, |args: SproutArgs| {
+fn run_sprout(manual: &Manual, args: Vec<OsString>) -> u8 {
+    call_action(manual, &sprout::USES, args, |args: SproutArgs| {
         let task = args.task().map_err(Complaint::Usage)?;
         done(args.run(task, shown::stdout(), shown::stderr()))
     })
 }
 
-fn run_trace(args: Vec<OsString>) -> u8 {
-    call(&trace::MANUAL, args, |args: TraceArgs| {
+fn run_trace(manual: &Manual, args: Vec<OsString>) -> u8 {
+    call(manual, args, |args: TraceArgs| {
         args.refusal().map_or(Ok(()), |sentence| Err(Complaint::Usage(sentence)))?;
         done(args.run(shown::stdout(), shown::stderr()))
     })

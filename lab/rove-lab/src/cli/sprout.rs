@@ -4,46 +4,16 @@ use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use anyhow::{Context, Result};
-use clap::{Args, Command, ValueEnum};
-use rove_cli_docs::Manual;
+use clap::{Args, ValueEnum};
 use rove_flows::sprout::wire::{self, Task};
 use rove_ssp::Key;
 use rove_units::{Duration, parse_duration};
-
-use crate::cli::program::{LABORATORY, exits};
 
 /// The environment variable with the key.
 const KEY: &str = "ROVE_SPROUT_KEY";
 
 /// The port of a server if the user names none. Chosen: above Mosh's ports, which end at 61000.
 const PORT: u16 = 61_013;
-
-/// The manual of `rove-lab sprout`.
-pub(crate) static MANUAL: Manual = Manual {
-    word: "sprout",
-    definition: || SproutArgs::augment_args(Command::new("rove-lab sprout")),
-    notes: &[
-        "Sprout infers from arrivals how fast a link is, forecasts how much it will carry, and has no more on its way than will \
-         be through within 100 ms with a probability of 95 %. `serve` and `send` run it over UDP between two computers; \
-         `rove-lab figures sprout` compares it with other congestion controllers in virtual time.",
-        "`serve` draws a key for one `send`, which needs it in ROVE_SPROUT_KEY, and prints it; datagrams are sealed with it as those of a session are. `send` has all the \
-         data of the world for as long as --for says. With --enter and --target the two carry the UDP packets of local programs instead, \
-         with a queue for each of them that none of the others fills.",
-    ],
-    examples: &[
-        ("rove-lab sprout serve", "a server for bulk data, which prints its key"),
-        ("rove-lab sprout send 192.0.2.1:61013 --for 60s", "a minute of it, with that key"),
-        (
-            "rove-lab sprout send 192.0.2.1:61013 --enter 127.0.0.1:5000",
-            "a tunnel; `serve --target 127.0.0.1:53` is its other end",
-        ),
-    ],
-    environment: &[("ROVE_SPROUT_KEY", "The key of `send`.")],
-    exit_status: &exits(
-        "A socket could not be had, a result not be written, or nothing came from the server.",
-    ),
-    ..Manual::of(&LABORATORY)
-};
 
 /// The options that only some actions use, each with these actions.
 pub(crate) const USES: [(&str, &str); 3] =

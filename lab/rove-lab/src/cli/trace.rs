@@ -6,8 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use clap::{Args, Command, ValueHint};
-use rove_cli_docs::Manual;
+use clap::{Args, ValueHint};
 use rove_flows::flow::saturator::{self, Place};
 use rove_link::Trace;
 use rove_runs::files::{check_writable, write_whole};
@@ -16,37 +15,10 @@ use rove_runs::shown;
 use rove_units::{Duration, parse_duration};
 use serde::Serialize;
 
-use crate::cli::program::{LABORATORY, exits};
 use crate::link_trace::{self, Statistics};
 
 /// The port of the end that listens. Chosen: the one after that of `rove-lab sprout`.
 const PORT: u16 = 61_014;
-
-/// The manual of `rove-lab trace`.
-pub(crate) static MANUAL: Manual = Manual {
-    word: "trace",
-    definition: || TraceArgs::augment_args(Command::new("rove-lab trace")),
-    notes: &[
-        "A trace of a link has a line for each delivery opportunity: milliseconds from its start, as of Mahimahi's mm-link. A row has the packets of \
-         1500 bytes, the length, the mean rate, the rates of single seconds, the gaps of 100 ms and more, and the 95 % end-to-end delay that no \
-         sender is below, without propagation.",
-        "--receive records a trace of the way to this computer, and --saturate on the other computer keeps a queue on that way from running empty: \
-         750 ms to 3 s of it. --receive ends when nothing has come for 10 s. Either of them calls the other, which waits at --listen: an end behind a NAT \
-         calls. The datagrams are not sealed, and whoever calls first is served: record between computers of your own.",
-    ],
-    examples: &[
-        ("rove-lab trace lte.up lte.down", "statistics of two links"),
-        (
-            "rove-lab trace lte.down --from 60s --to 120s --scale 2 --out fast.down",
-            "a minute of one, at twice the rate",
-        ),
-        ("rove-lab trace lte.down --draw lte.svg", "its rate over time as a picture"),
-        ("rove-lab trace --saturate --for 60s", "on a server: a minute for the end that calls"),
-        ("rove-lab trace --receive --call 192.0.2.1:61014 --out new.down", "the end that calls"),
-    ],
-    exit_status: &exits("A file could not be read or written, or nothing came."),
-    ..Manual::of(&LABORATORY)
-};
 
 /// Prints statistics of recorded links, cuts, scales and draws them, and records new ones
 #[derive(Debug, Args)]
