@@ -160,10 +160,8 @@ static COMMANDS: LazyLock<Vec<Subcommand>> = LazyLock::new(|| {
             "compare",
             run_compare,
             Words::Unknown,
-            CompareOptions::augment_args(Command::new("rove-lab compare")).override_usage(
-                "rove-lab compare [options] RECORDING...\n       rove-lab compare [options] --flood SIZE\n       \
-                 rove-lab compare [options] --interrupt"
-            )
+            CompareOptions::augment_args(Command::new("rove-lab compare"))
+                .override_usage("rove-lab compare [options] RECORDING...")
         ),
         #[cfg(target_os = "linux")]
         command!(

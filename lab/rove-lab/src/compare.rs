@@ -2,10 +2,9 @@
 //! emulated link in real time. Their results are side by side.
 //!
 //! [`peer`] names the systems, [`observed_client`] is the user's side of a session, [`replayed_program`] runs at its
-//! far end. [`mod@run`] plays a recording once, maybe beside [`bulk`] downloads. [`burst`] measures a flood of output,
-//! or Ctrl-C under one. [`controlled`] and [`kernel`] send flows. [`cost`] reads the processor time and memory of
-//! processes. [`film`] draws a moving picture, [`table`] and [`bursts`] report all runs, and [`rights`] lets any user
-//! do this.
+//! far end. [`mod@run`] plays a recording once, maybe beside [`bulk`] downloads. [`interrupts`] measures Ctrl-C under a
+//! flood of output. [`controlled`] and [`kernel`] send flows. [`cost`] reads the processor time and memory of processes.
+//! [`film`] draws a moving picture, [`table`] reports all runs, and [`rights`] lets any user do this.
 
 use std::io::Write;
 use std::path::{Path as FilePath, PathBuf};
@@ -19,20 +18,20 @@ use rove_replay::replay::{Pace, read};
 use rove_runs::files::{check_writable, write_whole};
 use rove_runs::{FIRST_SEED_MAX, report, shown};
 use rove_session::Preference;
-use rove_units::{Bytes, Duration, ParseUnitError, parse_duration};
+use rove_units::{Duration, parse_duration};
 use serde::Serialize;
 
 use self::bulk::{BulkOptions, CongestionControl};
 use self::observed_client::{Interrupt, Interrupted, RunOptions};
 use self::peer::{Peer, rove_beside};
 use self::run::Played;
+use self::table::{LAYOUT, Row, RunRow, faults};
 
 pub(crate) mod bulk;
-pub(crate) mod burst;
-mod bursts;
 pub(crate) mod controlled;
 mod cost;
 mod film;
+pub(crate) mod interrupts;
 pub(crate) mod kernel;
 pub(crate) mod observed_client;
 pub(crate) mod peer;
@@ -44,35 +43,15 @@ mod table;
 /// Shortest `--timeout`. Chosen: a retransmission of TCP over a long path is no hang.
 const TIMEOUT_MIN: Duration = Duration::from_secs(5);
 
-/// Most bytes of a flood of output. Chosen: the slowest system takes minutes, and a temporary directory has the room.
-const FLOOD_MAX: u64 = 1_000_000_000;
-
 /// The file name that means standard output.
 const STDOUT: &str = "-";
-
-/// The work that each compared system does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Work {
-    /// The keys of recordings.
-    Recordings,
-    /// A flood of this many bytes of output.
-    Flood(usize),
-    /// Ctrl-C under an endless flood, this many times.
-    Interrupt(u64),
-}
 
 /// Types recorded keys at ssh, stock Mosh and rove over the same emulated link in real time, and compares the answers
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CompareOptions {
     /// Recorded sessions (rove-lab record)
-    #[arg(value_name = "RECORDING", required_unless_present_any = ["flood", "interrupt"], value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "RECORDING", required = true, value_hint = ValueHint::FilePath)]
     recordings: Vec<PathBuf>,
-    /// In place of recordings: the time until so many bytes of output, such as 50M, are shown to the end
-    #[arg(long, value_name = "SIZE", value_parser = parse_flood, conflicts_with_all = ["recordings", "interrupt", "keys", "bulk"])]
-    flood: Option<usize>,
-    /// In place of recordings: the times from Ctrl-C under the program yes to the prompt, so many of them [default: 5]
-    #[arg(long, value_name = "COUNT", num_args = 0..=1, require_equals = true, default_missing_value = "5", value_parser = clap::value_parser!(u64).range(1..=1_000), conflicts_with_all = ["recordings", "keys", "bulk"])]
-    interrupt: Option<u64>,
     /// The path, in the parts that rove-lab emulate --help lists
     #[arg(long, value_name = "LINK", default_value = "rtt=500ms")]
     link: Path,
@@ -117,7 +96,7 @@ struct OutputOptions {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     json: Option<PathBuf>,
     /// Write a moving picture (SVG) of the first run of each system to a file
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["flood", "interrupt"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     film: Option<PathBuf>,
 }
 
@@ -129,45 +108,20 @@ struct Recording {
 
 /// A run and its result.
 #[derive(Debug)]
-struct Done<T> {
-    /// The recording's name; empty for a flood.
+struct Done {
+    /// The recording's name.
     recording: String,
     peer: Peer,
     seed: u64,
     /// The figures of the run, or a sentence that explains its failure.
-    result: Result<T, String>,
+    result: Result<OfRecording, String>,
 }
 
 type OfRecording = (Figures, Played);
 
-/// The result of a run that did not fail.
-trait Outcome: Sized {
-    /// The columns of the table.
-    const LAYOUT: &str;
-    /// The figures over several runs of a system, for the table and the JSON.
-    type Row: Serialize;
-    /// The figures of a single run, for the JSON.
-    type Run: Serialize;
-
-    /// Returns the row of a system's successful runs, given how many others failed. `None` if these runs make no row.
-    fn row(runs: &[&Self], failed: usize) -> Option<Self::Row>;
-
-    /// Returns the row of the run by itself.
-    fn run(&self) -> Self::Run;
-
-    /// Returns the faults of the run, in a sentence each.
-    fn faults(&self) -> Vec<String>;
-
-    /// Returns the text after the columns of a row.
-    fn note(_: &Self::Row) -> String {
-        String::new()
-    }
-}
-
 /// A row of the figures of one run, or of all runs of a system, with the names of recording and system.
 #[derive(Serialize)]
 struct Named<'a, R> {
-    #[serde(skip_serializing_if = "str::is_empty")]
     recording: &'a str,
     system: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -180,24 +134,15 @@ struct Named<'a, R> {
 }
 
 #[derive(Serialize)]
-struct Comparison<'a, R, P> {
+struct Comparison<'a> {
     version: &'static str,
     link: &'a str,
-    /// The work, described in words. `None` for recordings.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    work: Option<String>,
-    #[serde(flatten)]
-    typing: Option<Typing>,
-    runs: Vec<Named<'a, R>>,
-    pooled: Vec<Named<'a, P>>,
-}
-
-#[derive(Serialize)]
-struct Typing {
     pace: String,
     predict: &'static str,
     keys: Option<usize>,
     bulk: Option<BulkOptions>,
+    runs: Vec<Named<'a, RunRow>>,
+    pooled: Vec<Named<'a, Row>>,
 }
 
 /// Makes all runs, and writes their table or JSON to `output`.
@@ -225,47 +170,25 @@ pub(crate) fn run(options: &CompareOptions, mut output: impl Write) -> Result<()
     json_file.into_iter().chain(film).try_for_each(|file| check_writable(file))?;
     rights::acquire()?;
     let interrupt = Interrupt::listen()?;
-    let (mut done, mut bursts) = (Vec::new(), Vec::new());
-    let flood = [(String::new(), ())];
-    let ended = match options.work() {
-        Work::Recordings => {
-            let play = |recording: &Recording, how: RunOptions<'_>| {
-                let script = recording.script(how.peer);
-                let played = run::play(script, how, &interrupt)?;
-                Ok((Figures::of(script, &played.run), played))
-            };
-            in_turn(&options, &rove, &recordings, play, &mut done)
-        }
-        Work::Flood(bytes) => {
-            let pour = |(): &(), how: RunOptions<'_>| burst::flood(bytes, how, &interrupt);
-            in_turn(&options, &rove, &flood, pour, &mut bursts)
-        }
-        Work::Interrupt(count) => {
-            let stop = |(): &(), how: RunOptions<'_>| burst::interrupts(count, how, &interrupt);
-            in_turn(&options, &rove, &flood, stop, &mut bursts)
-        }
-    };
+    let mut done = Vec::new();
+    let ended = in_turn(&options, &rove, &recordings, &interrupt, &mut done);
     if let Some(film) = film {
         write_whole(film, &moving_picture(&done))?;
     }
-    let (text, json) = match options.work() {
-        Work::Recordings => reports(&options, &done),
-        Work::Flood(_) | Work::Interrupt(_) => reports(&options, &bursts),
-    };
+    let (text, json) = reports(&options, &done);
     json_file.map_or(Ok(()), |file| write_whole(file, &json))?;
     let is_text = options.output.json.is_none() || json_file.is_some();
     shown::written(output.write_all(if is_text { text } else { json }.as_bytes()))?;
     ended?;
-    let failed = done.iter().filter(|it| it.result.is_err()).count()
-        + bursts.iter().filter(|it| it.result.is_err()).count();
+    let failed = done.iter().filter(|it| it.result.is_err()).count();
     if failed > 0 {
-        bail!("{failed} of {} runs failed", done.len() + bursts.len());
+        bail!("{failed} of {} runs failed", done.len());
     }
     Ok(())
 }
 
 /// Returns a moving picture of the first run of each system.
-fn moving_picture(done: &[Done<OfRecording>]) -> String {
+fn moving_picture(done: &[Done]) -> String {
     let mut films: Vec<(&str, &film::Film)> = Vec::new();
     for done in done {
         let shown = done.result.as_ref().ok().and_then(|(_, played)| played.film.as_ref());
@@ -277,23 +200,25 @@ fn moving_picture(done: &[Done<OfRecording>]) -> String {
     film::svg(&films)
 }
 
-/// Makes the runs of the systems in turn, so that a slow computer slows them all. Each work has its recording's name.
-fn in_turn<W, T>(
+/// Makes the runs of the systems in turn, so that a slow computer slows them all. Each recording has its name.
+fn in_turn(
     options: &CompareOptions,
     rove: &FilePath,
-    works: &[(String, W)],
-    play: impl Fn(&W, RunOptions<'_>) -> Result<T>,
-    done: &mut Vec<Done<T>>,
+    recordings: &[(String, Recording)],
+    interrupt: &Interrupt,
+    done: &mut Vec<Done>,
 ) -> Result<()> {
-    let runs = usize::try_from(options.repeat)? * works.len() * options.peers().len();
+    let runs = usize::try_from(options.repeat)? * recordings.len() * options.peers().len();
     for seed in options.seed..options.seed.saturating_add(options.repeat) {
-        for (recording, work) in works {
+        for (name, recording) in recordings {
             for &peer in options.peers() {
                 let number = done.len() + 1;
                 // A closed standard error is no failure of the run.
                 let tell = |text: &str| writeln!(shown::stderr(), "run {number} of {runs}{text}");
-                let _ = tell(&format!(": {}", title(recording, peer)));
-                let result = match play(work, options.run_options(rove, peer, seed)) {
+                let _ = tell(&format!(": {name} over {}", peer.name()));
+                let script = recording.script(peer);
+                let played = run::play(script, options.run_options(rove, peer, seed), interrupt);
+                let result = match played {
                     Err(error) if error.is::<Interrupted>() => return Err(error),
                     // This line tells of the failure even if JSON replaces the table on standard output.
                     Err(error) => {
@@ -301,35 +226,16 @@ fn in_turn<W, T>(
                         let _ = tell(&format!(" failed: {sentence}"));
                         Err(sentence)
                     }
-                    Ok(played) => Ok(played),
+                    Ok(played) => Ok((Figures::of(script, &played.run), played)),
                 };
-                done.push(Done { recording: recording.clone(), peer, seed, result });
+                done.push(Done { recording: name.clone(), peer, seed, result });
             }
         }
     }
     Ok(())
 }
 
-/// Returns the title of a system's runs with a recording, or with a flood.
-fn title(recording: &str, peer: Peer) -> String {
-    let over = if recording.is_empty() { "" } else { " over " };
-    format!("{recording}{over}{}", peer.name())
-}
-
-/// Returns the faults of a run on a machine that was too busy.
-fn invalid(reasons: &[String]) -> impl Iterator<Item = String> {
-    reasons.iter().map(|reason| format!("invalid, the machine was too busy: {reason}"))
-}
-
 impl CompareOptions {
-    fn work(&self) -> Work {
-        match (self.flood, self.interrupt) {
-            (Some(bytes), _) => Work::Flood(bytes),
-            (None, Some(count)) => Work::Interrupt(count),
-            (None, None) => Work::Recordings,
-        }
-    }
-
     fn peers(&self) -> &[Peer] {
         match &self.systems[..] {
             [] => &[Peer::Ssh, Peer::Mosh, Peer::Rove],
@@ -365,13 +271,8 @@ impl CompareOptions {
         }
     }
 
-    /// Returns a line that names the work, the link and the options of the runs.
+    /// Returns a line that names the link and the options of the runs.
     fn description(&self) -> String {
-        let work = self.work();
-        if work != Work::Recordings {
-            let (title, link) = (work.title(), &self.link.text);
-            return format!("{title}; link {link}; one system after another; times in ms");
-        }
         let bulk = self.bulk().map_or_else(String::new, |bulk| {
             format!(", {} downloads ({})", bulk.count, bulk.congestion_control.name())
         });
@@ -415,19 +316,19 @@ fn recordings(options: &CompareOptions) -> Result<Vec<(String, Recording)>> {
 
 /// Returns a table, and everything as JSON. The table has a line for each system and recording, over all seeds, and
 /// then a line for each fault.
-fn reports<T: Outcome>(options: &CompareOptions, done: &[Done<T>]) -> (String, String) {
+fn reports(options: &CompareOptions, done: &[Done]) -> (String, String) {
     let pooled = pooled(done);
-    let mut text = format!("{}\n{}\n", options.description(), report::heading(T::LAYOUT));
+    let mut text = format!("{}\n{}\n", options.description(), report::heading(LAYOUT));
     for named in &pooled {
-        let note = named.figures.as_ref().map(T::note).unwrap_or_default();
-        text += &format!("{}{note}\n", report::line(T::LAYOUT, named));
+        let note = named.figures.as_ref().map(Row::note).unwrap_or_default();
+        text += &format!("{}{note}\n", report::line(LAYOUT, named));
     }
     for Done { recording, peer, seed, result } in done {
         let faults = match result {
-            Ok(run) => run.faults(),
+            Ok(run) => faults(run),
             Err(sentence) => vec![format!("failed: {sentence}")],
         };
-        let title = title(recording, *peer);
+        let title = format!("{recording} over {}", peer.name());
         text.extend(faults.iter().map(|fault| format!("{title}, seed {seed}: {fault}\n")));
     }
     let runs = done.iter().map(|done| Named {
@@ -435,46 +336,38 @@ fn reports<T: Outcome>(options: &CompareOptions, done: &[Done<T>]) -> (String, S
         system: done.peer.name(),
         seed: Some(done.seed),
         error: done.result.as_ref().err().map(String::as_str),
-        figures: done.result.as_ref().ok().map(T::run),
+        figures: done.result.as_ref().ok().map(RunRow::of),
     });
-    let typing = Typing {
+    let all = Comparison {
+        version: env!("CARGO_PKG_VERSION"),
+        link: &options.link.text,
         pace: options.pace.name(),
         predict: options.preference().name(),
         keys: options.keys(),
         bulk: options.bulk(),
+        runs: runs.collect(),
+        pooled,
     };
-    let (work, typing) = match options.work() {
-        Work::Recordings => (None, Some(typing)),
-        work => (Some(work.title()), None),
-    };
-    let (version, link) = (env!("CARGO_PKG_VERSION"), options.link.text.as_str());
-    let all = Comparison { version, link, work, typing, runs: runs.collect(), pooled };
     (text, report::json(&all))
 }
 
 /// Returns the row of each system with each recording, over all seeds.
-fn pooled<'a, T: Outcome>(done: &'a [Done<T>]) -> Vec<Named<'a, T::Row>> {
-    let mut groups: Vec<Vec<&'a Done<T>>> = Vec::new();
+fn pooled<'a>(done: &'a [Done]) -> Vec<Named<'a, Row>> {
+    let mut groups: Vec<Vec<&'a Done>> = Vec::new();
     for done in done {
-        let key = |it: &Done<T>| (it.recording.clone(), it.peer);
-        match groups.iter_mut().find(|group| key(group[0]) == key(done)) {
+        let is_its = |it: &Done| (&it.recording, it.peer) == (&done.recording, done.peer);
+        match groups.iter_mut().find(|group| is_its(group[0])) {
             Some(group) => group.push(done),
             None => groups.push(vec![done]),
         }
     }
-    let named = |group: &Vec<&'a Done<T>>| {
-        let runs: Vec<&T> = group.iter().filter_map(|done| done.result.as_ref().ok()).collect();
-        let figures = Some(T::row(&runs, group.len() - runs.len())?);
+    let row = |group: Vec<&'a Done>| {
         let Done { recording, peer, .. } = group[0];
-        Some(Named { recording, system: peer.name(), seed: None, error: None, figures })
+        let runs: Vec<_> = group.iter().filter_map(|done| done.result.as_ref().ok()).collect();
+        let figures = Some(Row::of(&runs, group.len() - runs.len()));
+        Named { recording, system: peer.name(), seed: None, error: None, figures }
     };
-    groups.iter().filter_map(named).collect()
-}
-
-fn parse_flood(text: &str) -> Result<usize, String> {
-    let size: Bytes = text.parse().map_err(|error: ParseUnitError| error.to_string())?;
-    let size = usize::try_from(size.get()).ok().filter(|_| (1..=FLOOD_MAX).contains(&size.get()));
-    size.ok_or_else(|| "a flood has between 1 byte and 1000 MB".to_owned())
+    groups.into_iter().map(row).collect()
 }
 
 fn parse_timeout(text: &str) -> Result<Duration, String> {

@@ -8,7 +8,7 @@
 //! - `emulate` puts a command behind a link of `rove-net`. Its `view` shows how the link does.
 //! - `validate` compares that link with what it should do.
 //! - `compare` types recorded keys at real clients, each an `observed_client`; a `replayed_program` plays the host.
-//!   `bulk` has downloads beside them, `burst` floods of output, `kernel` and `controlled` single flows.
+//!   `bulk` has downloads beside them, `interrupts` Ctrl-C under a flood, `kernel` and `controlled` single flows.
 //!
 //! Experiments:
 //!

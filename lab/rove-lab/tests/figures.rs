@@ -172,6 +172,35 @@ fn a_figure_of_programs_has_a_time_for_each_key_and_is_kept() {
 }
 
 #[test]
+fn a_flood_is_interrupted_in_sessions_of_real_programs() {
+    let programs = [
+        "/usr/sbin/sshd",
+        "/usr/bin/ssh",
+        "/usr/bin/ssh-keygen",
+        "/usr/bin/mosh-client",
+        "/bin/bash",
+    ];
+    let is_there = programs.iter().all(|file| Path::new(file).is_file());
+    if !is_there || !rustix::process::geteuid().is_root() {
+        println!("skipped: it needs root, ssh with its server, and Mosh");
+        return;
+    }
+    let folder = folder_of("interrupt");
+    let scenario = "title = \"Ctrl-C\"\nabout = \"a\"\nmeasure = \"interrupt\"\nclock = \"real\"\n\
+                    plot = \"distribution\"\nsystems = [\"ssh\", \"mosh\"]\n\
+                    [[link]]\nname = \"l\"\npath = \"rtt=10ms\"\n";
+    fs::write(folder.0.join("interrupt.toml"), scenario).expect("a file");
+    let output = folder.figures(&["interrupt.toml", "--json"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    for series in json["figures"][0]["series"].as_array().expect("series") {
+        assert_eq!(series["samples"], 5, "{json:#}");
+        let least = series["quantiles_ms"]["p1"].as_f64();
+        assert!(least >= Some(10.0), "no prompt comes before the round trip: {least:?}");
+    }
+}
+
+#[test]
 fn ssh_over_another_congestion_control_is_a_system_of_its_own() {
     let is_there = |file| Path::new(file).is_file();
     let has_ssh = ["/usr/sbin/sshd", "/usr/bin/ssh", "/usr/bin/ssh-keygen"].map(is_there);

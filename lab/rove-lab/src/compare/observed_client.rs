@@ -161,33 +161,6 @@ impl ObservedClient {
         }
         self.window.read(Instant::ZERO)
     }
-
-    /// Reads until `marker` has arrived. This emulates no screen, to be as fast as the fastest terminal.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the user interrupts, the client ends, or nothing new comes for the run's timeout.
-    pub(super) fn read_past(&mut self, marker: &str) -> Result<()> {
-        let marker = marker.as_bytes();
-        let (mut seen, mut heard_at) = (Vec::new(), clock::now());
-        while !seen.windows(marker.len()).any(|window| window == marker) {
-            self.interrupt.check()?;
-            // The kept bytes may be the beginning of the marker.
-            seen.drain(..seen.len().saturating_sub(marker.len()));
-            match self.window.terminal.read(clock::now() + LOOK_EVERY)? {
-                Some(bytes) => {
-                    seen.extend_from_slice(bytes);
-                    heard_at = clock::now();
-                }
-                None if self.client.has_ended()? => bail!("the client has ended"),
-                None if clock::now().saturating_since(heard_at) >= self.timeout => {
-                    bail!("nothing new comes for {:.0} s", self.timeout.as_secs_f64())
-                }
-                None => {}
-            }
-        }
-        Ok(())
-    }
 }
 
 impl Observed for ObservedClient {

@@ -22,12 +22,11 @@ mod here {
 
     use super::*;
     use crate::compare::bulk::{BulkOptions, CongestionControl, require};
-    use crate::compare::burst::Burst;
     use crate::compare::observed_client::{Interrupt, Interrupted, RunOptions};
     use crate::compare::peer::{Peer, rove_beside};
     use crate::compare::rights;
     use crate::compare::run;
-    use crate::compare::{burst, controlled, kernel};
+    use crate::compare::{controlled, interrupts, kernel};
     use crate::experiment::conditions::nanos;
     use crate::experiment::measure::shared::{Controllers, controllers};
     use crate::experiment::measure::{flow_options, flow_samples};
@@ -126,7 +125,7 @@ mod here {
                 return Ok(Err(format!("{error:#}")));
             }
             told(match measure {
-                Measure::Interrupt => interrupts(options, interrupt),
+                Measure::Interrupt => interruptions(options, interrupt),
                 _ => responses(conditions, options, interrupt),
             })
         }
@@ -185,8 +184,8 @@ mod here {
         Ok(Samples { invalid: played.invalid, ..samples })
     }
 
-    fn interrupts(options: RunOptions<'_>, interrupt: &Interrupt) -> Result<Samples> {
-        let Burst { times, invalid, .. } = burst::interrupts(INTERRUPTIONS, options, interrupt)?;
+    fn interruptions(options: RunOptions<'_>, interrupt: &Interrupt) -> Result<Samples> {
+        let (times, invalid) = interrupts::run(INTERRUPTIONS, options, interrupt)?;
         let times = times.into_iter().map(nanos).collect();
         Ok(Samples { times, invalid, ..Samples::default() })
     }
