@@ -1,6 +1,6 @@
 //! `rove-lab emulate`: a command in a network namespace of its own, behind an emulated link in real time.
 //!
-//! The link and its two ends are a [`rove_net::testbed`]. `view` shows a person how the link does.
+//! The link and its two ends are a [`rove_net::testbed`].
 
 use std::env;
 use std::ffi::{CString, OsStr, OsString};
@@ -24,12 +24,9 @@ use rustix::process::{Pid, Signal, getpgrp, kill_process};
 use rustix::termios::tcgetpgrp;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
-use crate::emulate::view::View;
 use crate::validate::Check;
 use rove_net::testbed::{DirectionReport, End, Report, Testbed, TestbedOptions, bounded};
 use rove_net::{DIRECTIONS, Device, Far, acquire_rights};
-
-mod view;
 
 /// The environment variable with the far side's address. In nested emulators it has that of the outermost far side.
 const PEER: &str = "ROVE_PEER";
@@ -91,10 +88,6 @@ pub(crate) struct EmulateOptions {
     /// Use veth cables and packet sockets even where there is TUN
     #[arg(long, conflicts_with = "tun")]
     veth: bool,
-    /// Show rate, queue, delay and drops: on standard error (for commands that write little), in the terminal's title
-    /// (--view=title), or in a file or on another terminal (--view=FILE)
-    #[arg(long, value_name = "WHERE", num_args = 0..=1, require_equals = true)]
-    view: Option<Option<PathBuf>>,
     /// Write NAME.uplink.log and NAME.downlink.log in Mahimahi's form, NAME.uplink.events and NAME.downlink.events with
     /// nanoseconds
     #[arg(long, value_name = "NAME", value_hint = ValueHint::FilePath)]
@@ -107,8 +100,7 @@ pub(crate) struct EmulateOptions {
     pub(crate) json: Option<PathBuf>,
     /// Hold the emulator against what links should do, by the checks below [default: all]
     #[arg(long = "check", value_name = "CHECK", num_args = 0.., hide_possible_values = true, conflicts_with_all = [
-        "rtt", "jitter", "loss", "rate", "queue", "uplink", "downlink", "schedule", "link", "peer", "far", "tun", "veth", "view",
-        "log", "stats", "command",
+        "rtt", "jitter", "loss", "rate", "queue", "uplink", "downlink", "schedule", "link", "peer", "far", "tun", "veth", "log", "stats", "command",
     ])]
     pub(crate) checks: Option<Vec<Check>>,
     /// The command to run [default: your shell]
@@ -185,8 +177,6 @@ pub(crate) fn run(options: &EmulateOptions, mut path: Path, complain: impl Fn(&s
     options.json.as_deref().map_or(Ok(()), check_writable)?;
     let possible = acquire_rights()?;
     let far = if options.far.is_some() { Far::Own } else { possible };
-    let view = options.view.as_ref().map(|place| View::open(place.as_deref())).transpose();
-    let view = view.context("cannot open the view")?.flatten();
     let [uplink, downlink] = path.links(Instant::ZERO, seed).map(bounded);
     let testbed = Testbed::new(TestbedOptions {
         far,
@@ -201,7 +191,7 @@ pub(crate) fn run(options: &EmulateOptions, mut path: Path, complain: impl Fn(&s
              --far COMMAND runs a server in it",
         );
     }
-    let status = run_command(&testbed, &command, options.far.as_ref(), view)?;
+    let status = run_command(&testbed, &command, options.far.as_ref())?;
     let figures = testbed.finish()?;
     for reason in &figures.invalid {
         complain(&format!("this run is invalid, the machine was too busy: {reason}"));
@@ -244,10 +234,9 @@ fn run_command(
     testbed: &Testbed,
     command: &[OsString],
     far: Option<&OsString>,
-    mut view: Option<View>,
 ) -> Result<ExitStatus> {
-    let clock = testbed.clock();
-    let mut events = EventLoop::new(clock, &SIGNALS).context("cannot wait for signals")?;
+    let mut events =
+        EventLoop::new(testbed.clock(), &SIGNALS).context("cannot wait for signals")?;
     let far = far.map(|line| {
         let mut shell = testbed.command(End::Far, "/bin/sh")?;
         shell.arg("-c").arg(line).stdin(std::process::Stdio::null());
@@ -257,11 +246,9 @@ fn run_command(
     let (name, arguments) = command.split_first().context("there is no command")?;
     let mut command = testbed.command(End::Near, name)?;
     let mut child = start(command.args(arguments), testbed)?;
-    let mut shown = clock.now();
     loop {
-        let deadline = view.is_some().then(|| shown + view::EVERY);
         let mut interests = [Interest::new(testbed.failure(), true, false)];
-        events.wait(&mut interests, deadline).context("cannot wait for the command")?;
+        events.wait(&mut interests, None).context("cannot wait for the command")?;
         for signal in events.take_signals() {
             hand_on(signal, &child);
         }
@@ -276,12 +263,6 @@ fn run_command(
             bail!(
                 "the link has failed, so the command was ended: an interface of it was taken away"
             );
-        }
-        let now = clock.now();
-        let elapsed = now.saturating_since(shown);
-        if let Some(view) = view.as_mut().filter(|_| elapsed >= view::EVERY) {
-            view.show(testbed.flows(), elapsed);
-            shown = now;
         }
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! Links and programs in real time (Linux):
 //!
-//! - `emulate` puts a command behind a link of `rove-net`. Its `view` shows how the link does.
+//! - `emulate` puts a command behind a link of `rove-net`.
 //! - `validate` compares that link with what it should do.
 //! - `compare` types recorded keys at real clients, each an `observed_client`; a `replayed_program` plays the host.
 //!   `bulk` has downloads beside them, `interrupts` Ctrl-C under a flood, `kernel` and `controlled` single flows.
@@ -19,7 +19,7 @@
 //!
 //! The program:
 //!
-//! - `cli` reads command lines, with one file for each command.
+//! - `cli` reads command lines. The texts of help and manual pages are in the directory `manuals`.
 
 #![forbid(unsafe_code)]
 
