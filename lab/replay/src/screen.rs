@@ -11,12 +11,10 @@ use rove_units::{Bytes, Duration};
 
 use crate::clock::Stopwatch;
 use crate::screen::report::write_json;
-use crate::screen::typescript::Typescript;
 
 mod report;
 #[cfg(test)]
 mod tests;
-mod typescript;
 
 /// Bytes read at once. Chosen: what a Linux pipe holds.
 const READ_BYTES: usize = 64 * 1024;
@@ -48,9 +46,9 @@ const ABLE: UserTerminal = UserTerminal {
 /// output
 #[derive(Clone, Copy, Debug, Args)]
 pub struct ScreenOptions {
-    /// Columns and rows of the terminal the output was meant for, from 1x1 to 4096x2048 [default: as the first line of a typescript says]
+    /// Columns and rows of the terminal the output was meant for, from 1x1 to 4096x2048
     #[arg(long, value_name = "COLSxROWS", value_parser = parse_size)]
-    pub(crate) size: Option<Size>,
+    pub(crate) size: Size,
     /// Write JSON: colours, attributes, cursor, modes, title and replies too
     #[arg(long)]
     pub(crate) json: bool,
@@ -88,21 +86,14 @@ impl Replies {
 ///
 /// # Errors
 ///
-/// Returns an error if `input` cannot be read or lacks a size, or `output` cannot be written.
+/// Returns an error if `input` cannot be read, or `output` cannot be written.
 pub fn run(
     options: ScreenOptions,
     input: impl Read,
     output: impl Write,
     mut log: impl Write,
 ) -> Result<()> {
-    let played = match options.size {
-        Some(size) => play(size, input),
-        None => {
-            let (size, typescript) = Typescript::open(input)?;
-            play(size, typescript)
-        }
-    };
-    let played = played.context("cannot read standard input")?;
+    let played = play(options.size, input).context("cannot read standard input")?;
     let mut output = BufWriter::new(output);
     let written = if options.json {
         write_json(&played, &mut output)

@@ -107,7 +107,7 @@ static COMMANDS: LazyLock<Vec<Subcommand>> = LazyLock::new(|| {
             run_screen,
             Words::Unknown,
             ScreenOptions::augment_args(Command::new("rove-lab screen"))
-                .override_usage("rove-lab screen [options] < recording")
+                .override_usage("rove-lab screen --size COLSxROWS [options] < recording")
         ),
         command!(
             "record",

@@ -77,10 +77,10 @@ fn an_input_that_cannot_be_read_is_told() {
 }
 
 #[test]
-fn an_input_that_does_not_tell_its_size_is_refused() {
+fn a_screen_without_a_size_is_refused() {
     let output = rove_lab(&["screen"]).stdin(Stdio::null()).output().unwrap();
-    assert_eq!((output.status.code(), &*output.stdout), (Some(1), &b""[..]));
-    assert!(stderr(&output).contains("as in --size 80x24"), "{}", stderr(&output));
+    assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]));
+    assert!(stderr(&output).contains("--size"), "{}", stderr(&output));
 }
 
 #[test]

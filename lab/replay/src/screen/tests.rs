@@ -38,7 +38,7 @@ impl Write for Broken {
 }
 
 fn options(columns: u16, rows: u16, json: bool) -> ScreenOptions {
-    ScreenOptions { size: Some(Size::new(columns, rows).unwrap()), json, stats: false }
+    ScreenOptions { size: Size::new(columns, rows).unwrap(), json, stats: false }
 }
 
 fn output(options: ScreenOptions, input: impl Read) -> String {
@@ -75,17 +75,6 @@ fn text_is_a_line_for_each_row_without_the_blanks_at_its_end() {
     ] {
         assert_eq!(text(6, 3, input.as_bytes()), expected, "{}", input.escape_debug());
     }
-}
-
-#[test]
-fn a_typescript_tells_its_size_and_is_played_without_its_first_and_last_line() {
-    let input = b"Script started on a day [TERM=\"xterm\" COLUMNS=\"6\" LINES=\"3\"]\nabcdefgh\r\n\
-                  \nScript done on a day [COMMAND_EXIT_CODE=\"0\"]\n";
-    let without_size = ScreenOptions { size: None, json: false, stats: false };
-    assert_eq!(output(without_size, &input[..]), "abcdef\ngh\n\n");
-    let mut nothing = Vec::new();
-    let error = run(without_size, &b"abc"[..], &mut nothing, io::sink()).unwrap_err();
-    assert!(error.to_string().contains("--size 80x24") && nothing.is_empty());
 }
 
 #[test]
