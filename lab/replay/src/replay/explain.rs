@@ -1,6 +1,5 @@
 //! The faults of a run, key by key, for developers of an engine.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use rove_terminal::{Position, Screen};
@@ -29,8 +28,7 @@ pub(super) fn write(output: &mut impl Write, script: &Script, run: &Run) -> io::
             wrong(output, script, run, drawing)?;
         }
     }
-    flickers(output, run)?;
-    digest(output, script, run)
+    flickers(output, run)
 }
 
 /// Writes the flickers that the client alone made.
@@ -42,70 +40,6 @@ fn flickers(output: &mut impl Write, run: &Run) -> io::Result<()> {
         writeln!(output, "{time:9.3} s  key {key:<4} {part} flickers: {old}, {new}, {old}")?;
     }
     Ok(())
-}
-
-/// Writes how many keys were not instant: typing keys by the last other key before them, and the others by their bytes.
-fn digest(output: &mut impl Write, script: &Script, run: &Run) -> io::Result<()> {
-    behind(output, script, run)?;
-    let mut others: BTreeMap<&[u8], (usize, usize)> = BTreeMap::new();
-    for (key, outcome) in script.keys.iter().zip(&run.outcomes) {
-        if key.class.is_typing() || key.after.is_none() {
-            continue;
-        }
-        let (slow, all) = others.entry(&key.bytes).or_default();
-        *slow += usize::from(outcome.latency().is_none_or(|latency| latency >= INSTANT));
-        *all += 1;
-    }
-    let mut others: Vec<_> = others.into_iter().filter(|(_, (slow, _))| *slow > 0).collect();
-    others.sort_by_key(|(_, (slow, _))| core::cmp::Reverse(*slow));
-    writeln!(output, "other keys that were not instant:")?;
-    for (bytes, (slow, all)) in others {
-        let name = format!("\"{}\"", bytes.escape_ascii());
-        writeln!(output, "  {name:<14} {slow:>5} of {all}")?;
-    }
-    Ok(())
-}
-
-/// Writes how many typing keys were not instant, grouped by the last key before them that was not a typing key.
-fn behind(output: &mut impl Write, script: &Script, run: &Run) -> io::Result<()> {
-    let mut behind: BTreeMap<&[u8], Behind> = BTreeMap::new();
-    let mut last: &[u8] = b"";
-    let mut was_slow = false;
-    for (key, outcome) in script.keys.iter().zip(&run.outcomes) {
-        if !key.class.is_typing() {
-            (last, was_slow) = (&key.bytes, false);
-            continue;
-        }
-        if key.after.is_none() {
-            continue;
-        }
-        let entry = behind.entry(last).or_default();
-        let is_slow = outcome.latency().is_none_or(|latency| latency >= INSTANT);
-        entry.keys += 1;
-        entry.slow += usize::from(is_slow);
-        entry.streaks += usize::from(is_slow && !was_slow);
-        was_slow = is_slow;
-    }
-    let mut behind: Vec<_> = behind.into_iter().filter(|(_, entry)| entry.slow > 0).collect();
-    behind.sort_by_key(|(_, entry)| core::cmp::Reverse(entry.slow));
-    writeln!(output, "typing keys that were not instant, by the last other key before them:")?;
-    for (last, Behind { keys, slow, streaks }) in behind {
-        let last = match last {
-            b"" => "none".to_owned(),
-            last => format!("\"{}\"", last.escape_ascii()),
-        };
-        writeln!(output, "  {last:<14} {slow:>5} of {keys}; streaks: {streaks}")?;
-    }
-    Ok(())
-}
-
-/// Counts of the typing keys that follow a key of another kind.
-#[derive(Default)]
-struct Behind {
-    keys: usize,
-    slow: usize,
-    /// The number of unbroken runs of slow typing keys.
-    streaks: usize,
 }
 
 fn slow_key(

@@ -310,9 +310,6 @@ fn an_explanation_shows_the_rows_that_matter() {
                  expected |$ a▏
                     shown |$ ▏
                      host |$ ▏
-    typing keys that were not instant, by the last other key before them:
-      none               1 of 2; streaks: 1
-    other keys that were not instant:
     "#);
 }
 
