@@ -6,7 +6,7 @@
 //!   `reaper` ends the processes in namespaces if the program is killed.
 //! - `testbed` is two namespaces with an emulated link between them. `plumbing` makes the two sides, with addresses
 //!   from `address`. `driver` moves packets between the sides through the link. It has a `log`, a `meter` and a record
-//!   of its `lateness`. It waits in `watch`, which wakes it a `lead` before a departure.
+//!   of its `lateness`.
 //! - `sys` is the only unsafe code.
 
 #![cfg(target_os = "linux")]
@@ -14,7 +14,6 @@
 mod address;
 mod driver;
 mod lateness;
-mod lead;
 mod log;
 mod meter;
 pub mod namespace;
@@ -24,7 +23,6 @@ pub mod reaper;
 mod sys;
 pub mod tap;
 pub mod testbed;
-mod watch;
 
 pub use address::Addresses;
 pub use driver::Flow;
