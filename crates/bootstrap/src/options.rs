@@ -401,12 +401,14 @@ mod tests {
             assert_eq!(DetachedUse::from_name(use_.name()), Some(use_));
             let command = HostOptions { command: vec!["ls".into()], ..login(use_) };
             let mosh = HostOptions { name: ProgramName::Mosh, ..login(use_) };
+            let config = ssh_config::parse("remotecommand top\n", |_| Sharing::Unknown);
+            let configured = login(use_).configured(config).unwrap();
             let named = WantedSession::Named("work".parse().unwrap());
             let named = HostOptions { session: named, ..login(use_) };
             let mut strict = login(use_);
             strict.choices.strict = true;
             assert_eq!(mosh.detached_use(), Hint);
-            for other in [command, named, strict] {
+            for other in [command, configured, named, strict] {
                 let wanted = if use_ == Never { Never } else { Hint };
                 assert_eq!(other.detached_use(), wanted, "{other:?}");
             }

@@ -77,12 +77,12 @@ pub(crate) fn run(
 ///
 /// # Errors
 ///
-/// Returns ssh's own error message if the call also has a command.
-fn with_configured(joined: Joined, config: &SshConfig) -> anyhow::Result<Joined> {
+/// Returns [`BootstrapError::TwoCommands`] if the call also has a command.
+fn with_configured(joined: Joined, config: &SshConfig) -> Result<Joined, BootstrapError> {
     let Joined::Program { mut command, is_subsystem } = joined else { return Ok(joined) };
     if let Some(configured) = &config.command.configured {
         if is_subsystem || !command.is_empty() {
-            anyhow::bail!("Cannot execute command-line and remote command.");
+            return Err(BootstrapError::TwoCommands);
         }
         command = configured.into();
     }

@@ -100,7 +100,8 @@ pub(crate) struct EmulateOptions {
     pub(crate) json: Option<PathBuf>,
     /// Hold the emulator against what links should do, by the checks below [default: all]
     #[arg(long = "check", value_name = "CHECK", num_args = 0.., hide_possible_values = true, conflicts_with_all = [
-        "rtt", "jitter", "loss", "rate", "queue", "uplink", "downlink", "schedule", "link", "peer", "far", "tun", "veth", "log", "stats", "command",
+        "rtt", "jitter", "loss", "rate", "queue", "uplink", "downlink", "schedule", "link", "peer", "far", "tun",
+        "veth", "log", "stats", "command",
     ])]
     pub(crate) checks: Option<Vec<Check>>,
     /// The command to run [default: your shell]

@@ -193,7 +193,9 @@ fn a_flood_is_interrupted_in_sessions_of_real_programs() {
     let output = folder.figures(&["interrupt.toml", "--json"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    for series in json["figures"][0]["series"].as_array().expect("series") {
+    let series = json["figures"][0]["series"].as_array().expect("series");
+    assert_eq!(series.len(), 2, "a series for each system: {json:#}");
+    for series in series {
         assert_eq!(series["samples"], 5, "{json:#}");
         let least = series["quantiles_ms"]["p1"].as_f64();
         assert!(least >= Some(10.0), "no prompt comes before the round trip: {least:?}");

@@ -138,7 +138,9 @@ fn listen(
         let is_foreign = is_call && !listener.startup.announced.has_started;
         if is_foreign && input_until.take_if(|until| *until <= events.now()).is_some() {
             // If ssh's input closes, a session over UDP only loses its fallback, the tunnel through this ssh.
-            drop((!plan.is_tunnel()).then(|| ssh.take_input()));
+            if !plan.is_tunnel() {
+                drop(ssh.take_input());
+            }
             tell_of_silence(options, input_max);
         }
         if is_foreign && listener.output_bytes > PREFACE_BYTES_MAX {
