@@ -307,7 +307,7 @@ fn check_terminal(options: &HostOptions) -> Result<(), BootstrapError> {
     if options.name == ProgramName::Mosh || options.client.is_some() || needs_none {
         return Ok(());
     }
-    missing_terminal().map_or(Ok(()), |stream| Err(BootstrapError::NoTerminal { stream }))
+    missing_terminal().map_or(Ok(()), |stream| Err(BootstrapError::no_terminal(options, stream)))
 }
 
 /// Returns an error if the client program that the user names is not executable. No server is started before this

@@ -26,8 +26,8 @@ const NO_HOST: u8 = 255;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BootstrapError {
     /// Standard input or standard output is not a terminal.
-    #[error("{stream} is not a terminal, and a session needs one; use ssh in scripts and pipes")]
-    NoTerminal { stream: &'static str },
+    #[error("{stream} is not a terminal, and a session needs one{advice}")]
+    NoTerminal { stream: &'static str, advice: String },
     #[error("cannot run the client {}: {}", program.display(), reason(&error.to_string()))]
     ClientMissing { program: OsString, error: io::Error },
     /// The client program could not tell how many colours the terminal has.
@@ -95,6 +95,14 @@ impl BootstrapError {
         Self::SshMissing { program: program.to_owned(), error, advice }
     }
 
+    /// Returns the error that `stream` is not a terminal. For a new session, the advice is `rove exec`.
+    pub(super) fn no_terminal(options: &HostOptions, stream: &'static str) -> Self {
+        let is_new = matches!(options.session, WantedSession::New | WantedSession::Named(_));
+        let exec =
+            || format!("; in scripts and pipes: rove exec {} COMMAND", options.host.display());
+        Self::NoTerminal { stream, advice: is_new.then(exec).unwrap_or_default() }
+    }
+
     /// Returns the error that a host has no program for the session.
     pub(super) fn no_program(options: &HostOptions, announced: Announced) -> Self {
         let (host, platform) = (options.host.clone(), announced.platform);
@@ -110,7 +118,6 @@ impl BootstrapError {
 
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::NoTerminal { .. } => 1,
             // Stock `mosh` also exits with the exit code of its client program.
             Self::NoColors { status, .. } => {
                 status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
@@ -119,7 +126,8 @@ impl BootstrapError {
             Self::Startup(_) => BAD_LINE,
             // ssh also exits with this code after these failures.
             Self::Address(_) | Self::Listener(_) | Self::TwoCommands => NO_HOST,
-            Self::SshMissing { .. }
+            Self::NoTerminal { .. }
+            | Self::SshMissing { .. }
             | Self::NoSession(_)
             | Self::Refused(_)
             | Self::NoServerProgram { .. }
@@ -134,7 +142,32 @@ impl BootstrapError {
 
 #[cfg(test)]
 mod tests {
+    use rove_bootstrap::Resumed;
+
     use super::*;
+
+    #[test]
+    fn a_new_session_without_a_terminal_is_told_of_rove_exec() {
+        let (record, former) = (String::new(), String::new());
+        let resumed = Resumed { record, lock: -1, former, taken: None };
+        for (session, end) in [
+            (
+                WantedSession::New,
+                "a session needs one; in scripts and pipes: rove exec srv COMMAND",
+            ),
+            (
+                WantedSession::Named("work".parse().unwrap()),
+                "a session needs one; in scripts and pipes: rove exec srv COMMAND",
+            ),
+            (WantedSession::Attached(None, None), "a session needs one"),
+            (WantedSession::Resumed(60_001, resumed), "a session needs one"),
+        ] {
+            let options = HostOptions { session, host: "srv".into(), ..HostOptions::default() };
+            let error = BootstrapError::no_terminal(&options, "standard input");
+            let sentence = format!("standard input is not a terminal, and {end}");
+            assert_eq!((error.to_string(), error.exit_code()), (sentence, NO_SERVER));
+        }
+    }
 
     #[test]
     fn a_reason_is_followed_by_no_guess() {

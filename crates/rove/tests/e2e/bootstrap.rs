@@ -330,14 +330,16 @@ fn a_command_that_cannot_be_run_is_explained_where_it_stays() {
 }
 
 #[test]
-fn output_that_goes_to_no_terminal_is_left_to_ssh() {
+fn output_that_goes_to_no_terminal_is_left_to_rove_exec() {
     for redirection in ["| cat", "> /dev/null"] {
-        let script = format!("\"$@\" {redirection}; echo end");
+        let script = format!("(\"$@\"; echo status $? >&2) {redirection}");
         let call = Invocation::new(rove()).args(["--ssh=/nonexistent/ssh", "far", "--", "echo"]);
         let mut terminal = Terminal::start(&call.behind(&["sh", "-c", &script, "sh"]), SIZE);
         let exit = terminal.wait_exit();
-        let wanted = "rove: standard output is not a terminal, and a session needs one; use ssh";
-        assert!(exit.output.starts_with(wanted), "{redirection}: {}", exit.output);
+        let said = exit.output.split_whitespace().collect::<Vec<_>>().join(" ");
+        let wanted = "rove: standard output is not a terminal, and a session needs one; in scripts and pipes: \
+                      rove exec far COMMAND status 10";
+        assert_eq!(said, wanted, "{redirection}");
     }
 }
 

@@ -10,7 +10,7 @@ pub(super) const TEXT: Manual = Manual {
     notes: &[
         "Options may also stand between the host and the command. The command is run as it is, without \
          a shell: rove host -- sh -c 'ls | wc'. Its output stays on the terminal. A session needs \
-         a terminal; in scripts and pipes use ssh.",
+         a terminal; in scripts and pipes use rove exec.",
         "Letters that are ssh's own are handed to ssh, but for -a, -n and -p, which are rove's: ssh's port \
          is --ssh='ssh -p 2222', which rove offers after a failed login with -p where ssh answers. X11 is not forwarded.",
         "-L, -R and -D take ssh's forms, and LocalForward, RemoteForward and DynamicForward of ssh's configuration count too. \
