@@ -34,6 +34,14 @@ const NO_TERMINAL: &str = "PTY allocation request failed on channel ";
 /// The beginning and the end of ssh's message at the end of a session with a terminal.
 const GOODBYE: [&str; 2] = ["Connection to ", " closed."];
 
+/// The beginnings of ssh's messages about a forward that it cannot parse, each with the option. ssh ends after them.
+/// Source: OpenSSH 9.2 as observed.
+const BAD_FORWARDS: [(&str, &str); 3] = [
+    ("Bad local forwarding specification '", "-L"),
+    ("Bad dynamic forwarding specification '", "-D"),
+    ("Bad remote forwarding specification '", "-R"),
+];
+
 /// The beginnings of ssh's messages that are held back because a sentence of rove may replace them. Lines about host
 /// keys come first. Source: OpenSSH 9.2 as observed.
 const BEGINNINGS: [&str; 12] = [
@@ -57,6 +65,9 @@ const ABOUT_KEYS: usize = 3;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each sentence names its fields")]
 pub enum Refusal {
+    /// ssh cannot parse the value of an option that forwards a port.
+    #[error("ssh cannot read the forward {option} {value}")]
+    BadForward { option: &'static str, value: String },
     /// ssh cannot resolve the name of the host or of a jump host.
     #[error("cannot find the address of {name}: {reason}")]
     UnknownName { name: String, reason: String },
@@ -109,7 +120,7 @@ fn changed(host: &str, new: &str, old: &str, name: &str) -> String {
 #[derive(Debug, Default)]
 pub struct LastWords {
     host: String,
-    /// Whether the filter shows all output and holds nothing back.
+    /// Whether the filter holds back nothing but messages about forwards, after which ssh ends in any case.
     is_open: bool,
     /// Whether lines about host keys are shown at once. With a jump host or proxy command, they need not end the login.
     shows_keys: bool,
@@ -129,7 +140,8 @@ pub struct LastWords {
 }
 
 impl LastWords {
-    /// Creates a filter. It holds nothing back if ssh may accept a changed host key, or if `verbose` is true.
+    /// Creates a filter. It holds back only messages about forwards if ssh may accept a changed host key, or if `verbose`
+    /// is true.
     pub fn new(host: &OsStr, config: &SshConfig, verbose: bool) -> Self {
         let host = rove_terminal::plain(&host.to_string_lossy());
         let refuses_other_key =
@@ -144,7 +156,7 @@ impl LastWords {
         let mut shown = Vec::new();
         for &byte in bytes {
             self.note(byte);
-            if self.is_open || self.is_text {
+            if self.is_text {
                 shown.push(byte);
                 self.is_text = byte != b'\n';
                 continue;
@@ -179,7 +191,7 @@ impl LastWords {
         let said = String::from_utf8_lossy(&text).into_owned();
         let lines: Vec<String> =
             said.lines().map(|line| rove_terminal::plain(line.trim_end())).collect();
-        match refusal(&self.host, &lines).filter(|_| has_failed && !self.is_open) {
+        match refusal(&self.host, &lines).filter(|_| has_failed) {
             Some(refusal) => (Some(refusal), Vec::new()),
             None => (self.caused.take().filter(|_| has_failed), text),
         }
@@ -214,7 +226,9 @@ impl LastWords {
     }
 
     fn beginnings(&self) -> impl Iterator<Item = &'static str> {
-        BEGINNINGS.into_iter().skip(if self.shows_keys { ABOUT_KEYS } else { 0 })
+        let first = if self.shows_keys { ABOUT_KEYS } else { 0 };
+        let held = BEGINNINGS.into_iter().skip(if self.is_open { BEGINNINGS.len() } else { first });
+        BAD_FORWARDS.into_iter().map(|(beginning, _)| beginning).chain(held)
     }
 
     /// Returns whether the current line is the message of ssh at the end of a session with a terminal.
@@ -250,6 +264,12 @@ pub fn is_unknown_key(line: &str) -> bool {
 fn refusal(host: &str, lines: &[String]) -> Option<Refusal> {
     let host = host.to_owned();
     let behind = |beginning: &str| lines.iter().find_map(|line| line.strip_prefix(beginning));
+    for (beginning, option) in BAD_FORWARDS {
+        if let Some(value) = behind(beginning) {
+            let value = value.strip_suffix('\'').unwrap_or(value).to_owned();
+            return Some(Refusal::BadForward { option, value });
+        }
+    }
     if lines.first()?.starts_with(FRAME) {
         // Exactly two frame lines enclose a single warning.
         let frames = lines.iter().filter(|line| line.starts_with(FRAME)).count();
@@ -395,6 +415,35 @@ Host key verification failed.\r
                 assert_eq!(found, (String::new(), Some(sentence.to_owned())), "{said}");
                 // If ssh has not failed, the user sees all of its output.
                 assert_eq!(read(&mut filter("far", ASKS), said, piece, false), (said.into(), None));
+            }
+        }
+    }
+
+    #[test]
+    fn a_forward_that_ssh_cannot_parse_is_one_sentence_whatever_the_configuration() {
+        for (said, sentence) in [
+            ("Bad local forwarding specification 'foo'\r\n", "ssh cannot read the forward -L foo"),
+            (
+                "Bad dynamic forwarding specification 'abc'\r\n",
+                "ssh cannot read the forward -D abc",
+            ),
+            (
+                "Bad remote forwarding specification '8080:it's'\r\n",
+                "ssh cannot read the forward -R 8080:it's",
+            ),
+        ] {
+            // `ssh -G` refuses the forward too, so the configuration is unknown.
+            for (line, answer) in [("far", ""), ("far", ASKS), ("--verbose far", ASKS)] {
+                for piece in [1, 7, 10_000] {
+                    let found = read(&mut filter(line, answer), said, piece, true);
+                    assert_eq!(
+                        found,
+                        (String::new(), Some(sentence.to_owned())),
+                        "{line} {answer}"
+                    );
+                    let found = read(&mut filter(line, answer), said, piece, false);
+                    assert_eq!(found, (said.to_owned(), None), "{line} {answer}");
+                }
             }
         }
     }

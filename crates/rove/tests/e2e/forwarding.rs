@@ -230,10 +230,12 @@ fn a_taken_port_is_told_and_with_exit_on_forward_failure_nobody_logs_in() {
     let exit = call(&[&option]);
     exit.assert_code(7);
     assert!(exit.output.contains(&sentence), "{}", exit.output);
-    // ssh reports a malformed forward.
-    let exit = call(&["-L", "nonsense"]);
-    assert!(exit.output.contains("Bad local forwarding specification"), "{}", exit.output);
-    assert!(exit.code() != 7 && exit.code() != 0);
+    for (option, forward) in [("-L", "nonsense"), ("-D", "abc"), ("-R", "8080:localhost")] {
+        let exit = call(&[option, forward]);
+        let said = format!("rove: ssh cannot read the forward {option} {forward}");
+        assert_eq!(exit.output.trim(), said);
+        exit.assert_code(10);
+    }
 }
 
 #[test]

@@ -265,12 +265,14 @@ impl Place {
     /// Returns a session's exit status with these options, and which of ssh's error messages it prints.
     fn exit(&self, by: By, options: &[String]) -> String {
         let exit = self.start(by, options, "exit 7").wait_exit();
+        // rove puts a sentence of its own in the place of ssh's about a malformed forward.
         let said = [
-            "Bad local forwarding specification",
-            "Bad dynamic forwarding specification",
-            "Address already in use",
+            ["Bad local forwarding specification", "cannot read the forward -L"],
+            ["Bad dynamic forwarding specification", "cannot read the forward -D"],
+            ["Address already in use"; 2],
         ];
-        let said: Vec<_> = said.into_iter().filter(|it| exit.output.contains(it)).collect();
+        let is_said = |words: &[&str; 2]| words.iter().any(|it| exit.output.contains(it));
+        let said: Vec<_> = said.into_iter().filter(is_said).map(|[it, _]| it).collect();
         format!("{} {said:?}", exit.code())
     }
 
