@@ -112,6 +112,8 @@ pub(crate) struct Far {
     pub(crate) agent: String,
     /// The path of the server program.
     pub(crate) server: String,
+    /// The path of the host's rove, if the user named the server program. Empty if there is none.
+    pub(crate) rove: String,
     /// The first line that the server program prints for `--version`.
     pub(crate) version: String,
     /// Whether processes that the user leaves running survive the logout. `None` if unknown.

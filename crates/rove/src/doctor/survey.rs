@@ -26,6 +26,9 @@ const SAY: &str = r#"d() { echo "ROVE DOCTOR $*"; }; "#;
 const SESSIONS: &str = "; if [ \"$s\" = \"$p\" ]; then printf 'ROVE DOCTOR sessions '; \
                         \"$p\" list --json 2>/dev/null </dev/null || echo; fi";
 
+/// sh code that prints the path of the first rove that is found. A tunnel needs that rove, whichever server is used.
+const ROVE: &str = "if [ -z \"$s\" ]; then s=\"$p\"; d rove \"$(command -v \"$p\")\"; fi";
+
 /// sh code that prints what systemd-logind does at logout with processes that this user leaves behind. It prints
 /// nothing without logind. A login without `XDG_SESSION_ID` is unknown to logind, which then ends no processes.
 const LEFTOVERS: &str = r#"u=$(id -un 2>/dev/null);
@@ -39,7 +42,7 @@ const LEFTOVERS: &str = r#"u=$(id -un 2>/dev/null);
 /// Longest value kept from the survey (except the session list), in characters. Chosen: several times a usual PATH.
 const VALUE_LEN_MAX: usize = 4096;
 
-/// Returns the survey's sh code, which also looks for the server program if `searches` is true. The first output is a
+/// Returns the survey's sh code. It looks for the server program if `searches` is true, or else only for rove. The first output is a
 /// line break, because a start-up file may have left a line incomplete. If the host lacks a program that the survey
 /// runs, a line or its value is missing.
 pub(crate) fn script(challenge: &Challenge, searches: bool) -> String {
@@ -53,7 +56,10 @@ pub(crate) fn script(challenge: &Challenge, searches: bool) -> String {
          d system \"$(uname -sr 2>/dev/null)\"; \
          d agent \"$SSH_AUTH_SOCK\"; {} {}",
         LEFTOVERS.split_whitespace().collect::<Vec<_>>().join(" "),
-        if searches { remote::search(&format!("{found}{SESSIONS}"), found) } else { String::new() }
+        match searches {
+            true => remote::search(&format!("{found}{SESSIONS}"), found),
+            false => remote::search(ROVE, ":"),
+        }
     )
 }
 
@@ -82,6 +88,7 @@ pub(crate) fn take(line: &str, far: &mut Far) -> bool {
         "system" => far.system = value,
         "agent" => far.agent = value,
         "server" => far.server = value,
+        "rove" => far.rove = value,
         "version" => far.version = value,
         "sessions" => far.sessions = listed(listing),
         "leftovers" => {
@@ -189,6 +196,17 @@ mod tests {
         assert!(output.lines().skip(1).all(|line| take(line, &mut far)), "{output}");
         assert_eq!(far.path, std::env::var("PATH").unwrap());
         assert!(!far.system.is_empty(), "{far:?}");
+    }
+
+    #[test]
+    fn the_survey_finds_rove_where_another_server_is_named() {
+        let challenge = Challenge::from_bytes([7; 16]);
+        let mut far = Far::default();
+        // A shell finds its own function before any program.
+        for line in run(&format!("rove() {{ :; }}; {}", script(&challenge, false))).lines() {
+            take(line, &mut far);
+        }
+        assert_eq!((far.rove.as_str(), far.server.as_str()), ("rove", ""));
     }
 
     #[test]

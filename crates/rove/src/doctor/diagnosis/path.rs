@@ -136,8 +136,8 @@ fn unlisted(forwards: &Forwards, rules: &Policy) -> Option<Finding> {
 
 /// Returns whether UDP or ssh carries a session at present and why, and whether the host supports sessions through ssh.
 fn tunnel(host: &Host, path: &Path) -> Finding {
-    match host.far.as_ref().map(|far| far.version.as_str()) {
-        Some(version) if version.starts_with("rove ") => ok(match (host.tunnel, path.answered) {
+    match has_rove(host) {
+        Some(true) => ok(match (host.tunnel, path.answered) {
             (Some(TunnelUse::Always), _) => "a session goes through ssh, as --tunnel asks",
             (Some(_), Some(_)) => {
                 "a session goes by UDP, which is answered, and through ssh while it is not"
@@ -152,11 +152,19 @@ fn tunnel(host: &Host, path: &Path) -> Finding {
             }
             (None, None) => "where no UDP passes, --tunnel carries a session through ssh",
         }),
-        Some(version) if !version.is_empty() => {
-            note("where no UDP passes, --tunnel needs rove on the host, which it lacks")
-        }
-        _ => unchecked("the server was named, so nobody looked for rove"),
+        Some(false) => note("where no UDP passes, --tunnel needs rove on the host, which it lacks"),
+        None => unchecked("the host did not tell whether it has rove"),
     }
+}
+
+/// Returns whether the host has rove. `None` if the host did not tell.
+fn has_rove(host: &Host) -> Option<bool> {
+    let Far { server, rove, version, .. } = host.far.as_ref()?;
+    if server.is_empty() {
+        // The user named the server, and its version says nothing about another program.
+        return Some(!rove.is_empty());
+    }
+    (!version.is_empty()).then(|| version.starts_with("rove "))
 }
 
 fn check_path(host: &Host, server: &Server, path: &Path, diagnosis: &mut Diagnosis) {

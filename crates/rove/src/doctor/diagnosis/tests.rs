@@ -181,6 +181,34 @@ fn silence_is_told_apart_by_what_a_second_login_finds() {
 }
 
 #[test]
+fn a_named_server_says_nothing_about_rove_on_the_host() {
+    let leg = |server: &str, rove: &str, version: &str| {
+        let mut facts = well();
+        let far = facts.host.as_mut().and_then(|host| host.far.as_mut()).unwrap();
+        (far.server, far.rove) = (server.to_owned(), rove.to_owned());
+        far.version = version.to_owned();
+        let checks = diagnose(&facts).checks;
+        let leg = checks.into_iter().find(|check| check.leg == "tunnel").unwrap();
+        (leg.status, leg.detail)
+    };
+    let carries =
+        "a session goes by UDP; where no UDP passes, --tunnel carries a session through ssh";
+    let lacks = "where no UDP passes, --tunnel needs rove on the host, which it lacks";
+    let stock = "mosh-server (mosh 1.4.0)";
+    for (server, rove, version, expected) in [
+        ("/usr/bin/rove", "/usr/bin/rove", "rove 0.1.0", (Status::Ok, carries)),
+        ("/usr/bin/mosh-server", "", stock, (Status::Note, lacks)),
+        ("", "/usr/bin/rove", stock, (Status::Ok, carries)),
+        ("", "/usr/bin/rove", "", (Status::Ok, carries)),
+        ("", "", stock, (Status::Note, lacks)),
+        ("", "", "rove 0.1.0", (Status::Note, lacks)),
+    ] {
+        let (status, detail) = leg(server, rove, version);
+        assert_eq!((status, &*detail), expected, "{server} {rove} {version}");
+    }
+}
+
+#[test]
 fn legs_behind_one_that_fails_are_unchecked_and_say_why() {
     let mut facts = well();
     facts.host = Some(Host { ssh: Ssh::Failed, ..Host::default() });
