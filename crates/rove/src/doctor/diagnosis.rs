@@ -55,6 +55,8 @@ pub(crate) struct Check {
 pub(crate) struct Diagnosis {
     /// The checks of the legs, in the order in which a session takes them.
     pub(crate) checks: Vec<Check>,
+    /// The clause that sessions work despite the problem. `None` if there is no problem, or it may keep them from working.
+    pub(crate) meanwhile: Option<String>,
 }
 
 impl Diagnosis {
@@ -88,7 +90,7 @@ fn unchecked(why: impl Into<String>) -> Finding {
 
 /// Derives the result of each leg from the observations.
 pub(crate) fn diagnose(facts: &Facts) -> Diagnosis {
-    let mut diagnosis = Diagnosis { checks: Vec::new() };
+    let mut diagnosis = Diagnosis { checks: Vec::new(), meanwhile: None };
     here(&facts.here, &mut diagnosis);
     if let Some(host) = &facts.host {
         let here_works = facts.here.no_socket.is_none();
@@ -102,6 +104,7 @@ pub(crate) fn diagnose(facts: &Facts) -> Diagnosis {
         }
         if here_works {
             path::check(host, &mut diagnosis);
+            diagnosis.meanwhile = path::meanwhile(host);
         }
     }
     diagnosis

@@ -47,6 +47,9 @@ fn verdict(facts: &Facts, diagnosis: &Diagnosis) -> String {
         Some(problem) => {
             // A message of another program may already end in a full stop.
             text.push_str(&format!("Problem: {}.\n", problem.detail.trim_end_matches('.')));
+            if let Some(meanwhile) = &diagnosis.meanwhile {
+                text.push_str(&format!("Meanwhile {meanwhile}.\n"));
+            }
             if let Some(remedy) = &problem.remedy {
                 text.push_str(&format!("What to do: {remedy}.\n"));
             }
@@ -78,6 +81,7 @@ pub(crate) fn json(facts: &Facts, diagnosis: &Diagnosis) -> String {
         "leg": problem.map(|problem| problem.leg),
         "detail": problem.map_or_else(|| all_well(facts), |problem| problem.detail.clone()),
         "remedy": problem.and_then(|problem| problem.remedy.as_ref()),
+        "meanwhile": diagnosis.meanwhile,
         "checks": checks,
         "server": server(facts),
         "path": path(facts),
@@ -146,7 +150,8 @@ mod tests {
     fn lines_of_the_report_end_between_words() {
         let detail = "ssh did not log in: the name is not known".to_owned();
         let check = Check { leg: "ssh", status: Status::Problem, detail, remedy: None };
-        let diagnosis = Diagnosis { checks: vec![check] };
+        let meanwhile = Some("sessions with far work through ssh".to_owned());
+        let diagnosis = Diagnosis { checks: vec![check], meanwhile };
         let lines = "\
 problem    ssh             ssh did not log
                            in: the name is
@@ -154,6 +159,8 @@ problem    ssh             ssh did not log
 
 Problem: ssh did not log in: the name is not
 known.
+Meanwhile sessions with far work through
+ssh.
 ";
         assert_eq!(text(&Facts::default(), &diagnosis, 44), lines);
     }

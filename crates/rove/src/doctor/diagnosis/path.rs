@@ -34,7 +34,7 @@ pub(super) fn check(host: &Host, diagnosis: &mut Diagnosis) {
 /// Returns the finding about forwarding. A server that cannot forward is a problem only for options that forward any.
 fn forwarding(host: &Host, path: &Path) -> Finding {
     match path.forwards {
-        None => unchecked("the server has not said what it can"),
+        None => unchecked("no answer says whether the server forwards connections"),
         Some(true) => refused(host).unwrap_or_else(|| {
             ok("-L, -R and -D carry connections; -R listens on the host's loopback")
         }),
@@ -157,6 +157,15 @@ fn tunnel(host: &Host, path: &Path) -> Finding {
     }
 }
 
+/// Returns the clause that sessions work although the server's UDP port is silent. `None` if nothing shows that they do.
+pub(super) fn meanwhile(host: &Host) -> Option<String> {
+    let is_silent = host.path.as_ref()?.answered.is_none();
+    let is_carried = host.tunnel.is_some() && has_rove(host) == Some(true);
+    let is_alive = has_ended(host.aftermath.as_ref()?) != Some(true);
+    (is_silent && is_carried && is_alive)
+        .then(|| format!("sessions with {} work through ssh", host.name))
+}
+
 /// Returns whether the host has rove. `None` if the host did not tell.
 fn has_rove(host: &Host) -> Option<bool> {
     let Far { server, rove, version, .. } = host.far.as_ref()?;
@@ -175,7 +184,7 @@ fn check_path(host: &Host, server: &Server, path: &Path, diagnosis: &mut Diagnos
             diagnosis.push(leg, finding);
         }
         let tried = addresses(path);
-        diagnosis.push("address", unchecked(format!("none answered of {tried}")));
+        diagnosis.push("address", unchecked(format!("no answer came from {tried}")));
         for leg in &later[1..] {
             diagnosis.push(leg, unchecked("no datagram came back"));
         }
@@ -197,8 +206,7 @@ fn silence(host: &Host, server: &Server, path: &Path) -> [Finding; 3] {
     let unknown = Aftermath::default();
     let aftermath = host.aftermath.as_ref().unwrap_or(&unknown);
     let later = || unchecked("the server is gone");
-    // If the process number is unknown, an unbound port tells that the server has ended.
-    let alive = aftermath.alive.or(aftermath.bound.filter(|bound| !bound));
+    let alive = has_ended(aftermath).map(|has_ended| !has_ended);
     // A datagram that the server received through the jump host says nothing about UDP from here.
     match (alive, aftermath.heard.filter(|_| !path.by_jump_host)) {
         (Some(false), _) => [gone(host), later(), later()],
@@ -225,6 +233,13 @@ fn silence(host: &Host, server: &Server, path: &Path) -> [Finding; 3] {
             [alive_or_unknown(alive), problem(seen, remedy), unchecked(back)]
         }
     }
+}
+
+/// Returns whether the server has ended. `None` if unknown.
+fn has_ended(aftermath: &Aftermath) -> Option<bool> {
+    // If the process number is unknown, an unbound port tells that the server has ended.
+    let alive = aftermath.alive.or(aftermath.bound.filter(|bound| !bound));
+    alive.map(|alive| !alive)
 }
 
 /// Returns the finding about a server that answers after its ssh has ended. A shared ssh connection may have kept the
@@ -351,7 +366,7 @@ fn address(host: &Host, path: &Path) -> Finding {
     let answered = path.answered.and_then(|index| path.tried.get(index));
     let first = path.tried.first();
     let (Some(answered), Some(first)) = (answered, first) else {
-        return unchecked("none answered");
+        return unchecked("no answer came");
     };
     if answered != first {
         return problem(

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use rove_bootstrap::{Sharing, ssh_config};
+use rove_bootstrap::{Sharing, TunnelUse, ssh_config};
 use rove_udp::Refusal;
 
 use super::*;
@@ -206,6 +206,31 @@ fn a_named_server_says_nothing_about_rove_on_the_host() {
         let (status, detail) = leg(server, rove, version);
         assert_eq!((status, &*detail), expected, "{server} {rove} {version}");
     }
+}
+
+#[test]
+fn sessions_that_go_through_ssh_while_udp_is_silent_are_said_to_work() {
+    let yes = Some(true);
+    for (tunnel, aftermath, works) in [
+        (Some(TunnelUse::Auto), Aftermath { alive: yes, ..Aftermath::default() }, true),
+        (Some(TunnelUse::Always), Aftermath { alive: yes, heard: yes, bound: yes }, true),
+        (Some(TunnelUse::Auto), Aftermath { alive: Some(false), ..Aftermath::default() }, false),
+        (None, Aftermath { alive: yes, ..Aftermath::default() }, false),
+    ] {
+        let mut facts = well();
+        let host = facts.host.as_mut().unwrap();
+        (host.path, host.aftermath) = (Some(silent(None)), Some(aftermath));
+        host.tunnel = tunnel;
+        let diagnosis = diagnose(&facts);
+        assert!(diagnosis.problem().is_some());
+        let wanted = works.then(|| "sessions with me@host work through ssh".to_owned());
+        assert_eq!(diagnosis.meanwhile, wanted, "{tunnel:?}");
+        let detail = |leg| diagnosis.checks.iter().find(|check| check.leg == leg).unwrap();
+        assert_eq!(detail("address").detail, "no answer came from 192.0.2.7 and 10.0.0.7");
+        let unknown = "no answer says whether the server forwards connections";
+        assert_eq!(detail("forwarding").detail, unknown);
+    }
+    assert_eq!(diagnose(&well()).meanwhile, None);
 }
 
 #[test]
