@@ -8,6 +8,7 @@ use rove_platform::clock::Clock;
 use rove_units::Duration;
 
 use crate::attach::waits_for_client;
+use crate::messages::wrapped;
 use crate::sessions::describe_detached;
 use crate::utmp;
 
@@ -29,8 +30,8 @@ struct Detached {
     is_ours: bool,
 }
 
-/// Returns the notice for this user. The text is empty if each session has a client.
-pub(crate) fn notice(user: &OsStr) -> String {
+/// Returns the notice for this user, for a terminal of this width. The text is empty if each session has a client.
+pub(crate) fn notice(user: &OsStr, columns: usize) -> String {
     let clock = Clock::start();
     let survey = survey(clock, clock.now() + PATIENCE);
     let mut known: Vec<u32> = survey.silent.iter().map(|silent| silent.name.pid).collect();
@@ -52,11 +53,11 @@ pub(crate) fn notice(user: &OsStr) -> String {
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let has_rove = std::env::split_paths(&path).any(|folder| folder.join("rove").is_file());
-    text(&sessions, has_rove)
+    text(&sessions, has_rove, columns)
 }
 
 /// Returns the notice that names these sessions; empty without a session. `has_rove` lets the notice name `rove kill`.
-fn text(sessions: &[Detached], has_rove: bool) -> String {
+fn text(sessions: &[Detached], has_rove: bool, columns: usize) -> String {
     let Some(first) = sessions.first() else { return String::new() };
     let is_one = sessions.len() == 1;
     let (noun, have) = if is_one { ("session", "has") } else { ("sessions", "have") };
@@ -77,7 +78,9 @@ fn text(sessions: &[Detached], has_rove: bool) -> String {
     if has_rove && sessions.iter().filter(|session| session.is_ours).count() > 1 {
         line += "; all: rove kill --detached";
     }
-    format!("{COLORS}{line}\x1b[m\n\n")
+    let lines = wrapped(&line, columns);
+    let colored = lines.lines().map(|line| format!("{COLORS}{line}\x1b[m\n"));
+    colored.collect::<String>() + "\n"
 }
 
 #[cfg(test)]
@@ -104,19 +107,32 @@ mod tests {
                 &["3 sessions of", "session 18", "session 19", "rove kill --detached"],
             ),
         ] {
-            let text = text(&sessions, has_rove);
+            let text = text(&sessions, has_rove, usize::MAX);
             for wanted in wanted {
                 assert!(text.contains(wanted), "{wanted}: {text}");
             }
         }
-        assert_eq!(text(&[], true), "");
+        assert_eq!(text(&[], true, 80), "");
+    }
+
+    #[test]
+    fn the_notice_is_broken_between_words() {
+        let session = session(17, true);
+        let description = "17 (port 60001, last contact 2 h ago): -bash".to_owned();
+        let text = text(&[Detached { description, ..session }], true, 80);
+        assert_eq!(
+            text,
+            "\x1b[37;44mrove: 1 session of yours on this computer has no client: 17 (port 60001, last\x1b[m\n\
+             \x1b[37;44mcontact 2 h ago): -bash. To go on with one: rove attach and this host's name. To\x1b[m\n\
+             \x1b[37;44mend one: rove kill 17\x1b[m\n\n"
+        );
     }
 
     #[test]
     fn a_crowd_of_sessions_does_not_fill_the_screen() {
         for (count, more) in [(NAMED_MAX, false), (NAMED_MAX + 1, true)] {
             let sessions = vec![session(17, true); count];
-            let text = text(&sessions, true);
+            let text = text(&sessions, true, usize::MAX);
             assert_eq!(text.contains("and 1 more"), more, "{text}");
             assert_eq!(text.trim_end().lines().count(), 1, "{text}");
         }

@@ -67,7 +67,10 @@ pub(crate) fn run(options: DoctorOptions, invocation: &Invocation) -> u8 {
     let diagnosis = diagnose(&facts);
     let report = match options.json {
         true => report::json(&facts, &diagnosis),
-        false => report::text(&facts, &diagnosis, columns(&io::stdout())),
+        // A report that goes through a pipe (`rove doctor | cat`) may end on the terminal of standard error.
+        false => {
+            report::text(&facts, &diagnosis, columns(&io::stdout()).min(columns(&io::stderr())))
+        }
     };
     let mut stdout = io::stdout();
     if stdout.write_all(report.as_bytes()).and_then(|()| stdout.flush()).is_err() {

@@ -23,8 +23,8 @@ pub(crate) fn columns(stream: &impl AsFd) -> usize {
     tty::window_size(stream.as_fd()).map_or(usize::MAX, |size| usize::from(size.columns()))
 }
 
-/// The beginning of a sentence that a rove on another computer prints.
-const FAR_SPEAKER: &[u8] = b"rove ";
+/// The beginnings of a sentence that a rove on another computer prints on the error stream.
+const FAR_SPEAKERS: [&[u8]; 1] = [b"rove "];
 /// Longest sentence of another computer's rove that is broken into lines, in bytes. Chosen: a screen.
 const FAR_LINE_MAX: usize = 2000;
 
@@ -36,15 +36,24 @@ pub(crate) struct FarLines {
     line: Vec<u8>,
     /// Whether the current line is another program's, so that its bytes pass at once.
     is_other: bool,
+    /// Whether all lines are sentences of that rove, whatever their beginnings.
+    are_all_ours: bool,
 }
 
 impl FarLines {
+    /// Returns a value for the standard output of a rove command, which has only sentences of that rove.
+    pub(crate) fn of_rove() -> Self {
+        Self { are_all_ours: true, ..Self::default() }
+    }
+
     /// Adds `bytes`, and returns the text to show on a terminal of this width. An incomplete sentence is held back.
     pub(crate) fn filter(&mut self, columns: usize, bytes: &[u8]) -> Vec<u8> {
         let mut shown = Vec::with_capacity(bytes.len());
         for &byte in bytes {
             self.line.push(byte);
-            let begins = self.line.iter().zip(FAR_SPEAKER).all(|(have, want)| have == want);
+            let is_said_by =
+                |it: &&[u8]| self.line.iter().zip(*it).all(|(have, want)| have == want);
+            let begins = self.are_all_ours || FAR_SPEAKERS.iter().any(is_said_by);
             let may_be_ours = begins && !self.is_other && self.line.len() <= FAR_LINE_MAX;
             if byte == b'\n' && may_be_ours {
                 shown.extend(wrapped(&String::from_utf8_lossy(&self.finish()), columns).bytes());
@@ -181,6 +190,10 @@ mod tests {
                 assert_eq!(String::from_utf8(found).unwrap(), shown, "{piece}");
             }
         }
+        let mut lines = FarLines::of_rove();
+        assert_eq!(lines.filter(12, b"Ended session"), b"");
+        assert_eq!(lines.filter(12, b" 7.\nrest"), b"Ended\nsession 7.\n");
+        assert_eq!(lines.finish(), b"rest");
         let mut lines = FarLines::default();
         assert_eq!(lines.filter(12, b"Password: "), b"Password: ");
         let long = format!("rove {}", "x".repeat(FAR_LINE_MAX));

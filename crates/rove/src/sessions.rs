@@ -136,7 +136,7 @@ fn kill_here(choice: &Choice) -> u8 {
         warn(KILL, &choice::why_missing(one, &computer, &survey));
     }
     if chosen.is_empty() && missing.is_empty() {
-        say(io::stdout(), &format!("There is no such session{}: nothing to end.", computer.on()));
+        answer(&format!("There is no such session{}: nothing to end.", computer.on()));
     }
     // The session that this command runs in is ended last, because the command ends with it.
     let own = own_terminal();
@@ -166,10 +166,10 @@ fn end(clock: Clock, computer: &Computer, sessions: &[&Found]) -> bool {
                     true => "its streams are closed",
                     false => "its command has been sent SIGHUP",
                 };
-                say(io::stdout(), &format!("Ended {name}; {rest}."))
+                answer(&format!("Ended {name}; {rest}."));
             }
             // The session ended after `survey` had found it.
-            Err(AskError::Gone) => say(io::stdout(), &format!("{name} has ended already.")),
+            Err(AskError::Gone) => answer(&format!("{name} has ended already.")),
             Ok(false) => {
                 warn(KILL, &format!("{name} was told to end and has not yet. {insist}"));
                 all_ended = false;
@@ -181,6 +181,13 @@ fn end(clock: Clock, computer: &Computer, sessions: &[&Found]) -> bool {
         }
     }
     all_ended
+}
+
+/// Prints a sentence on standard output, broken between words where that is a terminal.
+fn answer(sentence: &str) {
+    let stdout = io::stdout();
+    let text = wrapped(sentence, columns(&stdout));
+    say(stdout, &text);
 }
 
 /// Waits for the end of a session that was told to end, at most until `deadline`. Returns whether the session ended.

@@ -108,7 +108,8 @@ impl PreparedProgram {
     ) -> anyhow::Result<(Hosted, Hold, Option<utmp::Entry>)> {
         // The notice is made here, after the announcement of the server, which the notice must not delay.
         if is_listed && let Some(user) = &self.told_of_sessions {
-            self.program.greeting.extend(detached::notice(user).into_bytes());
+            let notice = detached::notice(user, usize::from(self.size.columns()));
+            self.program.greeting.extend(notice.into_bytes());
         }
         let (master, mut child) =
             self.pty.spawn(&self.program).context("cannot fork the session")?;

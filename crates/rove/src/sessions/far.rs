@@ -8,7 +8,7 @@ use anyhow::Context;
 use rove_bootstrap::{HostOptions, Printable, SessionRef};
 
 use crate::bootstrap::remote_command::{Input, RemoteCommand};
-use crate::messages::{columns, wrapped};
+use crate::messages::{FarLines, columns, wrapped};
 use crate::sessions::computer::Computer;
 use crate::sessions::{Choice, JSON_VERSION, Listing};
 
@@ -24,7 +24,7 @@ pub(super) fn list(json: bool, host: &HostOptions) -> anyhow::Result<u8> {
     let args = ["list".into(), "--json".into()];
     let command = RemoteCommand::rove(host, &args)?;
     if json {
-        return pass(&command);
+        return pass(&command, usize::MAX);
     }
     let mut found = Vec::new();
     let status = command.run(Input::Nothing, |bytes| {
@@ -53,7 +53,7 @@ pub(super) fn list(json: bool, host: &HostOptions) -> anyhow::Result<u8> {
 ///
 /// Returns why the host cannot be asked, or its output cannot be printed.
 pub(super) fn kill(choice: &Choice, host: &HostOptions) -> anyhow::Result<u8> {
-    pass(&RemoteCommand::rove(host, &kill_words(choice))?)
+    pass(&RemoteCommand::rove(host, &kill_words(choice))?, columns(&io::stdout()))
 }
 
 /// Returns the words of the `rove kill` command that selects these sessions on the host.
@@ -73,14 +73,18 @@ fn kill_words(choice: &Choice) -> Vec<OsString> {
     words.into_iter().map(OsString::from).collect()
 }
 
-/// Runs a command on the host and prints its output, without control characters. Returns the command's exit code.
-fn pass(command: &RemoteCommand<'_>) -> anyhow::Result<u8> {
-    let mut filter = Printable::default();
+/// Runs a rove command on the host and prints its output, without control characters. Lines longer than `columns` are
+/// broken between words. Returns the command's exit code.
+fn pass(command: &RemoteCommand<'_>, columns: usize) -> anyhow::Result<u8> {
+    let (mut filter, mut lines) = (Printable::default(), FarLines::of_rove());
     let mut failure = None;
-    let status = command.run(Input::Nothing, |bytes| {
-        let written = io::stdout().write_all(&filter.filter(bytes));
+    let mut print = |bytes: &[u8]| {
+        let written = io::stdout().write_all(bytes);
         failure = failure.take().or(written.err());
-    })?;
+    };
+    let status = command
+        .run(Input::Nothing, |bytes| print(&lines.filter(columns, &filter.filter(bytes))))?;
+    print(&lines.finish());
     failure.map_or(Ok(()), Err).context("cannot write what the host says")?;
     Ok(code(status))
 }

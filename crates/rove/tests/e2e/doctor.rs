@@ -90,6 +90,16 @@ fn this_computer_alone_can_be_examined() {
 }
 
 #[test]
+fn a_report_through_a_pipe_is_broken_between_words_for_the_terminal() {
+    let call = doctor().env("TERM", "no-such-terminal");
+    let mut terminal = Terminal::start(&call.behind(&["sh", "-c", "\"$@\" | cat", "sh"]), SIZE);
+    let exit = terminal.wait_exit();
+    assert!(exit.output.contains("no-such-terminal"), "{}", exit.output);
+    let is_long = |line: &&str| line.chars().count() > usize::from(SIZE.1);
+    assert_eq!(exit.output.lines().find(is_long), None, "{}", exit.output);
+}
+
+#[test]
 fn a_host_that_is_well_passes_every_leg_with_either_server() {
     side_by_side([["rove"], ["mosh-server"]], |programs| {
         let programs: &'static [&'static str] = Box::leak(Box::new(programs));
