@@ -85,7 +85,7 @@ impl Login<'_> {
     ) -> Option<String> {
         let missing = missing_locale(&inherited.collect(), self.offered, is_installed)?;
         Some(format!(
-            "the locale {} is not installed on {}; programs are given {}",
+            "the locale {} is not installed on {}; programs read and write characters as in {}",
             missing.escape_debug(),
             host_name(),
             locale::FALLBACK
@@ -259,6 +259,8 @@ fn not_executable(name: &OsStr) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use std::iter;
+
     use super::*;
 
     fn environment(variables: &[(&str, &str)]) -> Environment {
@@ -322,6 +324,18 @@ mod tests {
         // The user did not ask for the fallback.
         let offered = [("LC_CTYPE".to_owned(), locale::FALLBACK.to_owned())];
         assert_eq!(missing_locale(&Environment::new(), &offered, |_| false), None);
+    }
+
+    #[test]
+    fn a_missing_locale_is_told_with_the_part_that_is_replaced() {
+        let offered = [("LANG".to_owned(), "xx_YY.UTF-8".to_owned())];
+        let login = Login { offered: &offered, ..login(&[], None) };
+        let warning = login.locale_warning(iter::empty()).unwrap();
+        let wanted = format!(
+            "the locale xx_YY.UTF-8 is not installed on {}; programs read and write characters as in C.UTF-8",
+            host_name()
+        );
+        assert_eq!(warning, wanted);
     }
 
     #[test]

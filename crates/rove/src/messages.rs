@@ -24,7 +24,7 @@ pub(crate) fn columns(stream: &impl AsFd) -> usize {
 }
 
 /// The beginnings of a sentence that a rove on another computer prints on the error stream.
-const FAR_SPEAKERS: [&[u8]; 1] = [b"rove "];
+const FAR_SPEAKERS: [&[u8]; 2] = [b"rove ", b"rove: "];
 /// Longest sentence of another computer's rove that is broken into lines, in bytes. Chosen: a screen.
 const FAR_LINE_MAX: usize = 2000;
 
@@ -179,6 +179,7 @@ mod tests {
     fn sentences_of_another_rove_are_broken_however_they_come() {
         for (said, shown) in [
             ("rove kill: one two\r\nx", "rove kill:\none two\r\nx"),
+            ("rove: one two three\nrove", "rove: one\ntwo three\nrove"),
             ("rover kill: one two\n", "rover kill: one two\n"),
             ("me: rove kill: one two\nrove list: one", "me: rove kill: one two\nrove list: one"),
         ] {

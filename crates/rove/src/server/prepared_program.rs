@@ -57,7 +57,7 @@ impl PreparedProgram {
             core_limit,
         };
         if let Some(warning) = login.locale_warning(std::env::vars_os()) {
-            warn(warning);
+            warn(format!("{}: {warning}", options.name.as_str()));
         }
         Ok(Self {
             pty,
