@@ -48,14 +48,11 @@ pub(crate) enum BootstrapError {
     #[error(transparent)]
     NoSession(#[from] NoSession),
     /// No server program is installed on the host.
-    #[error(
-        "neither rove nor mosh-server found on {}: {remedy}; or say where one is with --server=PATH",
-        host.display()
-    )]
+    #[error("neither rove nor mosh-server found on {}. {}", host.display(), remedy.or_stock())]
     NoServerProgram { host: OsString, platform: Option<Platform>, remedy: Remedy },
     /// The host has no rove, but a tunnel needs rove on the host.
     #[error(
-        "rove not found on {}: --tunnel needs it there, whichever server is used; {remedy}; or leave out \
+        "rove not found on {}: --tunnel needs it there, whichever server is used. {remedy}; or leave out \
          --tunnel where UDP passes", host.display()
     )]
     NoTunnelProgram { host: OsString, platform: Option<Platform>, remedy: Remedy },

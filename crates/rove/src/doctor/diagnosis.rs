@@ -262,10 +262,7 @@ fn server_program(host: &Host) -> Finding {
     if let Some(remedy) = &host.no_server_program {
         return problem(
             format!("neither rove nor mosh-server found; ssh's PATH there is {path}"),
-            format!(
-                "{remedy}; the package mosh would do as well; and one that stands elsewhere is named with \
-                 --server=PATH"
-            ),
+            remedy.or_stock(),
         );
     }
     let Some(far) = &host.far else {

@@ -11,8 +11,8 @@ use crate::install::build::Build;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Remedy {
     host: String,
-    /// Why there is no program to copy. `None` if there is a program.
-    refusal: Option<String>,
+    /// The host's platform, if there is no program for it to copy. `None` if there is a program.
+    lacks: Option<String>,
 }
 
 impl Remedy {
@@ -20,18 +20,35 @@ impl Remedy {
     /// platform is assumed.
     pub(crate) fn of(host: &OsStr, platform: Option<&Platform>) -> Self {
         let here = here();
-        let found = platform.or(here.as_ref()).map(|platform| Build::find(platform, None));
-        let refusal = found.and_then(Result::err).map(|error| error.to_string());
-        Self { host: host.display().to_string(), refusal }
+        let platform = platform.or(here.as_ref());
+        let lacking = platform.filter(|platform| Build::find(platform, None).is_err());
+        Self { host: host.display().to_string(), lacks: lacking.map(ToString::to_string) }
+    }
+
+    /// Returns the advice for a host that has no server program either, as a sentence without its full stop. The
+    /// easiest step comes first.
+    pub(crate) fn or_stock(&self) -> String {
+        match self.lacks {
+            None => format!(
+                "{self}; the package mosh there would do as well, and --server=PATH names a server elsewhere"
+            ),
+            Some(_) => format!(
+                "Install the package mosh there, or name a server elsewhere with --server=PATH; {self}"
+            ),
+        }
     }
 }
 
 impl fmt::Display for Remedy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.refusal {
-            None => write!(f, "rove install {} copies rove there", self.host),
-            Some(refusal) => {
-                write!(f, "rove install {} has nothing to copy there yet: {refusal}", self.host)
+        let host = &self.host;
+        match &self.lacks {
+            None => write!(f, "rove install {host} copies rove there"),
+            Some(platform) => {
+                write!(
+                    f,
+                    "rove install {host} has no rove for {platform} yet, and says how to get one"
+                )
             }
         }
     }
@@ -41,4 +58,26 @@ fn here() -> Option<Platform> {
     let uname = rustix::system::uname();
     let (system, machine) = (uname.sysname().to_str().ok()?, uname.machine().to_str().ok()?);
     Platform::from_uname(&format!("{system} {machine}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_package_of_mosh_comes_first_where_there_is_no_rove_to_copy() {
+        let advice = |lacks: Option<&str>| {
+            Remedy { host: "srv".to_owned(), lacks: lacks.map(str::to_owned) }.or_stock()
+        };
+        assert_eq!(
+            advice(None),
+            "rove install srv copies rove there; the package mosh there would do as well, and --server=PATH names a \
+             server elsewhere"
+        );
+        assert_eq!(
+            advice(Some("Linux on x86_64")),
+            "Install the package mosh there, or name a server elsewhere with --server=PATH; rove install srv has no \
+             rove for Linux on x86_64 yet, and says how to get one"
+        );
+    }
 }

@@ -140,8 +140,7 @@ fn a_program_that_cannot_be_copied_is_not_offered() {
     let uname = "#!/bin/sh\nif [ \"$1\" = -m ]; then echo aarch64; else echo Linux; fi\n";
     replace(&sshd, "uname", uname);
     let ssh = format!("--ssh={}", sshd.ssh());
-    let reason =
-        "rove install far has nothing to copy there yet: there is no rove for Linux on aarch64";
+    let reason = "rove install far has no rove for Linux on aarch64 yet, and says how to get one";
     for words in [&[ssh.as_str(), "far"][..], &[&ssh, "--tunnel", "far"], &["doctor", &ssh, "far"]]
     {
         let call = Invocation::new(rove()).args(words).env("XDG_DATA_HOME", scratch.folder());
