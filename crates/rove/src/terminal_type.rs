@@ -87,6 +87,9 @@ pub(crate) fn capabilities(
         found => found,
     };
     found.map_err(|error| match error {
+        EntryError::Unknown if term.is_empty() => anyhow!(
+            "TERM is not set, and the terminal is taken for a plain one: try TERM=xterm-256color"
+        ),
         EntryError::Unknown => anyhow!(
             "the terminal type {term:?} (TERM) is not in this computer's terminfo database and is \
              taken for a plain one: install its entry (often in a package ncurses-term), or try \
@@ -279,5 +282,7 @@ mod tests {
         assert_eq!(ghostty.alternate_screen, xterm.alternate_screen);
         let unknown = capabilities("no-such-terminal", options).unwrap_err();
         assert!(unknown.to_string().contains("TERM=xterm-256color"), "{unknown}");
+        let unset = capabilities("", options).unwrap_err().to_string();
+        assert!(unset.starts_with("TERM is not set"), "{unset}");
     }
 }
