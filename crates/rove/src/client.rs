@@ -57,6 +57,9 @@ use wire::Wire;
 /// shows nothing ([`is_unseen`]), except after SIGTERM (0). Source: OpenSSH 9.2 as observed.
 const NOT_FORWARDED: u8 = 255;
 
+/// The notice at the start of a session without a program.
+const ALONE: &str = "This session runs no program and forwards connections; Ctrl-C ends it.";
+
 #[derive(Clone)]
 pub(crate) struct ClientOptions {
     pub(crate) server: SocketAddr,
@@ -189,7 +192,8 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let term = std::env::var("TERM").unwrap_or_default();
     let name = options.name;
     let wanted = forwards.unwrap_or_default();
-    let forwards = ClientStreams::new(listeners(name, &wanted)?, &wanted);
+    let (listeners, closed) = listeners(name, &wanted)?;
+    let forwards = ClientStreams::new(listeners, &wanted);
     let controller = ControllerChoice::new(choices.controller.clone());
     let has_program = !options.call.no_program;
     let purpose = Purpose::of(has_program, options.call.background, is_unseen);
@@ -227,10 +231,10 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let session = start(config, record.as_mut(), way, clock.now());
     let mut session = session.context("the session cannot be resumed")?;
     hardening::keep_in_memory(session.key_memory());
-    if !has_program {
-        let text = "This session runs no program and forwards connections; Ctrl-C ends it.";
-        session.announce(clock.now(), text.to_owned());
-    }
+    // The printed sentences about listeners are covered by the session's screen, so the bar shows them too.
+    let closed = closed.into_iter().filter(|_| !purpose.is_unseen());
+    let said = (!has_program).then(|| ALONE.to_owned()).into_iter().chain(closed);
+    said.for_each(|sentence| session.announce(clock.now(), sentence));
     allow(&mut session, &choices);
     add_paths(&mut session, &wire, clock.now(), &options.call.others);
     let account = account.filter(|_| name == ProgramName::Rove).and_then(Account::from_text);
@@ -286,13 +290,14 @@ fn may_be_lent(
     false
 }
 
-/// Opens the listeners of `-L` and `-D`. If one fails, prints a warning, or returns an error if the user requires all.
-fn listeners(name: ProgramName, wanted: &Forwards) -> anyhow::Result<Listeners> {
+/// Opens the listeners of `-L` and `-D`. Prints and returns a sentence for each that failed. Returns an error instead
+/// if the user requires all.
+fn listeners(name: ProgramName, wanted: &Forwards) -> anyhow::Result<(Listeners, Vec<String>)> {
     let (listeners, failures) = Listeners::open(wanted)?;
-    for failure in failures {
-        warn(name.as_str(), &format!("{failure}; the session goes on without it"));
-    }
-    Ok(listeners)
+    let sentence = |failure| format!("{failure}; the session goes on without it");
+    let closed: Vec<String> = failures.into_iter().map(sentence).collect();
+    closed.iter().for_each(|sentence| warn(name.as_str(), sentence));
+    Ok((listeners, closed))
 }
 
 /// Returns the capabilities of a terminal of type `term`. If terminfo does not describe the type, prints a warning and

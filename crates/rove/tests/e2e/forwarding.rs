@@ -230,6 +230,13 @@ fn a_taken_port_is_told_and_with_exit_on_forward_failure_nobody_logs_in() {
     let exit = call(&[&option]);
     exit.assert_code(7);
     assert!(exit.output.contains(&sentence), "{}", exit.output);
+    // The session's screen covers the printed sentence, so the bar shows it after the first notice.
+    let call_alone = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).arg("-N");
+    let mut alone = Terminal::start(&call_alone.args([&option, "far"]), (24, 160));
+    alone.wait_for_notice("This session runs no program");
+    alone.wait_for_notice(&sentence);
+    alone.send("\x03");
+    alone.wait_exit();
     for (option, forward) in [("-L", "nonsense"), ("-D", "abc"), ("-R", "8080:localhost")] {
         let exit = call(&[option, forward]);
         let said = format!("rove: ssh cannot read the forward {option} {forward}");

@@ -39,7 +39,7 @@ impl Purpose {
     }
 
     /// Returns whether messages go to standard error, because no terminal shows them.
-    pub(super) const fn is_unseen(self) -> bool {
+    pub(in crate::client) const fn is_unseen(self) -> bool {
         matches!(self, Self::Departing | Self::Unseen)
     }
 
