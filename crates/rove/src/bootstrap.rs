@@ -37,7 +37,8 @@ use crate::listeners::Listeners;
 use crate::session_call::{self, SessionCall, StreamsCall};
 use crate::share::{self, Gate};
 use crate::stdio_forward::{gates, handed_command};
-use crate::{colors, entropy, escape_key, resume};
+use crate::tunnel::inherited::Inherited;
+use crate::{colors, entropy, escape_key, logging, resume};
 
 pub(crate) mod address;
 pub(crate) mod choice;
@@ -138,13 +139,6 @@ fn start(
             &server_place(options, &plan, &server.text, &connect.port, &others),
         );
     }
-    let tunnel = carrier.map(|(ssh, asks_nothing)| {
-        let mut again = tunnel::again(options, &plan, &connect.port, asks_nothing);
-        again.jump = question.answer().filter(|_| asks_nothing);
-        ssh.bequeath(again)
-    });
-    let local = |error| BootstrapError::Local { what: "a pipe to ssh", error };
-    let tunnel = tunnel.transpose().map_err(local)?;
     let resumed = match &options.session {
         WantedSession::Resumed(_, resumed) => {
             let kept = resume::keep_lock(resumed.lock);
@@ -153,6 +147,13 @@ fn start(
         }
         _ => None,
     };
+    let tunnel = carrier.map(|(ssh, asks_nothing)| {
+        let mut again = tunnel::again(options, &plan, &connect.port, asks_nothing);
+        again.jump = question.answer().filter(|_| asks_nothing);
+        ssh.bequeath(again)
+    });
+    let local = |error| BootstrapError::Local { what: "a pipe to ssh", error };
+    let tunnel = tunnel.transpose().map_err(local)?;
     let call = SessionCall { others, tunnel, resumed, ..session_call(options, &plan, is_stock) };
     Err(become_client(options, invocation, &server.text, &connect, &call))
 }
@@ -191,8 +192,8 @@ fn server_place(
     place
 }
 
-/// Checks the terminal, the client program and the ports of this computer, then lets ssh log in. Returns the plan used,
-/// the lookup of the jump host's addresses, and ssh's result. The error is why there is no login.
+/// Checks the terminal, the client program, the log and the ports of this computer, then lets ssh log in. Returns the
+/// plan used, the lookup of the jump host's addresses, and ssh's result. The error is why there is no login.
 fn first_login(
     options: &HostOptions,
     invocation: &Invocation,
@@ -200,6 +201,10 @@ fn first_login(
 ) -> Result<(Plan, JumpQuestion, Launch), BootstrapError> {
     check_terminal(options)?;
     check_client(options)?;
+    if options.name == ProgramName::Rove && options.client.is_none() {
+        // The client that this process becomes opens the log again.
+        logging::open().map_err(BootstrapError::Log)?;
+    }
     if let Some(hint) = options.port_hint().filter(|_| !options.quiet) {
         tell(&invocation.speaker(), &hint);
     }
@@ -267,6 +272,7 @@ fn become_client(
         .envs(handed_command::variable(call.streams.joined.as_ref()))
         .env("MOSH_CLIENT_PID", std::process::id().to_string())
         .exec();
+    call.tunnel.iter().for_each(Inherited::end);
     BootstrapError::ClientMissing { program: client.get_program().to_owned(), error }
 }
 

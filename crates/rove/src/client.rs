@@ -77,8 +77,13 @@ pub(crate) struct ClientOptions {
 /// # Errors
 ///
 /// Returns why the session or job could not start, or which local error ended it, in a sentence for the user. The
-/// client has then restored the terminal.
+/// client has then restored the terminal, and has ended the login's ssh.
 pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
+    let ssh = options.call.tunnel.clone();
+    run_call(options).inspect_err(|_| ssh.iter().for_each(Inherited::end))
+}
+
+fn run_call(options: ClientOptions) -> anyhow::Result<u8> {
     if let Some(joined) = options.call.streams.joined.clone() {
         return carry(options, joined);
     }

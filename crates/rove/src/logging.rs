@@ -19,20 +19,28 @@ pub(crate) const SELF_CHECK_VERBOSITY: u8 = 2;
 /// The first error in writing the client's log.
 static FAILURE: OnceLock<String> = OnceLock::new();
 
-/// Starts the client's log in the file named by `ROVE_LOG`, if that is set. The log has the session's events and rove's
-/// decisions, with `-v` also each packet, but never session keys, typed keys or screen text.
+/// Opens the file named by `ROVE_LOG`, and creates it if it is missing. `None` if the variable is not set.
 ///
 /// # Errors
 ///
 /// Returns an error when the file cannot be written.
-pub(crate) fn to_file(verbose: u8) -> anyhow::Result<()> {
+pub(crate) fn open() -> anyhow::Result<Option<File>> {
     let Some(path) = std::env::var_os(LOG_FILE_VARIABLE).filter(|path| !path.is_empty()) else {
-        return Ok(());
+        return Ok(None);
     };
-    let file =
-        OpenOptions::new().create(true).append(true).mode(0o600).open(&path).with_context(
-            || format!("cannot write the log {path:?} named by {LOG_FILE_VARIABLE}"),
-        )?;
+    let file = OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
+    file.map(Some)
+        .with_context(|| format!("cannot write the log {path:?} named by {LOG_FILE_VARIABLE}"))
+}
+
+/// Starts the client's log in the file of [`open`], if there is one. The log has the session's events and rove's
+/// decisions, with `-v` also each packet, but never session keys, typed keys or screen text.
+///
+/// # Errors
+///
+/// Returns the error of [`open`].
+pub(crate) fn to_file(verbose: u8) -> anyhow::Result<()> {
+    let Some(file) = open()? else { return Ok(()) };
     let level = if verbose == 0 { LevelFilter::DEBUG } else { LevelFilter::TRACE };
     // A second start in the same process, as in the demo, fails, and the first log continues.
     let _ = log(level).with_writer(Mutex::new(LogFile(file))).try_init();

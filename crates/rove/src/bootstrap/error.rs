@@ -71,6 +71,9 @@ pub(crate) enum BootstrapError {
     /// A port or socket that is to be forwarded cannot be opened on this computer.
     #[error("{0}, and ExitOnForwardFailure wants it")]
     Listener(#[from] ListenerError),
+    /// The client's log cannot be written.
+    #[error("{0:#}")]
+    Log(anyhow::Error),
     /// The operating system gave no random bytes.
     #[error("a random word: {0}")]
     Random(#[from] getrandom::Error),
@@ -131,6 +134,7 @@ impl BootstrapError {
             | Self::NoTunnelProgram { .. }
             | Self::Install(_)
             | Self::NoRove { .. }
+            | Self::Log(_)
             | Self::Random(_)
             | Self::Local { .. } => NO_SERVER,
         }

@@ -9,7 +9,7 @@ use std::process::Child;
 
 use rove_bootstrap::{Challenge, OWN_CONNECTION, remote};
 use rustix::io::FdFlags;
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use serde::{Deserialize, Serialize};
 
 use crate::ssh_process::{Descriptors, SshProcess};
@@ -109,9 +109,7 @@ impl Inherited {
     /// Returns an error if a descriptor or the process does not exist.
     pub(crate) fn take(&self) -> anyhow::Result<SshProcess> {
         let pid = Pid::from_raw(self.pid).filter(|_| self.pid > 1);
-        let pid = pid.filter(|&pid| {
-            rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::NOHANG).is_ok()
-        });
+        let pid = pid.filter(|&pid| waitpid(Some(pid), WaitOptions::NOHANG).is_ok());
         let [stdin, stdout, stderr] = self.descriptors.map(sys::take_descriptor);
         let descriptors = || Some(Descriptors { stdin: stdin?, stdout: stdout?, stderr: stderr? });
         let (Some(descriptors), Some(pid)) = (descriptors(), pid) else {
@@ -120,6 +118,15 @@ impl Inherited {
             );
         };
         Ok(SshProcess::new(pid, descriptors)?)
+    }
+
+    /// Ends the inherited ssh if it is still a running child of this process. Closing its pipes is not enough: a host's
+    /// terminal hides the end of ssh's input from the program there, which then waits for ever.
+    pub(crate) fn end(&self) {
+        let runs = |&pid: &Pid| matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None));
+        if let Some(pid) = Pid::from_raw(self.pid).filter(|_| self.pid > 1).filter(runs) {
+            let _ = kill_process(pid, Signal::TERM);
+        }
     }
 }
 

@@ -86,6 +86,24 @@ fn the_user_decides_about_messages_on_the_way() {
 }
 
 #[test]
+fn a_log_that_cannot_be_opened_leaves_no_connection_to_the_host() {
+    // In the second case, the host's start-up file takes the log's folder away, so that the client finds none.
+    for (profile, code, logins) in [("", 10, 0), ("rm -r $HOME/logs", 1, 1)] {
+        let sshd = Sshd::start(Far { profile, ..Far::default() });
+        let log = sshd.path("logs/client.log");
+        if logins > 0 {
+            std::fs::create_dir(sshd.path("logs")).expect("the scratch folder takes a folder");
+        }
+        let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh()));
+        let exit = Terminal::start(&call.env("ROVE_LOG", log).arg("far"), SIZE).wait_exit();
+        exit.assert_code(code);
+        assert!(exit.output.contains("cannot write the log"), "{}", exit.output.escape_debug());
+        assert_eq!(sshd.connections(), logins);
+        sshd.wait_alone();
+    }
+}
+
+#[test]
 fn a_server_on_this_computer_needs_no_ssh_and_stands_apart_from_the_client() {
     let scratch = Scratch::new();
     for name in ["mosh", "mosh-client", "mosh-server"] {
