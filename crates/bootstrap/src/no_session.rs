@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::process::ExitStatus;
 
 use crate::options::{HostOptions, WantedSession};
+use crate::remote::NO_SUCH_SESSION;
 use crate::session_ref::attach_command;
 use crate::ssh_config::{self, SshConfig};
 use crate::startup::{Announced, EarlyOutput, ProxyFailure, RunningSession};
@@ -51,6 +52,9 @@ pub enum NoSession {
     /// No session on the host fits the request, or its server refuses to issue a key. The host has printed the reason.
     #[error("nothing to attach to on {} ({status}); what it said stands above", host.display())]
     NotAttached { host: OsString, status: ExitStatus },
+    /// The session that was to be resumed does not run on the host.
+    #[error("the session on {} has ended, so its record for rove resume is removed", host.display())]
+    Ended { host: OsString },
     /// The session's server listens on the host's loopback only, and this login has no tunnel through ssh.
     #[error(
         "the session's server listens on the loopback of {} only, as --tunnel has it, and no datagram reaches it but \
@@ -114,6 +118,11 @@ impl NoSession {
             Self::SeveralSessions { host, sessions: announced.sessions.clone() }
         } else if announced.has_started && announced.is_older {
             Self::OlderRove { host, lacks: feature(options) }
+        } else if announced.has_started
+            && matches!(options.session, WantedSession::Resumed(..))
+            && status.code() == Some(NO_SUCH_SESSION.into())
+        {
+            Self::Ended { host }
         } else if announced.has_started
             && matches!(options.session, WantedSession::Attached(..) | WantedSession::Resumed(..))
         {

@@ -40,6 +40,10 @@ pub const SESSION_VARIABLE: &str = "ROVE_SESSION";
 /// Variable, passed to the server by `-l`, that names the former client of a resumed session. Older servers ignore it.
 pub const FORMER_VARIABLE: &str = "ROVE_FORMER";
 
+/// Exit code of the host's rove if the session to resume certainly does not run. Older versions exit with 1. Source:
+/// sysexits.h, `EX_UNAVAILABLE`.
+pub const NO_SUCH_SESSION: u8 = 69;
+
 /// Variable, passed to the server by `-l`, with the [`DetachedUse`]. Older servers and stock Mosh ignore it.
 pub const DETACHED_VARIABLE: &str = "ROVE_ATTACH";
 

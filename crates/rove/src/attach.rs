@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::net::IpAddr;
 
 use anyhow::{Context, bail};
-use rove_bootstrap::remote::SESSION_VARIABLE;
+use rove_bootstrap::remote::{NO_SUCH_SESSION, SESSION_VARIABLE};
 use rove_bootstrap::startup::{CHOICE, CHOICES_MAX, LOOPBACK, TAKEN};
 use rove_bootstrap::{DetachedUse, SessionLabel, SessionRef, attach_command};
 use rove_control::AskError;
@@ -17,7 +17,7 @@ use rove_ssp::Key;
 use rove_units::Duration;
 
 use crate::announcement;
-use crate::messages::say;
+use crate::messages::{say, warn};
 use crate::sessions::choice::{describe_silent, silent};
 use crate::sessions::computer::Computer;
 use crate::sessions::{describe_running, means};
@@ -40,6 +40,7 @@ pub(crate) struct Asked {
 /// # Errors
 ///
 /// Returns why no session fits, or why its server gives no key. Several fitting sessions are listed with exit code 1.
+/// If the session to resume does not run, the exit code is [`NO_SUCH_SESSION`].
 pub(crate) fn run(
     session: Option<&SessionRef>,
     way: Option<JoinMode>,
@@ -69,7 +70,15 @@ pub(crate) fn run(
     }
     match (&meant[..], session) {
         ([found], _) => announce_next(clock, found, way, asked).map(|()| 0),
-        ([], _) => bail!(why_none(session, &survey)),
+        ([], _) => {
+            let reason = why_none(session, &survey);
+            // A session whose server is silent may be the one to resume.
+            if asked.former.is_none() || silent(session, &survey).is_some() {
+                bail!(reason);
+            }
+            warn("rove server", &reason);
+            Ok(NO_SUCH_SESSION)
+        }
         (several, _) => Ok(offer(several)),
     }
 }

@@ -26,7 +26,7 @@ use crate::colors;
 use crate::messages::{self, say, warn};
 use crate::program::ROVE;
 use crate::question;
-use crate::resume_command::Step;
+use crate::resume_command::{Step, forget_ended};
 use crate::stdio_forward::json;
 use crate::threads;
 
@@ -248,6 +248,7 @@ fn run_session(speaker: &str, invocation: &Invocation, call: Result<HostCall, Us
                     continue;
                 }
                 warn(speaker, &format!("{error}{}", meant_command(&options, &error)));
+                forget_ended(&options.session, &error);
                 match ssh_port::offer(&options, &error) {
                     Some(corrected) => options = corrected,
                     None => break error.exit_code(),

@@ -3,10 +3,11 @@
 use std::io;
 
 use anyhow::{Context, bail};
-use rove_bootstrap::{ProgramName, Resumed};
+use rove_bootstrap::{NoSession, ProgramName, Resumed, WantedSession};
 use rove_platform::clock::unix_seconds;
 use rove_session::LeftKeys;
 
+use crate::bootstrap::error::BootstrapError;
 use crate::client::{self, ClientOptions};
 use crate::hardening;
 use crate::messages::{say, warn};
@@ -111,6 +112,18 @@ fn go_on(saved: Saved) -> anyhow::Result<Step> {
         call: SessionCall { tunnel: None, ..call },
     };
     client::go_on(options, saved).map(Step::Done)
+}
+
+/// Removes the record of a session that the host does not have (`error`), if this call was to resume it. An error of
+/// the disk is ignored, because the next call tries again.
+pub(crate) fn forget_ended(session: &WantedSession, error: &BootstrapError) {
+    if let WantedSession::Resumed(_, resumed) = session
+        && matches!(error, BootstrapError::NoSession(NoSession::Ended { .. }))
+        && let Ok(folders) = Folders::create()
+        && let Ok(saved) = folders.open_locked(&resumed.record, resumed.lock)
+    {
+        saved.store.remove();
+    }
 }
 
 fn is_host(saved: &Waiting, wanted: &str) -> bool {

@@ -370,6 +370,26 @@ fn a_full_disk_and_a_folder_that_takes_nothing_are_a_sentence_and_harm_no_sessio
 }
 
 #[test]
+fn a_session_that_has_ended_on_the_host_is_forgotten_once_the_host_has_said_so() {
+    let (user, sshd) = (User::new(), Sshd::start(Far::default()));
+    let ssh = format!("--ssh={}", sshd.ssh());
+    let call = Invocation::new(rove()).args([&ssh, "far", "--", "sh", "-c", ECHOING]);
+    let terminal = Terminal::start(&user.call(call), SIZE);
+    terminal.wait_for_text("here");
+    terminal.talk("one");
+    kill(terminal, Signal::KILL);
+    // Another computer ends the session, so this one has its record.
+    let ended = answered(&Invocation::new(rove()).args(["kill", &ssh, "far", "--all"]));
+    assert!(ended.status.success(), "{ended:?}");
+    assert_eq!(user.kept(), 1);
+    let mut resume = user.resume(&[]);
+    resume.wait_exit().assert_code(10);
+    let output = resume.output().replace("\r\n", " ");
+    assert!(output.contains("the session on far has ended"), "{output}");
+    user.assert_nothing_waits();
+}
+
+#[test]
 fn a_restart_of_the_computer_is_outlived_only_if_the_user_has_said_so() {
     if !rustix::process::geteuid().is_root() {
         return; // only root can mount
