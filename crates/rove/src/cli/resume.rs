@@ -42,6 +42,7 @@ pub(crate) static MANUAL: Manual = Manual {
     exit_status: &[
         ("0 to 254", "As of a session; see rove --help-all."),
         ("1", "No session waits, or it cannot be resumed: a sentence says why."),
+        ("10", "The host gave no key for the session, or could not be asked."),
         ("255", "The command line is wrong."),
     ],
     ..Manual::of(&ROVE)
