@@ -42,8 +42,8 @@ pub(super) fn failure(
 }
 
 /// Returns the sentence about what ended this client. The cause is a signal to client or server, `rove kill`, a long
-/// silence, `rove attach` elsewhere, or the dismissal of a joined client. `None` if the program was called as `mosh`,
-/// or if the client ended in another way.
+/// silence, another client that took over, or the dismissal of a joined client. `None` if the program was called as
+/// `mosh`, or if the client ended in another way.
 pub(super) fn ended_by(
     outcome: ClientOutcome,
     name: ProgramName,
@@ -67,7 +67,7 @@ pub(super) fn ended_by(
         }
         Outside::TakenOver(by) => {
             let from = by.map_or(String::new(), |by| format!(" from {}", by.to_canonical()));
-            let sentence = format!("`rove attach`{from} took the session over; it goes on there");
+            let sentence = format!("another rove{from} took the session over; it goes on there");
             return (name == ProgramName::Rove).then_some(sentence);
         }
         Outside::Dismissed => {
@@ -178,7 +178,12 @@ mod tests {
             (outside(Outside::Signal(15)), None, "ended by SIGTERM, sent to its server"),
             (outside(Outside::Signal(200)), None, "ended by signal 200, "),
             (outside(Outside::Silence), None, "for too long"),
-            (outside(Outside::TakenOver(None)), None, "`rove attach` took the session over"),
+            (outside(Outside::TakenOver(None)), None, "another rove took the session over"),
+            (
+                outside(Outside::TakenOver(Some([192, 0, 2, 9].into()))),
+                None,
+                "another rove from 192.0.2.9 took the session over",
+            ),
             (outside(Outside::Dismissed), None, "goes on without this client"),
             (ClientOutcome::Ended(None), Some(15), "SIGTERM ended this client"),
         ] {

@@ -21,7 +21,7 @@ const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const ECHOING: &str = "echo here; while read -r line; do echo \"got $line\"; done";
 
 /// A part of the message at a client whose session another client has taken over.
-const TAKEN_OVER: &str = "took the session over";
+const TAKEN_OVER: &str = "another rove from 127.0.0.1 took the session over";
 
 /// Returns a call of rove for a host.
 fn call(sshd: &Sshd, words: &[&str]) -> Invocation {
