@@ -50,8 +50,8 @@ pub enum NoSession {
     )]
     SeveralSessions { host: OsString, sessions: Vec<RunningSession> },
     /// No session on the host fits the request, or its server refuses to issue a key. The host has printed the reason.
-    #[error("nothing to attach to on {} ({status}); what it said stands above", host.display())]
-    NotAttached { host: OsString, status: ExitStatus },
+    #[error("{} gave no session to {command}; its reason stands above", host.display())]
+    NotAttached { host: OsString, command: &'static str },
     /// The session that was to be resumed does not run on the host.
     #[error("the session on {} has ended, so its record for rove resume is removed", host.display())]
     Ended { host: OsString },
@@ -104,6 +104,7 @@ impl NoSession {
         has_failed: bool,
     ) -> Self {
         let host = options.host.clone();
+        let session = (&options.session, announced.has_started);
         if announced.port_refused && options.has_port_range() {
             Self::NoPortRange
         } else if has_failed {
@@ -118,15 +119,14 @@ impl NoSession {
             Self::SeveralSessions { host, sessions: announced.sessions.clone() }
         } else if announced.has_started && announced.is_older {
             Self::OlderRove { host, lacks: feature(options) }
-        } else if announced.has_started
-            && matches!(options.session, WantedSession::Resumed(..))
+        } else if let (WantedSession::Resumed(..), true) = session
             && status.code() == Some(NO_SUCH_SESSION.into())
         {
             Self::Ended { host }
-        } else if announced.has_started
-            && matches!(options.session, WantedSession::Attached(..) | WantedSession::Resumed(..))
-        {
-            Self::NotAttached { host, status }
+        } else if let (WantedSession::Resumed(..), true) = session {
+            Self::NotAttached { host, command: "rove resume" }
+        } else if let (WantedSession::Attached(_, way), true) = session {
+            Self::NotAttached { host, command: attach_command(*way) }
         } else if announced.has_started
             && options.no_program
             && !matches!(options.session, WantedSession::Streams(_))
@@ -170,8 +170,11 @@ const fn feature(options: &HostOptions) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
     use super::*;
     use crate::challenge::Challenge;
+    use crate::options::Resumed;
     use crate::remote;
     use crate::sharing::Sharing;
     use crate::startup::{Rules, Startup, Stream};
@@ -203,6 +206,28 @@ mod tests {
             let text = NoSession::of(&options, &config, &startup.announced, status, false);
             let text = text.to_string();
             assert!(text.contains(lacks) && text.contains("rove install far"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_session_that_was_not_given_is_told_by_the_command_and_one_that_has_ended_apart() {
+        let resumed =
+            Resumed { record: String::new(), lock: 3, former: String::new(), taken: None };
+        let resumed = WantedSession::Resumed(60001, resumed);
+        let attached = |way| WantedSession::Attached(None, way);
+        for (session, code, part) in [
+            (attached(None), 1, "far gave no session to rove attach; its reason stands above"),
+            (attached(Some(JoinMode::View)), 1, "no session to rove attach --view;"),
+            (attached(None), NO_SUCH_SESSION, "no session to rove attach;"),
+            (resumed.clone(), 1, "no session to rove resume;"),
+            (resumed, NO_SUCH_SESSION, "the session on far has ended"),
+        ] {
+            let options = HostOptions { session, host: "far".into(), ..HostOptions::default() };
+            let announced = Announced { has_started: true, ..Announced::default() };
+            let status = ExitStatus::from_raw(i32::from(code) << 8);
+            let config = SshConfig::default();
+            let text = NoSession::of(&options, &config, &announced, status, false).to_string();
+            assert!(text.contains(part), "{code}: {text}");
         }
     }
 

@@ -205,12 +205,18 @@ const OURS: &[u8] = b"[build rove ";
 /// Most bytes kept of ssh's output from the server's announcement on. Chosen: ten times a server's output.
 const FAREWELL_BYTES_MAX: usize = 4096;
 
+/// Most bytes of the first line end on standard output. Chosen: a terminal on the host adds a carriage return.
+const BLANK_BYTES_MAX: usize = 2;
+
 /// Reads both output streams of ssh, and finds the server's announcement in them.
 struct Listener {
     startup: Startup,
     screen: Screen,
     /// Holds back ssh's own error lines, because a sentence of rove may replace them.
     last_words: LastWords,
+    /// The line end with which rove's command begins its output, until other output is shown. It is left out if the
+    /// command's own text follows. `None` after other output, and if another command runs.
+    blank: Option<Vec<u8>>,
     /// Whether ssh's error stream is hidden after the announcement. It has ssh's messages or a server's licence text.
     hides_errors: bool,
     is_announced: bool,
@@ -223,6 +229,7 @@ struct Listener {
 impl Listener {
     fn new(options: &HostOptions, plan: &Plan, startup: Startup) -> Self {
         Self {
+            blank: (!startup.announced.has_started).then(Vec::new),
             startup,
             screen: match options.session {
                 WantedSession::Streams(_) => Screen::beside_output(),
@@ -276,13 +283,33 @@ impl Listener {
     fn show(&mut self, stream: Stream, text: &[u8]) {
         match stream {
             Stream::Errors => self.screen.show(stream, &self.last_words.filter(text)),
-            Stream::Output => self.screen.show(stream, text),
+            Stream::Output => self.show_output(text),
         }
+    }
+
+    fn show_output(&mut self, mut text: &[u8]) {
+        if let Some(blank) = &mut self.blank {
+            while let [byte @ (b'\r' | b'\n'), rest @ ..] = text
+                && blank.len() < BLANK_BYTES_MAX
+                && blank.last() != Some(&b'\n')
+            {
+                blank.push(*byte);
+                text = rest;
+            }
+            if text.is_empty() {
+                return;
+            }
+            let blank = self.blank.take().filter(|_| !self.startup.announced.has_started);
+            blank.iter().for_each(|blank| self.screen.show(Stream::Output, blank));
+        }
+        self.screen.show(Stream::Output, text);
     }
 
     /// Finishes both streams. Returns the announced facts, and why ssh failed, if it `has_failed` for a known reason.
     fn conclude(mut self, has_failed: bool) -> Result<(Announced, Option<Refusal>), StartupError> {
         let mut refusal = None;
+        let blank = self.blank.take().filter(|_| self.is_announced);
+        blank.iter().for_each(|blank| self.screen.show(Stream::Output, blank));
         for stream in Stream::ALL {
             let mut text = Vec::new();
             let end = self.startup.finish(stream, &mut text);

@@ -81,7 +81,11 @@ pub(crate) fn parse(
     let (args, mode) = take_mode(args).ok_or_else(|| {
         wrong("--view sees and does not type, --share does both; give one of them")
     })?;
-    let mut options = match host::parse(ProgramName::Rove, args, load)? {
+    let own_usage = |error: UsageError| UsageError {
+        usage: error.usage.map(|_| rove_cli_docs::usage_hint(&MANUAL)),
+        ..error
+    };
+    let mut options = match host::parse(ProgramName::Rove, args, load).map_err(own_usage)? {
         HostCall::Connect(options) => options,
         HostCall::Help(_) | HostCall::HelpAll => return Ok(HostCall::Help(MANUAL.help())),
         HostCall::Carry(..) => return Err(wrong(host::NO_TARGET)),
@@ -167,6 +171,8 @@ mod tests {
         ] {
             let error = call(line).unwrap_err();
             assert!(error.message.contains(part), "{line}: {error:?}");
+            let usage = error.usage.expect("the line is wrong");
+            assert!(usage.contains("rove attach"), "{line}: {usage}");
         }
     }
 }

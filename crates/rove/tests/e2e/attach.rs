@@ -223,6 +223,10 @@ fn an_attachment_that_cannot_be_is_refused_in_a_sentence() {
         refused.wait_exit().assert_code(code);
         let output = refused.output().replace("\r\n", " ");
         assert!(output.contains(part), "{words:?}: {output}");
+        assert!(output.starts_with("rove"), "no empty line comes first: {output:?}");
+        let is_asked = part.starts_with("no session");
+        let refers = output.contains("far gave no session to rove attach; its reason stands above");
+        assert_eq!(refers, is_asked, "{words:?}: {output}");
     }
     let mut refused = Terminal::start(&call(&stock, &["--session", "work", "far"]), SIZE);
     refused.wait_exit().assert_code(10);
