@@ -90,7 +90,7 @@ pub use rove_predict::{
     Effect, Explanation, MakeEngine, Mechanism, Mechanisms, Prediction, Preference, PromptHash,
     PromptMemory, Reason, Stop,
 };
-pub use rove_terminal::{ExitStatus, InputNum, Outside, Tty, TtyCharacters, TtyModes};
+pub use rove_terminal::{Dismissal, ExitStatus, InputNum, Outside, Tty, TtyCharacters, TtyModes};
 pub use server::{Server, ServerConfig, ServerEvent, ServerOutcome, Uninvited, Untyped};
 pub use stream_controller::StreamController;
 pub use streams::Streams;

@@ -32,9 +32,19 @@ pub enum Outside {
     Silence,
     /// Another client took over the session, which continues. The address is that of the other client, if it is known.
     TakenOver(Option<IpAddr>),
-    /// The server ended this joined client, and the session continues. The main client requested this or cannot
-    /// display joined clients, or the joined client was silent for too long.
-    Dismissed,
+    /// The server ended this joined client, and the session continues. The reason is `None` from older servers.
+    Dismissed(Option<Dismissal>),
+}
+
+/// Why a server ended a joined client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dismissal {
+    /// The session's own client requested it.
+    Wanted,
+    /// The session's own client cannot display joined clients.
+    Unseen,
+    /// The joined client was silent for too long.
+    Silence,
 }
 
 impl ExitStatus {
@@ -44,7 +54,7 @@ impl ExitStatus {
         match self {
             Self::Code(code) => code,
             Self::Signal(signal) => 128_u8.saturating_add(signal),
-            Self::Outside(Outside::TakenOver(_) | Outside::Dismissed) => TAKEN_OVER_CODE,
+            Self::Outside(Outside::TakenOver(_) | Outside::Dismissed(_)) => TAKEN_OVER_CODE,
             Self::Outside(outside) => 128_u8.saturating_add(outside.signal()),
         }
     }
@@ -57,7 +67,7 @@ impl Outside {
         match self {
             Self::Kill => TERMINATE,
             Self::Signal(signal) => signal,
-            Self::Silence | Self::TakenOver(_) | Self::Dismissed => HANG_UP,
+            Self::Silence | Self::TakenOver(_) | Self::Dismissed(_) => HANG_UP,
         }
     }
 }

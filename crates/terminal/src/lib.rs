@@ -71,7 +71,7 @@ mod width;
 
 pub use clipboard::{COPY_CHARS_MAX, Copied};
 pub use cluster_widths::{ClusterWidths, clusters};
-pub use exit_status::{ExitStatus, Outside};
+pub use exit_status::{Dismissal, ExitStatus, Outside};
 pub use input::{Key, Keystroke, Keystrokes};
 pub use key_event::KeyEvent;
 pub use newer::{NewerChar, NewerWide, may_be_newer};

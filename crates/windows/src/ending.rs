@@ -19,7 +19,7 @@ pub(crate) fn exit_code(outcome: ClientOutcome) -> u8 {
 pub(crate) fn sentence(outcome: ClientOutcome, server: SocketAddr) -> Option<String> {
     let text = match outcome {
         ClientOutcome::Ended(Some(ExitStatus::Outside(outside))) => match outside {
-            Outside::TakenOver(_) | Outside::Dismissed => {
+            Outside::TakenOver(_) | Outside::Dismissed(_) => {
                 "another client took the session over; it goes on there".to_owned()
             }
             Outside::Kill | Outside::Signal(_) | Outside::Silence => {
@@ -59,7 +59,7 @@ mod tests {
             (ended(ExitStatus::Code(3)), 3, None),
             (ended(ExitStatus::Signal(15)), 143, None),
             (ended(ExitStatus::Outside(Outside::Kill)), 143, Some("ended on the host")),
-            (ended(ExitStatus::Outside(Outside::Dismissed)), 79, Some("goes on there")),
+            (ended(ExitStatus::Outside(Outside::Dismissed(None))), 79, Some("goes on there")),
             (ClientOutcome::NeverConnected, 1, Some("UDP port 60005")),
             (ClientOutcome::Unacknowledged, 1, Some("`rove kill`")),
             (ClientOutcome::Gone, 1, Some("is gone")),

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use rove_bootstrap::{ProgramName, quote};
-use rove_session::{ClientOutcome, ExitStatus, MissingLines, Outside};
+use rove_session::{ClientOutcome, Dismissal, ExitStatus, MissingLines, Outside};
 
 /// Exit code of a session that failed. Source: Mosh 1.4.0 as observed, docs/wire.md.
 pub(super) const FAILURE: u8 = 1;
@@ -70,10 +70,17 @@ pub(super) fn ended_by(
             let sentence = format!("another rove{from} took the session over; it goes on there");
             return (name == ProgramName::Rove).then_some(sentence);
         }
-        Outside::Dismissed => {
-            let sentence = "the session goes on without this client: its own client has ended this \
-                            one, or shows nobody who joins, or this one was silent for too long";
-            return (name == ProgramName::Rove).then(|| sentence.to_owned());
+        Outside::Dismissed(reason) => {
+            let reason = match reason {
+                Some(Dismissal::Wanted) => "its own client has ended this one",
+                Some(Dismissal::Unseen) => "its own client shows nobody who joins",
+                Some(Dismissal::Silence) => "this one was silent for too long",
+                None => {
+                    "its own client has ended this one, or shows nobody who joins, or this one was silent for too long"
+                }
+            };
+            let sentence = format!("the session goes on without this client: {reason}");
+            return (name == ProgramName::Rove).then_some(sentence);
         }
     };
     (name == ProgramName::Rove).then(|| format!("the session was ended by {by}"))
@@ -184,7 +191,12 @@ mod tests {
                 None,
                 "another rove from 192.0.2.9 took the session over",
             ),
-            (outside(Outside::Dismissed), None, "goes on without this client"),
+            (
+                outside(Outside::Dismissed(Some(Dismissal::Wanted))),
+                None,
+                "goes on without this client: its own client has ended this one",
+            ),
+            (outside(Outside::Dismissed(None)), None, "this one, or shows nobody who joins, or"),
             (ClientOutcome::Ended(None), Some(15), "SIGTERM ended this client"),
         ] {
             let text = ended_by(outcome, rove, signal).unwrap();

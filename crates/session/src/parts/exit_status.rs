@@ -3,7 +3,7 @@
 use core::net::IpAddr;
 
 use rove_ssp::{ApplyError, Capabilities};
-use rove_terminal::{ExitStatus, Outside};
+use rove_terminal::{Dismissal, ExitStatus, Outside};
 
 use crate::message::{Fields, Value, bytes_field, put_varint_field};
 use crate::part::{Part, Receiver, Replica};
@@ -20,6 +20,11 @@ const OUTSIDE_TAKEN_OVER: u8 = 4;
 const OUTSIDE_DISMISSED: u8 = 5;
 /// Field of the address from which another client took the session over, in its 4 or 16 bytes.
 const TAKEN_FROM: u32 = 4;
+/// Field of the reason for which the server ended a joined client.
+const DISMISSAL: u32 = 5;
+const DISMISSAL_WANTED: u64 = 1;
+const DISMISSAL_UNSEEN: u64 = 2;
+const DISMISSAL_SILENCE: u64 = 3;
 
 /// The exit status of the session. `None` while its command runs.
 impl Part for Option<ExitStatus> {
@@ -44,17 +49,30 @@ impl Part for Option<ExitStatus> {
                 IpAddr::V6(from) => bytes_field(TAKEN_FROM, &from.octets()),
             });
         }
+        if let ExitStatus::Outside(Outside::Dismissed(Some(dismissal))) = status {
+            let number = match dismissal {
+                Dismissal::Wanted => DISMISSAL_WANTED,
+                Dismissal::Unseen => DISMISSAL_UNSEEN,
+                Dismissal::Silence => DISMISSAL_SILENCE,
+            };
+            put_varint_field(&mut body, DISMISSAL, number);
+        }
         vec![body]
     }
 
     /// Reads the status. Unknown fields and values, as a later version may send, change nothing.
     fn apply(&mut self, body: &[u8], _: &mut Replica<'_>) -> Result<(), ApplyError> {
-        let (mut status, mut outside, mut from) = (None, None, None);
+        let (mut status, mut outside, mut from, mut dismissal) = (None, None, None, None);
         for field in Fields::of(body) {
             match field? {
                 (TAKEN_FROM, Value::Bytes(octets)) => {
                     let v4 = <[u8; 4]>::try_from(octets).map(IpAddr::from);
                     from = v4.or_else(|_| <[u8; 16]>::try_from(octets).map(IpAddr::from)).ok();
+                }
+                (DISMISSAL, Value::Varint(DISMISSAL_WANTED)) => dismissal = Some(Dismissal::Wanted),
+                (DISMISSAL, Value::Varint(DISMISSAL_UNSEEN)) => dismissal = Some(Dismissal::Unseen),
+                (DISMISSAL, Value::Varint(DISMISSAL_SILENCE)) => {
+                    dismissal = Some(Dismissal::Silence);
                 }
                 (number, Value::Varint(value)) => match (number, u8::try_from(value)) {
                     (CODE, Ok(value)) => status = Some(ExitStatus::Code(value)),
@@ -71,7 +89,7 @@ impl Part for Option<ExitStatus> {
                 Some(OUTSIDE_SIGNAL) => ExitStatus::Outside(Outside::Signal(signal)),
                 Some(OUTSIDE_SILENCE) => ExitStatus::Outside(Outside::Silence),
                 Some(OUTSIDE_TAKEN_OVER) => ExitStatus::Outside(Outside::TakenOver(from)),
-                Some(OUTSIDE_DISMISSED) => ExitStatus::Outside(Outside::Dismissed),
+                Some(OUTSIDE_DISMISSED) => ExitStatus::Outside(Outside::Dismissed(dismissal)),
                 _ => ExitStatus::Signal(signal),
             });
         }
@@ -91,7 +109,7 @@ const fn number(outside: Outside) -> u8 {
         Outside::Signal(_) => OUTSIDE_SIGNAL,
         Outside::Silence => OUTSIDE_SILENCE,
         Outside::TakenOver(_) => OUTSIDE_TAKEN_OVER,
-        Outside::Dismissed => OUTSIDE_DISMISSED,
+        Outside::Dismissed(_) => OUTSIDE_DISMISSED,
     }
 }
 
@@ -111,7 +129,10 @@ mod tests {
                 outside(Outside::Kill),
                 outside(Outside::Silence),
                 outside(Outside::TakenOver(None)),
-                outside(Outside::Dismissed),
+                outside(Outside::Dismissed(None)),
+                outside(Outside::Dismissed(Some(Dismissal::Wanted))),
+                outside(Outside::Dismissed(Some(Dismissal::Unseen))),
+                outside(Outside::Dismissed(Some(Dismissal::Silence))),
                 outside(Outside::TakenOver(Some([value; 4].into()))),
                 outside(Outside::TakenOver(Some([value; 16].into()))),
             ] {
@@ -127,5 +148,8 @@ mod tests {
         // A later version may send an unknown reason.
         let later = b"\x0a\x07\x82\x01\x04\x10\x0f\x18\x09";
         assert_eq!(applied(None, later), Ok(Some(ExitStatus::Signal(15))));
+        let later = b"\x0a\x09\x82\x01\x06\x10\x01\x18\x05\x28\x09";
+        let dismissed = ExitStatus::Outside(Outside::Dismissed(None));
+        assert_eq!(applied(None, later), Ok(Some(dismissed)));
     }
 }

@@ -10,7 +10,7 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use rove_ssp::{Ecn, Peer, ReceiveError, Transmit};
-use rove_terminal::{ExitStatus, Outside, Size, Terminal, UserTerminal};
+use rove_terminal::{Dismissal, ExitStatus, Outside, Size, Terminal, UserTerminal};
 use rove_units::{Duration, Instant};
 
 use super::input::{Input, News};
@@ -128,9 +128,7 @@ impl Audience {
                 }
             }
             Wish::Size(rule) => self.lead.rule = rule,
-            Wish::Dismiss => {
-                self.dismiss(now, Some(ExitStatus::Outside(Outside::Dismissed)), terminal);
-            }
+            Wish::Dismiss => self.dismiss(now, Some(dismissed(Dismissal::Wanted)), terminal),
         }
     }
 
@@ -312,7 +310,7 @@ impl Audience {
         if own.transport.closed().is_some() {
             self.dismiss(now, None, terminal);
         } else if own.transport.peer() != Peer::Unknown && !own.tells_joined() {
-            self.dismiss(now, Some(ExitStatus::Outside(Outside::Dismissed)), terminal);
+            self.dismiss(now, Some(dismissed(Dismissal::Unseen)), terminal);
         }
         for member in &mut self.members {
             // These events are dropped: only the session's own client has an entry among the logged-in users.
@@ -321,8 +319,7 @@ impl Audience {
                 && let Some(until) = member.leaves_until(now)
             {
                 self.has_changed = true;
-                let status = ExitStatus::Outside(Outside::Dismissed);
-                member.publisher.finish(now, Some(status), terminal);
+                member.publisher.finish(now, Some(dismissed(Dismissal::Silence)), terminal);
                 member.phase = Phase::Leaving(until);
             }
         }
@@ -451,4 +448,8 @@ impl Member {
             }
         }
     }
+}
+
+const fn dismissed(reason: Dismissal) -> ExitStatus {
+    ExitStatus::Outside(Outside::Dismissed(Some(reason)))
 }

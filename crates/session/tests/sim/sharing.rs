@@ -2,8 +2,8 @@
 
 use rove_link::LinkConfig;
 use rove_session::{
-    ClientConfig, ClientOutcome, Door, ExitStatus, JOINED_MAX, JoinMode, Outside, ServerEvent,
-    ServerOutcome, SizeRule, Tty, Uninvited,
+    ClientConfig, ClientOutcome, Dismissal, Door, ExitStatus, JOINED_MAX, JoinMode, Outside,
+    ServerEvent, ServerOutcome, SizeRule, Tty, Uninvited,
 };
 use rove_ssp::{Capabilities, Config, Ecn, Key};
 use rove_terminal::{ClusterWidths, Size, UserTerminal};
@@ -211,7 +211,9 @@ fn the_owner_ends_joined_clients_and_nobody_else_does() {
     assert_eq!(trio.right.0.server.door(), Door::Open);
     command(&mut trio, 0, b'e');
     trio.run_for(secs(3));
-    let dismissed = ClientOutcome::Ended(Some(ExitStatus::Outside(Outside::Dismissed)));
+    let dismissed = ClientOutcome::Ended(Some(ExitStatus::Outside(Outside::Dismissed(Some(
+        Dismissal::Wanted,
+    )))));
     for client in [1, 2] {
         assert_eq!(trio.left.0[client].client.outcome(), Some(dismissed));
     }
@@ -229,7 +231,9 @@ fn the_owner_ends_joined_clients_however_much_they_paste_into_a_program_that_doe
         trio.run_for(secs(60));
         command(&mut trio, 0, b'e');
         trio.run_for(secs(5));
-        let dismissed = ClientOutcome::Ended(Some(ExitStatus::Outside(Outside::Dismissed)));
+        let dismissed = ClientOutcome::Ended(Some(ExitStatus::Outside(Outside::Dismissed(Some(
+            Dismissal::Wanted,
+        )))));
         assert_eq!(trio.left.0[1].client.outcome(), Some(dismissed), "{len}");
     }
 }
@@ -256,7 +260,9 @@ fn the_bar_says_that_clients_are_ended_and_the_session_locked_when_the_server_ha
     for told in ["are ended", "Locked"] {
         assert!(bar(&trio, 0).contains(told), "{}", bar(&trio, 0));
     }
-    let dismissed = ClientOutcome::Ended(Some(ExitStatus::Outside(Outside::Dismissed)));
+    let dismissed = ClientOutcome::Ended(Some(ExitStatus::Outside(Outside::Dismissed(Some(
+        Dismissal::Wanted,
+    )))));
     assert_eq!(trio.left.0[1].client.outcome(), Some(dismissed));
     command(&mut trio, 0, b's');
     assert!(shows(&trio, "locked: nobody joins"));
@@ -267,7 +273,9 @@ fn a_lock_and_the_end_of_joined_clients_in_one_read_both_count() {
     let mut trio = shared_session(&near_link(), &[JoinMode::View], Seed::new(5));
     types(&mut trio, 0, b"\x1el\x1ee");
     trio.run_for(secs(3));
-    let dismissed = ClientOutcome::Ended(Some(ExitStatus::Outside(Outside::Dismissed)));
+    let dismissed = ClientOutcome::Ended(Some(ExitStatus::Outside(Outside::Dismissed(Some(
+        Dismissal::Wanted,
+    )))));
     assert_eq!(trio.left.0[1].client.outcome(), Some(dismissed));
     assert_eq!(trio.right.0.server.door(), Door::Locked);
 }
