@@ -4,6 +4,7 @@ mod audience;
 mod host_input;
 mod input;
 mod interface;
+mod last_lines;
 mod lead;
 mod paste;
 mod publisher;
@@ -24,6 +25,7 @@ use self::audience::Audience;
 use self::host_input::HostInput;
 use self::input::Input;
 pub use self::interface::{ServerConfig, ServerEvent, ServerOutcome, Uninvited};
+use self::last_lines::LastLines;
 pub use self::paste::Untyped;
 use self::publisher::Publisher;
 use self::succession::{Newcomer, Succession};
@@ -64,6 +66,8 @@ pub struct Server {
     awake_since: Instant,
     /// Events for the driver, at most one of each kind.
     events: VecDeque<ServerEvent>,
+    /// The wait for lines of the program that has ended. `None` while it runs, and in the shutdown.
+    last_lines: Option<LastLines>,
     /// The outcome of a session that ends without waiting for its own client. `None` for other sessions.
     abandoned: Option<ServerOutcome>,
 }
@@ -92,6 +96,7 @@ impl Server {
             network_timeout,
             awake_since: now,
             events: VecDeque::new(),
+            last_lines: None,
             abandoned: None,
         }
     }
@@ -136,6 +141,7 @@ impl Server {
             publisher.advance_echo(now, terminal);
             publisher.prepare(now, terminal);
         });
+        self.settle_last_lines(now);
         self.note_transport_events();
         result
     }
@@ -197,9 +203,9 @@ impl Server {
     }
 
     /// Handles bytes that programs wrote to the pty, for at most `effort` ([`Terminal::effort`]) and one more sequence.
-    /// Returns how many bytes it has handled. In a shutdown, it drops all bytes.
+    /// Returns how many bytes it has handled. After the program's end, it drops all bytes.
     pub fn handle_host_output_within(&mut self, now: Instant, bytes: &[u8], effort: u64) -> usize {
-        if self.publisher.transport.is_shutting_down() {
+        if self.last_lines.is_some() || self.publisher.transport.is_shutting_down() {
             return bytes.len();
         }
         let effort_max = self.terminal.effort().saturating_add(effort);
@@ -228,9 +234,27 @@ impl Server {
     }
 
     /// Starts the orderly end of the session, because the command has ended with `status`. Pass all of the command's
-    /// output to [`Server::handle_host_output`] first.
+    /// output to [`Server::handle_host_output`] first. The end begins later if more scrolled-off lines wait than the
+    /// session's last state may hold ([`LastLines`]).
     pub fn handle_host_closed(&mut self, now: Instant, status: Option<ExitStatus>) {
-        self.finish(now, status);
+        let is_shutting_down = self.publisher.transport.is_shutting_down();
+        self.publisher.hurry_lines();
+        if is_shutting_down || !self.publisher.owes_lines(&mut self.terminal) {
+            self.finish(now, status);
+            return;
+        }
+        self.last_lines.get_or_insert_with(|| LastLines::new(now, status));
+        self.publisher.send_lines(now, &mut self.terminal);
+    }
+
+    /// Ends the session once the last state has room for all lines that wait, or the time for the others is over.
+    fn settle_last_lines(&mut self, now: Instant) {
+        let arrived = self.publisher.arrived_lines();
+        let Some(last) = &mut self.last_lines else { return };
+        let goes_on = last.goes_on(now, arrived);
+        if !goes_on || !self.publisher.owes_lines(&mut self.terminal) {
+            self.finish(now, None);
+        }
     }
 
     /// Starts the orderly end of the session, and tells all clients that `by` caused it. Without a client of its own,
@@ -243,7 +267,9 @@ impl Server {
         self.finish(now, Some(ExitStatus::Outside(by)));
     }
 
+    /// Starts the shutdown. The status of a program that has already ended replaces `status`.
     fn finish(&mut self, now: Instant, status: Option<ExitStatus>) {
+        let status = self.last_lines.take().map_or(status, |last| last.status);
         self.publisher.finish(now, status, &mut self.terminal);
         self.audience.dismiss(now, status, &mut self.terminal);
     }
@@ -284,6 +310,7 @@ impl Server {
         }
         self.settle_audience(now);
         self.each(|publisher, terminal| publisher.prepare(now, terminal));
+        self.settle_last_lines(now);
         self.note_transport_events();
     }
 
@@ -342,6 +369,7 @@ impl Server {
             self.input.keys.poll_timeout(),
             self.no_client_deadline(),
             self.network_deadline(),
+            self.last_lines.as_ref().map(LastLines::deadline),
         ]
         .into_iter()
         .chain(self.publisher.poll_timeout())

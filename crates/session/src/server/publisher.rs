@@ -223,6 +223,28 @@ impl Publisher {
         self.publish_screen(terminal);
     }
 
+    /// Returns whether the last state would have to drop scrolled-off lines that are not sent yet.
+    pub(super) fn owes_lines(&mut self, terminal: &mut Terminal) -> bool {
+        let sent = &self.transport.sent_state().parts().scrolled;
+        self.tells_scrollback() && self.scrollback.exceeds_last(sent, terminal)
+    }
+
+    /// Returns the number of the first scrolled-off line that the client has not acknowledged.
+    pub(super) const fn arrived_lines(&self) -> u64 {
+        self.scrollback.arrived()
+    }
+
+    /// Records that the program has ended, so that only scrolled-off lines remain to be sent.
+    pub(super) const fn hurry_lines(&mut self) {
+        self.scrollback.hurry();
+    }
+
+    /// Publishes the screen of a program that has ended, and the next scrolled-off lines.
+    pub(super) fn send_lines(&mut self, now: Instant, terminal: &mut Terminal) {
+        self.publish(terminal);
+        self.prepare(now, terminal);
+    }
+
     /// Publishes the last screen and the exit status, and starts the shutdown. A second call keeps the first status.
     pub(super) fn finish(
         &mut self,
@@ -289,8 +311,9 @@ impl Publisher {
 
     fn prepare_lines(&mut self, is_overdue: bool, terminal: &mut Terminal) {
         self.scrollback.acknowledge(&self.transport.known_receiver_state().parts().scrolled);
-        let is_idle = self.busy_until.is_none()
-            && self.echo.poll_timeout().is_none()
+        // No echo or output follows a program's end, so lines need not wait for either.
+        let is_quiet = self.busy_until.is_none() && self.echo.poll_timeout().is_none();
+        let is_idle = (is_quiet || self.scrollback.is_hurried())
             && self.held_until.is_none()
             && self.transport.local().same_as(self.transport.sent_state());
         let has_changed = match is_overdue {

@@ -22,10 +22,13 @@ impl Server {
         self.abandoned.or(closed).filter(|_| self.audience.is_over())
     }
 
-    /// Returns whether the session is over for its own client, even if joined clients are still to be told.
+    /// Returns whether the program or the session has ended, even if clients are still to be told.
     pub fn is_ending(&self) -> bool {
         let transport = &self.publisher.transport;
-        self.abandoned.is_some() || transport.is_shutting_down() || transport.closed().is_some()
+        self.abandoned.is_some()
+            || self.last_lines.is_some()
+            || transport.is_shutting_down()
+            || transport.closed().is_some()
     }
 
     /// Returns until when the driver keeps a server whose client has ended the session. Until then the server can

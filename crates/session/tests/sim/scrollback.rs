@@ -2,11 +2,11 @@
 
 use rove_link::LinkConfig;
 use rove_link::net::Net;
-use rove_session::{ClientConfig, MissingLines, Running};
+use rove_session::{ClientConfig, ClientOutcome, MissingLines, Running, ServerOutcome};
 use rove_ssp::Config;
 use rove_terminal::{
-    AlternateScreen, SCROLLBACK_LINES_MAX, Screen, ScrollbackLine, Size, Terminal,
-    TerminalCapabilities,
+    AlternateScreen, ExitStatus, Outside, SCROLLBACK_LINES_MAX, Screen, ScrollbackLine, Size,
+    Terminal, TerminalCapabilities,
 };
 use rove_units::{BitRate, Bytes, Duration, Seed};
 
@@ -250,7 +250,7 @@ fn the_last_lines_of_a_command_arrive_with_its_end() {
     let close = scrolling.pair.left.client.close_terminal();
     scrolling.pair.left.terminal.write(&close);
     assert_eq!(scrolling.delivered(), scrolling.wanted());
-    // After a flood, the newest lines remain.
+    // These lines are more than the last state holds.
     let mut scrolling = Scrolling::new(&LinkConfig::lossless(ms(50)), 1);
     let lines: String = (0..9000).map(|number| format!("line number {number}\r\n")).collect();
     scrolling.print(&lines);
@@ -259,11 +259,68 @@ fn the_last_lines_of_a_command_arrive_with_its_end() {
     run_to_end(&mut scrolling.pair);
     let close = scrolling.pair.left.client.close_terminal();
     scrolling.pair.left.terminal.write(&close);
-    let (delivered, wanted) = (scrolling.delivered(), scrolling.wanted());
-    assert!(delivered.len() > 2000, "{}", delivered.len());
-    assert_eq!(delivered[1..], wanted[wanted.len() - delivered.len() + 1..]);
-    let missing = wanted.len() - delivered.len() + 1;
-    assert_eq!(delivered[0], format!("[… {missing} lines not kept]"));
+    assert_eq!(scrolling.delivered(), scrolling.wanted());
+}
+
+/// Returns lines of 80 characters that hardly compress.
+fn noise(count: u64) -> String {
+    let chance = Seed::new(3).stream("noise");
+    let line = |number| {
+        let line = chance.fork(number);
+        let characters = (0..79).map(|at| 33 + u8::try_from(line.at(at).below(94)).expect("ASCII"));
+        characters.map(char::from).collect::<String>() + "\r\n"
+    };
+    (0..count).map(line).collect()
+}
+
+#[test]
+fn the_server_waits_only_so_long_for_the_lines_of_a_command_that_has_ended() {
+    let rate = |bits, loss| LinkConfig {
+        loss,
+        rate: BitRate::from_bits_per_second(bits),
+        queue_max: Bytes::kib(64),
+        ..LinkConfig::lossless(ms(50))
+    };
+    let status = Some(ExitStatus::Code(3));
+    // At 1 Mbit/s, all lines arrive. On a slow and lossy path, the newest do.
+    for (link, seconds, is_whole) in
+        [(rate(1_000_000, 0.0), 1..20, true), (rate(128_000, 0.05), 60..80, false)]
+    {
+        let mut pair = command(&link, rove(Config::server()));
+        print(&mut pair, noise(10_000).as_bytes());
+        let now = pair.now();
+        pair.right.server.handle_host_closed(now, status);
+        pair.run_until(secs(120), |client, server| {
+            client.client.outcome().is_some() && server.server.outcome().is_some()
+        });
+        let taken = pair.now().saturating_since(now).as_secs();
+        assert!(seconds.contains(&taken), "{taken} s");
+        assert_eq!(pair.left.client.outcome(), Some(ClientOutcome::Ended(status)));
+        pair.left.client.close_terminal();
+        assert_eq!(pair.left.client.missing_lines().is_none(), is_whole);
+    }
+    // The link fails as the command ends.
+    let mut pair = command(&rate(1_000_000, 0.0), rove(Config::server()));
+    print(&mut pair, noise(10_000).as_bytes());
+    let now = pair.now();
+    pair.right.server.handle_host_closed(now, status);
+    pair.reconfigure(LinkConfig::outage(), LinkConfig::outage());
+    pair.run_until(secs(120), |_, server| server.server.outcome().is_some());
+    assert_eq!(pair.right.server.outcome(), Some(ServerOutcome::Unacknowledged));
+    assert!(pair.now().saturating_since(now) < secs(25));
+}
+
+#[test]
+fn a_request_to_end_the_session_does_not_wait_for_the_lines_of_its_command() {
+    let mut pair = command(&LinkConfig::lossless(ms(50)), rove(Config::server()));
+    print(&mut pair, noise(10_000).as_bytes());
+    let (now, status) = (pair.now(), Some(ExitStatus::Code(3)));
+    pair.right.server.handle_host_closed(now, status);
+    assert!(pair.right.server.is_ending());
+    pair.right.server.shutdown(now, Outside::Kill);
+    pair.run_for(secs(2));
+    assert_eq!(pair.left.client.outcome(), Some(ClientOutcome::Ended(status)));
+    assert!(pair.left.client.missing_lines().is_some());
 }
 
 #[test]
@@ -463,6 +520,7 @@ fn lines_of_a_command_that_are_not_kept_are_counted() {
     let next: u64 = lines[at + 1].parse().expect("a number follows");
     assert_eq!(lines[at], format!("[… {next} lines not kept]"));
     assert_eq!(lines.last().expect("lines"), "29999");
+    assert!(next <= 30_000 - 10_000 - 23, "the newest 10,000 lines are there");
     assert_eq!(pair.left.client.missing_lines(), Some(MissingLines::Count(next)));
 }
 

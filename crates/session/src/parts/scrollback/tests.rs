@@ -261,6 +261,42 @@ fn at_the_end_the_newest_are_published_and_those_that_were_sent() {
 }
 
 #[test]
+fn the_last_state_has_room_for_so_many_lines_and_not_for_one_more() {
+    // A line of 59 characters costs 66 bytes: with its end and a sixteenth of its 80 columns.
+    for (count, exceeds) in [(62, false), (63, true)] {
+        let mut terminal = host(80, 1);
+        let lines: String = (0..count).map(|number| format!("{number:059}\r\n")).collect();
+        terminal.write(lines.as_bytes());
+        let mut outbox = Outbox::default();
+        outbox.hurry();
+        assert_eq!(outbox.exceeds_last(&Scrolled::default(), &mut terminal), exceeds, "{count}");
+        assert!(!outbox.exceeds_last(&scrolled(0..1), &mut terminal), "{count}, with 1 sent");
+    }
+}
+
+#[test]
+fn after_the_programs_end_more_lines_are_sent_at_a_time() {
+    let mut terminal = host(80, 1);
+    let lines: String = (0..1000).map(|number| format!("{number:059}\r\n")).collect();
+    terminal.write(lines.as_bytes());
+    let mut outbox = Outbox::default();
+    outbox.hurry();
+    for end in [62, 124, 186, 248] {
+        assert!(outbox.extend(&mut terminal));
+        assert_eq!(outbox.state().end(), end);
+    }
+    assert!(!outbox.extend(&mut terminal), "the window is full");
+    outbox.acknowledge(&outbox.state());
+    assert!(outbox.extend(&mut terminal));
+    // The last state adds one piece of the newest lines to those that were sent.
+    let sent = outbox.state();
+    outbox.finish(&sent, &mut terminal);
+    let last = outbox.state();
+    assert_eq!((sent.end(), last.end(), last.held.len()), (310, 1000, 2 * 62));
+    assert!(outbox.for_successor(&terminal).is_hurried());
+}
+
+#[test]
 fn the_client_takes_each_line_once_and_says_what_is_missing() {
     let mut inbox = Inbox::default();
     let taken = |inbox: &mut Inbox| inbox.take(20).iter().map(text).collect::<Vec<_>>();
