@@ -20,7 +20,7 @@ pub enum Running {
 /// The part of a command's output that the user has not received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissingLines {
-    /// The server or the client dropped this many lines.
+    /// The server or the client dropped this many lines, each a row of the screen.
     Count(u64),
     /// All lines that scrolled off the screen are missing. The server neither sends nor counts them.
     AboveLastScreen,

@@ -127,8 +127,10 @@ pub(super) fn missing_output(missing: MissingLines, host: &str, command: &str) -
     let command = shell_words::quote(command);
     let ssh = format!("`ssh {host} {command}` prints them all");
     match missing {
-        MissingLines::Count(1) => format!("1 line of the output was not kept; {ssh}"),
-        MissingLines::Count(count) => format!("{count} lines of the output were not kept; {ssh}"),
+        MissingLines::Count(1) => format!("1 screen row of the output was not kept; {ssh}"),
+        MissingLines::Count(count) => {
+            format!("{count} screen rows of the output were not kept; {ssh}")
+        }
         MissingLines::AboveLastScreen => format!(
             "the lines that scrolled off above the last screen are missing, as its server sends and counts none \
              (`rove install {host}` puts one there that does); {ssh}"
@@ -223,12 +225,12 @@ mod tests {
             (
                 MissingLines::Count(1200),
                 "seq 9000",
-                ["1200 lines of the output were not kept", "`ssh me@host 'seq 9000'`"],
+                ["1200 screen rows of the output were not kept", "`ssh me@host 'seq 9000'`"],
             ),
             (
                 MissingLines::Count(1),
                 "dmesg",
-                ["1 line of the output was not kept", "`ssh me@host dmesg`"],
+                ["1 screen row of the output was not kept", "`ssh me@host dmesg`"],
             ),
             (
                 MissingLines::AboveLastScreen,

@@ -180,7 +180,7 @@ fn the_lines_of_a_flood_are_bounded_and_the_lost_ones_counted() {
     let notices = delivered.iter().filter(|line| line.starts_with("[… ")).count();
     assert_eq!(notices, 1, "{:?}", &delivered[..5]);
     let missing = delivered[delivered.len() - kept.len() - 1].clone();
-    assert!(missing.ends_with(" lines not kept]"), "{missing}");
+    assert!(missing.ends_with(" rows not kept]"), "{missing}");
     let after = scrolling.pair.right.traffic.payload.get() - during;
     assert!(after < 20 * u64::from(max), "{after}");
 }
@@ -444,6 +444,16 @@ fn lines_of_a_command_that_are_wider_than_the_window_are_whole() {
 }
 
 #[test]
+fn a_long_line_of_a_command_counts_as_the_rows_that_it_fills() {
+    let mut pair = command(&LinkConfig::lossless(ms(50)), rove(Config::server()));
+    // Each line fills two rows, so the server keeps the newest 5,000 lines and no row of the others.
+    print(&mut pair, format!("{}\r\n", "x".repeat(90)).repeat(6_000).as_bytes());
+    let lines = end(&mut pair);
+    let wanted = format!("[… {} rows not kept]", 12_000 - SCROLLBACK_LINES_MAX - 23);
+    assert!(lines.contains(&wanted), "{:?}", lines.iter().find(|line| line.contains("not kept")));
+}
+
+#[test]
 fn a_window_that_changes_before_it_is_full_costs_no_line_of_a_command() {
     let link = LinkConfig::lossless(ms(50));
     for (columns, rows) in [(100, 30), (80, 10), (30, 24), (30, 5)] {
@@ -515,10 +525,10 @@ fn lines_of_a_command_that_are_not_kept_are_counted() {
     let mut pair = command(&link, rove(Config::server()));
     print(&mut pair, numbers(0..30_000).as_bytes());
     let lines = end(&mut pair);
-    let at = lines.iter().position(|line| line.ends_with(" lines not kept]"));
+    let at = lines.iter().position(|line| line.ends_with(" rows not kept]"));
     let at = at.expect("a line that says so");
     let next: u64 = lines[at + 1].parse().expect("a number follows");
-    assert_eq!(lines[at], format!("[… {next} lines not kept]"));
+    assert_eq!(lines[at], format!("[… {next} rows not kept]"));
     assert_eq!(lines.last().expect("lines"), "29999");
     assert!(next <= 30_000 - 10_000 - 23, "the newest 10,000 lines are there");
     assert_eq!(pair.left.client.missing_lines(), Some(MissingLines::Count(next)));

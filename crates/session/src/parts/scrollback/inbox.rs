@@ -145,9 +145,10 @@ impl Due {
     }
 }
 
-/// Returns the line that reports `count` missing lines to the user.
+/// Returns the line that reports `count` missing lines to the user. Each was a row of the host's screen: a longer line
+/// of output counts several times.
 fn notice(columns: u16, count: u64) -> ScrollbackLine {
-    let lines = if count == 1 { "line" } else { "lines" };
+    let rows = if count == 1 { "row" } else { "rows" };
     let pen = Pen { attributes: Attributes::FAINT, ..Pen::default() };
-    ScrollbackLine::text(columns, &format!("[… {count} {lines} not kept]"), pen)
+    ScrollbackLine::text(columns, &format!("[… {count} {rows} not kept]"), pen)
 }

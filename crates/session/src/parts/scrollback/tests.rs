@@ -308,12 +308,12 @@ fn the_client_takes_each_line_once_and_says_what_is_missing() {
     assert_eq!(taken(&mut inbox), ["line 0", "line 1", "line 2", "line 3"]);
     inbox.look(&scrolled([5, 7, 8, 107]));
     let wanted = [
-        "[… 1 line not kept]",
+        "[… 1 row not kept]",
         "line 5",
-        "[… 1 line not kept]",
+        "[… 1 row not kept]",
         "line 7",
         "line 8",
-        "[… 98 lines not kept",
+        "[… 98 rows not kept]",
         "line 107",
     ];
     assert_eq!(taken(&mut inbox), wanted);
@@ -336,11 +336,11 @@ fn lines_that_wait_for_the_terminal_are_bounded() {
     assert_eq!(look(&mut inbox), (SCROLLBACK_LINES_MAX, "line 0".into(), "line 1".into()));
     let (first, end) = (max, 2 * max + 1);
     inbox.look(&scrolled(first..end));
-    let notice = "[… 2 lines not kept]".into();
+    let notice = "[… 2 rows not kept]".into();
     let next = format!("line {}", first + 2);
     assert_eq!(look(&mut inbox), (SCROLLBACK_LINES_MAX, notice, next));
     inbox.look(&scrolled(end..end + 3 * max));
-    assert_eq!(look(&mut inbox).1, format!("[… {} lines not kept]", 2 * max + 1));
+    assert_eq!(look(&mut inbox).1, format!("[… {} rows not kept]", 2 * max + 1));
 }
 
 #[test]
