@@ -174,15 +174,17 @@ impl Notices {
         is_news
     }
 
-    /// Sets since when ssh carries the session because UDP to `port` is silent. `None` means that UDP carries the
-    /// session. The bar tells the reason once.
-    pub(crate) fn aside(&mut self, now: Instant, since: Option<Instant>, port: u16) {
+    /// Sets since when ssh carries the session because UDP is silent. `None` means that UDP carries the session. The bar
+    /// tells the reason once, but not while the host refuses datagrams: UDP then works, and the server is gone.
+    pub(crate) fn aside(&mut self, now: Instant, since: Option<Instant>, contact: Contact) {
         if self.aside.map(|(since, _)| since) != since {
             self.aside = since.map(|since| (since, false));
         }
         let Some((since, is_told)) = &mut self.aside else { return };
-        if !*is_told && now.saturating_since(*since) >= ASIDE_AFTER {
+        let is_due = !*is_told && now.saturating_since(*since) >= ASIDE_AFTER;
+        if is_due && !contact.is_refused() {
             *is_told = true;
+            let port = contact.server.port();
             let text = format!("UDP port {port} is silent: using ssh. See rove doctor.");
             self.announce(now, text);
         }
@@ -265,11 +267,11 @@ impl Notices {
     /// Returns whether a once heard server (except of `mosh`) counts as gone: it is overdue, and its host refuses
     /// datagrams.
     pub(crate) fn is_gone(&self, now: Instant, contact: Contact) -> bool {
-        let (Some(heard_at), Some(refused_at)) = (contact.heard_at, contact.refused_at) else {
+        let (Some(_), Some(refused_at)) = (contact.heard_at, contact.refused_at) else {
             return false;
         };
         self.advises
-            && refused_at > heard_at
+            && contact.is_refused()
             && now.saturating_since(contact.due_at) >= GONE_LATE
             && now.saturating_since(refused_at) <= REFUSAL_AGE_MAX
     }
@@ -324,6 +326,11 @@ impl Contact {
     /// Returns whether the server's silence is long enough for a notice.
     pub(crate) fn is_late(self, now: Instant) -> bool {
         now.saturating_since(self.due_at) >= CONTACT_LATE
+    }
+
+    /// Returns whether the server's host has refused a datagram since the server was last heard.
+    fn is_refused(self) -> bool {
+        self.refused_at > self.heard_at
     }
 
     /// Returns when the newest state of the server arrived, or else the client's start.

@@ -21,8 +21,10 @@ use crate::tunnel::jump::Line;
 use crate::tunnel::near::Tunnel;
 use crate::tunnel::spare::Spare;
 
-/// The message to the user if `rove tunnel` on the host reports that the server's port is closed.
-const NOBODY_THERE: &str = "The session's server has ended: the host refuses what comes through.";
+/// The message to the user if `rove tunnel` on the host reports that the server's port is closed. With the program's
+/// name and the hint how to quit, it fits into 80 columns.
+const NOBODY_THERE: &str = "The session's server has ended: its port is refused.";
+const _: () = assert!("rove: ".len() + NOBODY_THERE.len() + " [To quit: Ctrl-^ .]".len() <= 80);
 
 /// The path of a client's datagrams.
 #[derive(Debug)]

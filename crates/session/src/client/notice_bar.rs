@@ -131,7 +131,7 @@ impl NoticeBar {
         is_hidden: bool,
     ) {
         let contact = self.contact(transport);
-        self.notices.aside(now, aside_since(transport), contact.server.port());
+        self.notices.aside(now, aside_since(transport), contact);
         let (help, login_hints) = (escape.help(), escape.login_hints());
         self.notices.set_hidden(now, is_hidden || help.is_some());
         self.overlay.bar = self.notices.bar(now, contact, help, login_hints);

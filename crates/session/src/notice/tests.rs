@@ -317,13 +317,35 @@ fn the_user_reads_once_why_a_session_goes_through_ssh() {
         (21_000, Some(21_000), ""),
         (24_000, Some(21_000), told),
     ] {
-        notices.aside(ms(now), since.map(ms), 60_001);
+        notices.aside(ms(now), since.map(ms), fine);
         assert!(text(&notices, now, fine).starts_with(wanted), "at {now} ms");
         assert_eq!(text(&notices, now, fine).is_empty(), wanted.is_empty(), "at {now} ms");
     }
-    notices.aside(ms(40_000), Some(ms(40_000)), 60_001);
+    notices.aside(ms(40_000), Some(ms(40_000)), fine);
     assert_eq!(notices.poll_timeout(ms(40_000), fine), Some(ms(43_000)));
     // A session that ssh carries needs no advice about a tunnel.
     let silent = contact(Some(0), Some(0));
     assert!(text(&notices, 41_000, silent).starts_with("rove: Last contact 41 seconds ago. [To"));
+}
+
+#[test]
+fn a_server_that_is_gone_is_not_called_silent() {
+    let mut notices = notices();
+    let gone = "rove: Server gone: port 60001 is refused. Log in again. [To quit: Ctrl-^ .]";
+    for (now, heard, refused, wanted) in [
+        (2_000, 1_000, 1_500, ""),
+        (5_000, 1_000, 4_500, ""),
+        (7_000, 1_000, 6_500, ""),
+        (11_000, 1_000, 10_500, gone),
+        (17_000, 1_000, 16_500, gone),
+        // The host's refusals were of an earlier time, and the server is heard through ssh.
+        (21_000, 20_000, 16_500, "rove: UDP port 60001 is silent: using ssh. See rove doctor."),
+    ] {
+        let contact =
+            Contact { refused_at: Some(ms(refused)), ..contact(Some(heard), Some(heard)) };
+        notices.aside(ms(now), Some(ms(2_000)), contact);
+        let shown = text(&notices, now, contact);
+        assert!(shown.starts_with(wanted), "at {now} ms: {shown}");
+        assert!(!shown.contains("silent") || !wanted.is_empty() && wanted != gone, "{shown}");
+    }
 }
