@@ -174,7 +174,7 @@ impl Notices {
         is_news
     }
 
-    /// Sets since when ssh carries the session because UDP is silent. `None` means that UDP carries the session. The bar
+    /// Sets since when ssh carries the session because UDP is silent. `None`: UDP carries the session. The bar
     /// tells the reason once, but not while the host refuses datagrams: UDP then works, and the server is gone.
     pub(crate) fn aside(&mut self, now: Instant, since: Option<Instant>, contact: Contact) {
         if self.aside.map(|(since, _)| since) != since {

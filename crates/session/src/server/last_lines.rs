@@ -1,12 +1,12 @@
 //! The time that a server gives the scrolled-off lines of a program that has ended, until it ends the session.
 //!
-//! The session's last state holds only the newest lines. If more lines wait, the server first sends them piece by piece,
+//! The session's last state holds only the newest lines. If more lines wait, the server first sends them in pieces,
 //! with a larger window than while the program runs. It ends the session once the last state has room for the rest.
 
 use rove_terminal::ExitStatus;
 use rove_units::{Duration, Instant};
 
-/// Longest time from the program's end to the start of the session's end, while lines arrive. Chosen: 10,000 lines of 80
+/// Longest time from the program's end to the start of the shutdown, while lines arrive. Chosen: 10,000 lines of 80
 /// random characters take 45 s on 128 kbit/s.
 const DELIVERY_MAX: Duration = Duration::from_secs(60);
 

@@ -203,7 +203,7 @@ impl Outbox {
         self.published = self.taken.end();
     }
 
-    /// Returns the maximum length of the lines that the last state adds. After the program's end, the state is short, as
+    /// Returns the maximum length of the lines that the last state adds. After the program's end, it is short, as
     /// a slow or lossy path would not deliver a long one in the time of a shutdown.
     const fn last_max(&self) -> usize {
         if self.is_hurried { PIECE_MAX } else { LAST_MAX }
