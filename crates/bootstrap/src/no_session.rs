@@ -108,11 +108,9 @@ impl NoSession {
         if announced.port_refused && options.has_port_range() {
             Self::NoPortRange
         } else if has_failed {
+            let failed = || Self::ssh_failed(options, config);
             let failure = announced.proxy_failure.clone();
-            failure.map_or_else(
-                || Self::ssh_failed(options, config),
-                |failure| Self::NotConnected { failure },
-            )
+            failure.map_or_else(failed, |failure| Self::NotConnected { failure })
         } else if announced.early_output == EarlyOutput::Impostor {
             Self::Diverted { host }
         } else if !announced.sessions.is_empty() {

@@ -33,12 +33,6 @@ use crate::former::{ClientId, Former};
 use crate::parts::joined::JoinMode;
 use crate::wish::Door;
 
-/// How long the server waits for its first client. Source: Mosh 1.4.0 as observed, docs/wire.md.
-const NO_CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
-
-/// How long a client counts as alive after a datagram of it was expected but did not come. Chosen: ten heartbeats.
-const ALIVE_FOR: Duration = Duration::from_secs(30);
-
 /// Minimum number of heartbeats that a client sends within one network timeout. Chosen: two of them may be lost.
 const HEARTBEATS_IN_TIMEOUT: u32 = 3;
 
@@ -190,8 +184,7 @@ impl Server {
         let (size, taken) = (self.terminal.screen().size(), self.input.keys_taken);
         let publisher = self.succession.publisher(now, key, chaff, size, None);
         let newcomer = (publisher, ClientId::of(key));
-        let missed_since = self.client_missed_since();
-        let is_alive = missed_since.is_some_and(|at| now.saturating_since(at) < ALIVE_FOR);
+        let is_alive = self.is_client_alive(now);
         let taken = self.succession.invite(now, newcomer, from, (former, taken, is_alive));
         self.settle_hold();
         taken
@@ -237,14 +230,12 @@ impl Server {
     /// output to [`Server::handle_host_output`] first. The end begins later if more scrolled-off lines wait than the
     /// session's last state may hold ([`LastLines`]).
     pub fn handle_host_closed(&mut self, now: Instant, status: Option<ExitStatus>) {
-        let is_shutting_down = self.publisher.transport.is_shutting_down();
-        self.publisher.hurry_lines();
-        if is_shutting_down || !self.publisher.owes_lines(&mut self.terminal) {
-            self.finish(now, status);
-            return;
-        }
         self.last_lines.get_or_insert_with(|| LastLines::new(now, status));
-        self.publisher.send_lines(now, &mut self.terminal);
+        self.publisher.hurry_lines();
+        self.settle_last_lines(now);
+        if self.last_lines.is_some() {
+            self.publisher.send_lines(now, &mut self.terminal);
+        }
     }
 
     /// Ends the session once the last state has room for all lines that wait, or the time for the others is over.
@@ -504,19 +495,5 @@ impl Server {
     fn note(&mut self, event: ServerEvent) {
         self.events.retain(|queued| mem::discriminant(queued) != mem::discriminant(&event));
         self.events.push_back(event);
-    }
-
-    /// Returns when the server stops waiting for its first client. `None` after one has connected.
-    fn no_client_deadline(&self) -> Option<Instant> {
-        (!self.has_started).then(|| self.start + NO_CLIENT_TIMEOUT)
-    }
-
-    /// Returns when the client's silence exceeds the network timeout. `None` without a timeout or a client, and at the
-    /// session's end.
-    fn network_deadline(&self) -> Option<Instant> {
-        if self.publisher.transport.is_shutting_down() {
-            return None;
-        }
-        Some(self.client_heard_at()?.max(self.awake_since) + self.network_timeout?)
     }
 }

@@ -74,17 +74,11 @@ pub(crate) fn parse(
     args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,
 ) -> Result<HostCall, UsageError> {
-    let wrong = |message: &str| UsageError {
-        message: message.to_owned(),
-        usage: Some(rove_cli_docs::usage_hint(&MANUAL)),
-    };
     let (args, mode) = take_mode(args).ok_or_else(|| {
         wrong("--view sees and does not type, --share does both; give one of them")
     })?;
-    let own_usage = |error: UsageError| UsageError {
-        usage: error.usage.map(|_| rove_cli_docs::usage_hint(&MANUAL)),
-        ..error
-    };
+    let own_usage =
+        |UsageError { message, usage }| UsageError { usage: usage.and(wrong("").usage), message };
     let mut options = match host::parse(ProgramName::Rove, args, load).map_err(own_usage)? {
         HostCall::Connect(options) => options,
         HostCall::Help(_) | HostCall::HelpAll => return Ok(HostCall::Help(MANUAL.help())),
@@ -113,6 +107,12 @@ pub(crate) fn parse(
     options.command.clear();
     options.session = WantedSession::Attached(session, mode);
     Ok(HostCall::Connect(options))
+}
+
+/// Returns the error of a wrong line, with the usage of `rove attach`.
+fn wrong(message: &str) -> UsageError {
+    let usage = Some(rove_cli_docs::usage_hint(&MANUAL));
+    UsageError { message: message.to_owned(), usage }
 }
 
 /// Removes `--view` and `--share` from a line. Returns the other words and the mode, or `None` if the line has both.

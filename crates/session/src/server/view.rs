@@ -5,11 +5,17 @@ use core::ops::Range;
 
 use rove_ssp::{Capabilities, Closed};
 use rove_terminal::{InputNum, Screen};
-use rove_units::Instant;
+use rove_units::{Duration, Instant};
 
 use super::{Server, ServerOutcome};
 use crate::former::ClientId;
 use crate::wish::Door;
+
+/// How long the server waits for its first client. Source: Mosh 1.4.0 as observed, docs/wire.md.
+const NO_CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How long a client counts as alive after a datagram of it was expected but did not come. Chosen: ten heartbeats.
+const ALIVE_FOR: Duration = Duration::from_secs(30);
 
 impl Server {
     /// Returns how the session ended. `None` until it has ended for all clients.
@@ -54,6 +60,25 @@ impl Server {
     pub fn client_missed_since(&self) -> Option<Instant> {
         let heard_at = self.client_heard_at()?;
         Some(heard_at.max(self.publisher.transport.remote_excused_until().unwrap_or(heard_at)))
+    }
+
+    /// Returns whether the session's own client counts as alive.
+    pub(super) fn is_client_alive(&self, now: Instant) -> bool {
+        self.client_missed_since().is_some_and(|at| now.saturating_since(at) < ALIVE_FOR)
+    }
+
+    /// Returns when the server stops waiting for its first client. `None` after one has connected.
+    pub(super) fn no_client_deadline(&self) -> Option<Instant> {
+        (!self.has_started).then(|| self.start + NO_CLIENT_TIMEOUT)
+    }
+
+    /// Returns when the client's silence exceeds the network timeout. `None` without a timeout or a client, and at the
+    /// session's end.
+    pub(super) fn network_deadline(&self) -> Option<Instant> {
+        if self.publisher.transport.is_shutting_down() {
+            return None;
+        }
+        Some(self.client_heard_at()?.max(self.awake_since) + self.network_timeout?)
     }
 
     /// Returns when the newest key of any client arrived. `None` before the first key.

@@ -16,6 +16,10 @@ fn near_link() -> LinkConfig {
     LinkConfig::lossless(ms(50))
 }
 
+/// The outcome of a joined client that the owner has ended.
+const DISMISSED: ClientOutcome =
+    ClientOutcome::Ended(Some(ExitStatus::Outside(Outside::Dismissed(Some(Dismissal::Wanted)))));
+
 /// Returns the text of a client's notice bar.
 fn bar(trio: &Trio, client: usize) -> String {
     trio.left.0[client].row_text(0)
@@ -211,11 +215,8 @@ fn the_owner_ends_joined_clients_and_nobody_else_does() {
     assert_eq!(trio.right.0.server.door(), Door::Open);
     command(&mut trio, 0, b'e');
     trio.run_for(secs(3));
-    let dismissed = ClientOutcome::Ended(Some(ExitStatus::Outside(Outside::Dismissed(Some(
-        Dismissal::Wanted,
-    )))));
     for client in [1, 2] {
-        assert_eq!(trio.left.0[client].client.outcome(), Some(dismissed));
+        assert_eq!(trio.left.0[client].client.outcome(), Some(DISMISSED));
     }
     types(&mut trio, 0, b"alone");
     trio.run_for(secs(1));
@@ -231,10 +232,7 @@ fn the_owner_ends_joined_clients_however_much_they_paste_into_a_program_that_doe
         trio.run_for(secs(60));
         command(&mut trio, 0, b'e');
         trio.run_for(secs(5));
-        let dismissed = ClientOutcome::Ended(Some(ExitStatus::Outside(Outside::Dismissed(Some(
-            Dismissal::Wanted,
-        )))));
-        assert_eq!(trio.left.0[1].client.outcome(), Some(dismissed), "{len}");
+        assert_eq!(trio.left.0[1].client.outcome(), Some(DISMISSED), "{len}");
     }
 }
 
@@ -260,10 +258,7 @@ fn the_bar_says_that_clients_are_ended_and_the_session_locked_when_the_server_ha
     for told in ["are ended", "Locked"] {
         assert!(bar(&trio, 0).contains(told), "{}", bar(&trio, 0));
     }
-    let dismissed = ClientOutcome::Ended(Some(ExitStatus::Outside(Outside::Dismissed(Some(
-        Dismissal::Wanted,
-    )))));
-    assert_eq!(trio.left.0[1].client.outcome(), Some(dismissed));
+    assert_eq!(trio.left.0[1].client.outcome(), Some(DISMISSED));
     command(&mut trio, 0, b's');
     assert!(shows(&trio, "locked: nobody joins"));
 }
@@ -273,10 +268,7 @@ fn a_lock_and_the_end_of_joined_clients_in_one_read_both_count() {
     let mut trio = shared_session(&near_link(), &[JoinMode::View], Seed::new(5));
     types(&mut trio, 0, b"\x1el\x1ee");
     trio.run_for(secs(3));
-    let dismissed = ClientOutcome::Ended(Some(ExitStatus::Outside(Outside::Dismissed(Some(
-        Dismissal::Wanted,
-    )))));
-    assert_eq!(trio.left.0[1].client.outcome(), Some(dismissed));
+    assert_eq!(trio.left.0[1].client.outcome(), Some(DISMISSED));
     assert_eq!(trio.right.0.server.door(), Door::Locked);
 }
 
