@@ -23,7 +23,7 @@ fn assert_explains_itself(book: &Book, manual: &Manual) {
     book.command(manual).debug_assert();
     assert!(!manual.about().is_empty(), "{called}");
     assert!(manual.usage().starts_with(&called), "{called}: {}", manual.usage());
-    assert!(!manual.exit_status.is_empty(), "{called}");
+    assert!(!manual.texts().exit_status.is_empty(), "{called}");
     let (command, help) = (book.command(manual), book.help(manual));
     let after_help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     for line in after_help.lines() {

@@ -3,7 +3,7 @@
 //!
 //! # Modules
 //!
-//! - `manual` describes a command for its users.
+//! - `manual` describes a command for its users. Its `texts` are in a TOML file.
 //! - `completions` makes the completion scripts for bash, zsh and fish, and answers the scripts' questions.
 //! - `man` makes manual pages.
 //! - `refusal` makes the error messages about a command line.
@@ -16,12 +16,14 @@ mod integrity;
 pub mod man;
 mod manual;
 mod refusal;
+mod texts;
 
 pub use integrity::assert_integrity;
 pub use manual::{
-    Book, Entries, Manual, OptionEntry, Program, Suggested, Suggestions, Value, Words,
-    getopt_letters, matches,
+    Book, Manual, OptionEntry, Program, Suggested, Suggestions, Value, Words, getopt_letters,
+    matches,
 };
 pub use refusal::{
     near_option, nearest, refusal, sentence, unknown_command, unknown_option, usage_hint,
 };
+pub use texts::{Entries, List, Texts};

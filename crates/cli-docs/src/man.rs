@@ -7,6 +7,7 @@ use clap::Command;
 
 use crate::manual::{Book, Manual, OptionEntry, matches};
 use crate::refusal::unknown_command;
+use crate::texts::List;
 
 /// Reads the arguments of the `man` command. Returns the manual of the named command, or by default the program's own.
 ///
@@ -36,7 +37,7 @@ pub fn definition(called: &'static str, usage: &'static str) -> Command {
 
 /// Returns the manual page of a command, in roff.
 pub fn page(book: &Book, manual: &Manual) -> String {
-    let name = page_name(manual);
+    let (name, texts) = (page_name(manual), manual.texts());
     let mut page = String::new();
     let _ = writeln!(
         page,
@@ -56,9 +57,9 @@ pub fn page(book: &Book, manual: &Manual) -> String {
         separator = ".br\n";
     }
     page.push_str(".SH DESCRIPTION\n");
-    let paragraphs = [introduction(manual)];
-    let paragraphs = paragraphs.iter().map(String::as_str).chain(manual.notes.iter().copied());
-    let paragraphs: Vec<String> = paragraphs.map(prose).collect();
+    let introduction = introduction(manual);
+    let paragraphs = [&introduction].into_iter().chain(&texts.notes);
+    let paragraphs: Vec<String> = paragraphs.map(|text| prose(text)).collect();
     let _ = writeln!(page, "{}", paragraphs.join("\n.PP\n"));
     page.push_str(".SH OPTIONS\n");
     for option in manual.options() {
@@ -70,11 +71,11 @@ pub fn page(book: &Book, manual: &Manual) -> String {
             entry(&mut page, &bold(&manual.called()), &manual.about());
         }
     }
-    list(&mut page, "EXAMPLES", manual.examples);
-    list(&mut page, "ENVIRONMENT", manual.environment);
-    list(&mut page, "FILES", manual.files);
-    list(&mut page, "EXIT STATUS", manual.exit_status);
-    for (heading, entries) in manual.lists {
+    list(&mut page, "EXAMPLES", &texts.examples);
+    list(&mut page, "ENVIRONMENT", &texts.environment);
+    list(&mut page, "FILES", &texts.files);
+    list(&mut page, "EXIT STATUS", &texts.exit_status);
+    for List { heading, entries } in &texts.lists {
         list(&mut page, &heading.to_uppercase(), entries);
     }
     let others: Vec<String> = (book.manuals)()
@@ -106,7 +107,7 @@ fn page_name(manual: &Manual) -> String {
     manual.called().replace(' ', "-")
 }
 
-fn list(page: &mut String, heading: &str, entries: &[(&str, &str)]) {
+fn list(page: &mut String, heading: &str, entries: &[(String, String)]) {
     if entries.is_empty() {
         return;
     }

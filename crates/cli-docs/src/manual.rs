@@ -5,7 +5,10 @@ use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, Command, ValueHint};
+
+use crate::texts::{Entries, List, Texts};
 
 /// Widest line of the help's lists and notes, in columns; clap wraps the options. Chosen: the narrowest usual terminal.
 pub(crate) const HELP_COLUMNS: usize = 80;
@@ -32,9 +35,6 @@ pub struct Book {
     pub manuals: fn() -> Vec<&'static Manual>,
 }
 
-/// A list of terms, each with its meaning.
-pub type Entries = &'static [(&'static str, &'static str)];
-
 /// The description of one command.
 pub struct Manual {
     /// The program that the command belongs to.
@@ -45,18 +45,8 @@ pub struct Manual {
     pub definition: fn() -> Command,
     /// The arguments that the command accepts besides options.
     pub words: Words,
-    /// Paragraphs that the help shows after the examples, and the manual page in its description.
-    pub notes: &'static [&'static str],
-    /// Further lists of terms, each with a heading.
-    pub lists: &'static [(&'static str, Entries)],
-    /// Example command lines, each with its effect.
-    pub examples: Entries,
-    /// Environment variables, each with its effect.
-    pub environment: Entries,
-    /// Files that the command uses, each with its contents.
-    pub files: Entries,
-    /// Exit codes, each with its meaning.
-    pub exit_status: Entries,
+    /// The texts of the command: the content of a TOML file that has the fields of [`Texts`].
+    pub text: &'static str,
 }
 
 /// The kinds of a command's arguments besides options. Completion chooses the candidates by the kind.
@@ -147,26 +137,25 @@ impl Book {
 }
 
 impl Manual {
-    /// Returns a manual of `program` with all texts empty. Other manuals copy the fields that they do not set from it.
+    /// Returns a manual of `program` without texts. Other manuals copy the fields that they do not set from it.
     pub const fn of(program: &'static Program) -> Self {
-        Self {
-            program,
-            word: "",
-            definition: Command::default,
-            words: Words::Unknown,
-            notes: &[],
-            lists: &[],
-            examples: &[],
-            environment: &[],
-            files: &[],
-            exit_status: &[],
-        }
+        Self { program, word: "", definition: Command::default, words: Words::Unknown, text: "" }
     }
 
     /// Returns the words that call the command, such as `rove demo`.
     pub fn called(&self) -> String {
         let program = self.program.name;
         if self.word.is_empty() { program.to_owned() } else { format!("{program} {}", self.word) }
+    }
+
+    /// Returns the texts of the command. Reads them from TOML at each call.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the file of the manual is wrong. [`assert_integrity`](crate::assert_integrity) reads each file.
+    pub fn texts(&self) -> Texts {
+        Texts::read(self.text)
+            .unwrap_or_else(|error| panic!("the manual of {}: {error}", self.called()))
     }
 
     /// Returns the clap definition with all that `--help` shows after the options, except the list of commands.
@@ -204,23 +193,22 @@ impl Manual {
 
     /// Returns the text that `--help` shows after the options, with a list of `commands`.
     fn after_help(&self, commands: &[&Self]) -> String {
+        let texts = self.texts();
         let mut text = String::new();
-        list(&mut text, "Examples", self.examples);
-        for note in self.notes {
+        list(&mut text, "Examples", &texts.examples);
+        for note in &texts.notes {
             text.push_str(&wrap(note, 0));
             text.push('\n');
         }
-        for (heading, entries) in self.lists {
+        for List { heading, entries } in &texts.lists {
             list(&mut text, heading, entries);
         }
-        let commands: Vec<_> =
-            commands.iter().map(|manual| (manual.word, manual.about())).collect();
-        let commands: Vec<_> =
-            commands.iter().map(|(word, about)| (*word, about.as_str())).collect();
+        let commands: Entries =
+            commands.iter().map(|manual| (manual.word.to_owned(), manual.about())).collect();
         list(&mut text, "Commands, each with its own --help", &commands);
-        list(&mut text, "Environment", self.environment);
-        list(&mut text, "Files", self.files);
-        list(&mut text, "Exit status", self.exit_status);
+        list(&mut text, "Environment", &texts.environment);
+        list(&mut text, "Files", &texts.files);
+        list(&mut text, "Exit status", &texts.exit_status);
         text.trim_end().to_owned()
     }
 }
@@ -291,17 +279,21 @@ pub fn getopt_letters(definition: &Command) -> (String, String) {
     (letters(false), letters(true))
 }
 
-/// Parses the arguments of a command by its clap definition.
+/// Parses the arguments of a command by its clap definition. Reads the texts of the manual only for a request for help.
 ///
 /// # Errors
 ///
 /// Returns clap's error, which may be a request for help.
 pub fn matches(manual: &Manual, args: Vec<OsString>) -> Result<clap::ArgMatches, clap::Error> {
-    manual.command().no_binary_name(true).try_get_matches_from(args)
+    let parsed = |command: Command| command.no_binary_name(true).try_get_matches_from(&args);
+    match parsed((manual.definition)()) {
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => parsed(manual.command()),
+        parsed => parsed,
+    }
 }
 
 /// Appends a list in two columns under a heading, and an empty line. Appends nothing for an empty list.
-fn list(text: &mut String, heading: &str, entries: &[(&str, &str)]) {
+fn list(text: &mut String, heading: &str, entries: &[(String, String)]) {
     if entries.is_empty() {
         return;
     }
@@ -350,7 +342,24 @@ mod tests {
     fn a_list_has_two_columns_and_long_entries_their_own_line() {
         let long = "x".repeat(LEFT_COLUMNS_MAX + 1);
         let mut text = String::new();
-        list(&mut text, "Things", &[("a", "one"), ("bcd", "two"), (&long, "three")]);
+        let entries = [("a", "one"), ("bcd", "two"), (long.as_str(), "three")];
+        let entries = entries.map(|(left, right)| (left.to_owned(), right.to_owned()));
+        list(&mut text, "Things", &entries);
         assert_eq!(text, format!("Things:\n  a    one\n  bcd  two\n  {long}\n       three\n\n"));
+    }
+
+    #[test]
+    fn the_texts_are_read_only_for_the_help() {
+        static PROGRAM: Program = Program { name: "test", about: "", version: "1", see_also: &[] };
+        let manual = |text| Manual {
+            definition: || Command::new("test").version("1").arg(Arg::new("port")),
+            text,
+            ..Manual::of(&PROGRAM)
+        };
+        for word in ["60001", "--version", "--nonsense"] {
+            let _ = matches(&manual("not TOML"), vec![word.into()]);
+        }
+        let help = matches(&manual("notes = ['Read me.']"), vec!["--help".into()]);
+        assert!(help.unwrap_err().to_string().ends_with("Read me.\n"));
     }
 }

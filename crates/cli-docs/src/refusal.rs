@@ -94,7 +94,7 @@ pub fn sentence(manual: &Manual, error: &Error) -> String {
     match error.kind() {
         ErrorKind::UnknownArgument if argument.starts_with('-') => {
             let option = argument.split('=').next().unwrap_or_default();
-            unknown_option(option, near_option(&manual.command(), option).as_deref())
+            unknown_option(option, near_option(&(manual.definition)(), option).as_deref())
         }
         ErrorKind::UnknownArgument => {
             format!("there is no place for \"{}\"", argument.escape_debug())

@@ -43,28 +43,10 @@ static ROVE: Program = Program {
     see_also: &["ssh", "mosh"],
 };
 
-/// The variables that the commands read.
-const ENVIRONMENT: &[(&str, &str)] = &[
-    ("MOSH_KEY", "The session key that the server printed."),
-    ("MOSH_PREDICTION_DISPLAY", "adaptive, always, never or experimental."),
-];
-/// The exit codes of the commands.
-const EXIT_STATUS: &[(&str, &str)] = &[
-    ("0 to 254", "The command's own."),
-    ("1", "The session failed."),
-    ("10", "No server was started."),
-    ("255", "The command line is wrong."),
-];
-
 static HOST: Manual = Manual {
     definition: HostArgs::command,
     words: Words::HostAndCommand,
-    examples: &[
-        ("rove user@example.org", "log in"),
-        ("rove --ssh=\"ssh -p 2222\" host -- top", "run a command, by another port of ssh"),
-    ],
-    environment: &[ENVIRONMENT[1]],
-    exit_status: EXIT_STATUS,
+    text: include_str!("../manuals/rove.toml"),
     ..Manual::of(&ROVE)
 };
 
@@ -72,9 +54,7 @@ static CLIENT: Manual = Manual {
     word: "client",
     definition: ClientArgs::command,
     words: Words::Unknown,
-    examples: &[("rove client 192.0.2.1 60001", "join the session of this server")],
-    environment: ENVIRONMENT,
-    exit_status: EXIT_STATUS,
+    text: include_str!("../manuals/client.toml"),
     ..Manual::of(&ROVE)
 };
 
@@ -82,9 +62,7 @@ static DEMO: Manual = Manual {
     word: "demo",
     definition: DemoArgs::command,
     words: Words::Unknown,
-    examples: &[("rove demo --rtt 500ms --loss 5% 192.0.2.1 60001", "join it over a bad link")],
-    environment: ENVIRONMENT,
-    exit_status: EXIT_STATUS,
+    text: include_str!("../manuals/demo.toml"),
     ..Manual::of(&ROVE)
 };
 

@@ -27,3 +27,20 @@ mod ssh;
 
 #[cfg(windows)]
 pub use cli::run;
+
+#[cfg(test)]
+mod tests {
+    use rove_cli_docs::{Manual, Program};
+
+    #[test]
+    fn the_texts_of_each_manual_can_be_read() {
+        static PROGRAM: Program = Program { name: "rove", about: "", version: "", see_also: &[] };
+        for text in [
+            include_str!("../manuals/client.toml"),
+            include_str!("../manuals/demo.toml"),
+            include_str!("../manuals/rove.toml"),
+        ] {
+            assert!(!Manual { text, ..Manual::of(&PROGRAM) }.texts().exit_status.is_empty());
+        }
+    }
+}

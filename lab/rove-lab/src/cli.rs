@@ -4,19 +4,17 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::iter;
 use std::process::ExitCode;
-use std::sync::LazyLock;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use rove_cli_docs::completions::{self, COMMAND, Names, answer};
-use rove_cli_docs::{Book, Manual, Words, man, matches, refusal, unknown_command};
+use rove_cli_docs::{Book, Manual, Program, Words, man, matches, refusal, unknown_command};
 use rove_remy::RemyOptions;
 use rove_replay::record::RecordOptions;
 use rove_replay::replay::ReplayOptions;
 use rove_replay::screen::ScreenOptions;
 use rove_runs::shown;
 
-use crate::cli::manuals::{LABORATORY, manual};
 #[cfg(unix)]
 use crate::cli::sprout::SproutArgs;
 use crate::cli::trace::TraceArgs;
@@ -28,7 +26,6 @@ use crate::experiment::artifact::ArtifactOptions;
 use crate::experiment::programs::is_interrupt;
 use crate::experiment::{self, FiguresOptions};
 
-mod manuals;
 #[cfg(unix)]
 mod sprout;
 mod trace;
@@ -62,7 +59,13 @@ const REMY_USES: [(&str, &str); 12] = [
 /// Expands to the manual of the command `$word`, whose texts are in the file of that name.
 macro_rules! manual {
     ($word:literal, $file:literal, $words:expr, $definition:expr) => {
-        manual($word, include_str!(concat!("../manuals/", $file, ".toml")), $words, || $definition)
+        Manual {
+            word: $word,
+            words: $words,
+            definition: || $definition,
+            text: include_str!(concat!("../manuals/", $file, ".toml")),
+            ..Manual::of(&LABORATORY)
+        }
     };
 }
 
@@ -73,24 +76,31 @@ macro_rules! command {
     };
 }
 
+/// The laboratory's name, purpose and version.
+static LABORATORY: Program = Program {
+    name: "rove-lab",
+    about: "rove-lab is the laboratory of rove, a remote shell that survives the network. Each of its commands \
+            examines a part of rove, and tells what it found as text or as JSON.",
+    version: env!("CARGO_PKG_VERSION"),
+    see_also: &["rove"],
+};
+
 /// The help and manual pages of the laboratory and its commands.
 static BOOK: Book = Book {
     program: &LABORATORY,
-    manuals: || iter::once(&*MANUAL).chain(COMMANDS.iter().map(|it| &it.manual)).collect(),
+    manuals: || iter::once(&MANUAL).chain(COMMANDS.iter().map(|it| &it.manual)).collect(),
 };
 
 /// The help and manual page of the laboratory itself.
-static MANUAL: LazyLock<Manual> = LazyLock::new(|| {
-    manual!(
-        "",
-        "rove-lab",
-        Words::OurCommands,
-        Command::new("rove-lab")
-            .version(env!("CARGO_PKG_VERSION"))
-            .about("Examines rove's parts, one command each")
-            .override_usage("rove-lab COMMAND [options]")
-    )
-});
+static MANUAL: Manual = manual!(
+    "",
+    "rove-lab",
+    Words::OurCommands,
+    Command::new("rove-lab")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Examines rove's parts, one command each")
+        .override_usage("rove-lab COMMAND [options]")
+);
 
 /// A command that is called by a word after `rove-lab`.
 struct Subcommand {
@@ -100,96 +110,94 @@ struct Subcommand {
 }
 
 /// The commands, in the order in which the help lists them.
-static COMMANDS: LazyLock<Vec<Subcommand>> = LazyLock::new(|| {
-    Vec::from([
-        command!(
-            "screen",
-            run_screen,
-            Words::Unknown,
-            ScreenOptions::augment_args(Command::new("rove-lab screen"))
-                .override_usage("rove-lab screen --size COLSxROWS [options] < recording")
-        ),
-        command!(
-            "record",
-            run_record,
-            Words::Command,
-            RecordOptions::augment_args(Command::new("rove-lab record"))
-                .override_usage("rove-lab record [options] -- command...")
-        ),
-        command!(
-            "replay",
-            run_replay,
-            Words::Unknown,
-            ReplayOptions::augment_args(Command::new("rove-lab replay")).override_usage(
-                "rove-lab replay [options] TRACE...\n       rove-lab replay [options] --traces DIR"
-            )
-        ),
-        command!(
-            "figures",
-            run_figures,
-            Words::Unknown,
-            FiguresOptions::augment_args(Command::new("rove-lab figures"))
-        ),
-        command!(
-            "artifact",
-            run_artifact,
-            Words::Unknown,
-            ArtifactOptions::augment_args(Command::new("rove-lab artifact"))
-        ),
-        command!(
-            "remy",
-            run_remy,
-            Words::OneOf(REMY_ACTIONS),
-            RemyOptions::augment_args(Command::new("rove-lab remy"))
-        ),
-        #[cfg(unix)]
-        command!(
-            "sprout",
-            run_sprout,
-            Words::Unknown,
-            SproutArgs::augment_args(Command::new("rove-lab sprout"))
-        ),
-        command!(
-            "trace",
-            run_trace,
-            Words::Unknown,
-            TraceArgs::augment_args(Command::new("rove-lab trace"))
-        ),
-        #[cfg(target_os = "linux")]
-        command!(
-            "compare",
-            run_compare,
-            Words::Unknown,
-            CompareOptions::augment_args(Command::new("rove-lab compare"))
-                .override_usage("rove-lab compare [options] RECORDING...")
-        ),
-        #[cfg(target_os = "linux")]
-        command!(
-            "emulate",
-            run_emulate,
-            Words::Command,
-            EmulateOptions::augment_args(Command::new("rove-lab emulate")).override_usage(
-                "rove-lab emulate [options] [-- command...]\n       rove-lab emulate --check [CHECK...]"
-            )
-        ),
-        command!(
-            "completions",
-            run_completions,
-            Words::OneOf(completions::SHELLS),
-            completions::definition(
-                "rove-lab completions",
-                "Prints a script that lets a shell complete the laboratory's commands and options",
-                "rove-lab completions bash|zsh|fish"
-            )
-        ),
-        command!(
-            "man",
-            run_man,
-            Words::OurCommands,
-            man::definition("rove-lab man", "rove-lab man [COMMAND]")
-        ),
-    ])
-});
+static COMMANDS: &[Subcommand] = &[
+    command!(
+        "screen",
+        run_screen,
+        Words::Unknown,
+        ScreenOptions::augment_args(Command::new("rove-lab screen"))
+            .override_usage("rove-lab screen --size COLSxROWS [options] < recording")
+    ),
+    command!(
+        "record",
+        run_record,
+        Words::Command,
+        RecordOptions::augment_args(Command::new("rove-lab record"))
+            .override_usage("rove-lab record [options] -- command...")
+    ),
+    command!(
+        "replay",
+        run_replay,
+        Words::Unknown,
+        ReplayOptions::augment_args(Command::new("rove-lab replay")).override_usage(
+            "rove-lab replay [options] TRACE...\n       rove-lab replay [options] --traces DIR"
+        )
+    ),
+    command!(
+        "figures",
+        run_figures,
+        Words::Unknown,
+        FiguresOptions::augment_args(Command::new("rove-lab figures"))
+    ),
+    command!(
+        "artifact",
+        run_artifact,
+        Words::Unknown,
+        ArtifactOptions::augment_args(Command::new("rove-lab artifact"))
+    ),
+    command!(
+        "remy",
+        run_remy,
+        Words::OneOf(REMY_ACTIONS),
+        RemyOptions::augment_args(Command::new("rove-lab remy"))
+    ),
+    #[cfg(unix)]
+    command!(
+        "sprout",
+        run_sprout,
+        Words::Unknown,
+        SproutArgs::augment_args(Command::new("rove-lab sprout"))
+    ),
+    command!(
+        "trace",
+        run_trace,
+        Words::Unknown,
+        TraceArgs::augment_args(Command::new("rove-lab trace"))
+    ),
+    #[cfg(target_os = "linux")]
+    command!(
+        "compare",
+        run_compare,
+        Words::Unknown,
+        CompareOptions::augment_args(Command::new("rove-lab compare"))
+            .override_usage("rove-lab compare [options] RECORDING...")
+    ),
+    #[cfg(target_os = "linux")]
+    command!(
+        "emulate",
+        run_emulate,
+        Words::Command,
+        EmulateOptions::augment_args(Command::new("rove-lab emulate")).override_usage(
+            "rove-lab emulate [options] [-- command...]\n       rove-lab emulate --check [CHECK...]"
+        )
+    ),
+    command!(
+        "completions",
+        run_completions,
+        Words::OneOf(completions::SHELLS),
+        completions::definition(
+            "rove-lab completions",
+            "Prints a script that lets a shell complete the laboratory's commands and options",
+            "rove-lab completions bash|zsh|fish"
+        )
+    ),
+    command!(
+        "man",
+        run_man,
+        Words::OurCommands,
+        man::definition("rove-lab man", "rove-lab man [COMMAND]")
+    ),
+];
 
 /// Returns the command that is called by `word`.
 fn command(word: &OsString) -> Option<&'static Subcommand> {

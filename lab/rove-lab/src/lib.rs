@@ -19,7 +19,7 @@
 //!
 //! The program:
 //!
-//! - `cli` reads command lines. The texts of help and manual pages are in the directory `manuals`.
+//! - `cli` reads command lines. The texts of help and manual pages are in TOML files.
 
 #![forbid(unsafe_code)]
 

@@ -30,38 +30,7 @@ pub(crate) static MANUAL: Manual = Manual {
             })
     },
     words: Words::Host,
-    notes: &[
-        "The session goes on here with a key of its own. A client that it still has is told so and ends.",
-        "Without NAME, PID or PORT it is the one session that has no client, or else the only one, whose client then ends. \
-         Where there are others, it asks which.",
-        "With --view or --share the session's client stays. Every client shows who has joined, and from where. The session's \
-         own client ends the joined ones with Ctrl-^ e, and locks the session with Ctrl-^ l. The setting share = false lets \
-         nobody join. The window of the session's own client decides the size, unless that says otherwise with --size. A \
-         smaller window shows the rows down to the cursor.",
-        "A terminal inside a session cannot attach to that session, which would show itself. rove knows it by ROVE_SESSION in \
-         the environment; other sessions can be attached to.",
-        "The host needs rove. Sessions of a stock mosh-server cannot be attached to: they give no second key.",
-        "The other options are those of a session; see rove --help-all.",
-    ],
-    examples: &[
-        ("rove attach me@example.org", "the session that has no client"),
-        ("rove attach host work", "the session that was started with --session work"),
-        ("rove attach --view host", "the session that has a client, to look on"),
-        ("rove list host", "what there is to attach to"),
-    ],
-    environment: &[(
-        "ROVE_SESSION",
-        "The session that this terminal is inside; its server sets it.",
-    )],
-    exit_status: &[
-        ("0 to 254", "As of a session; see rove --help-all."),
-        ("10", "There is no such session, or the host could not be asked."),
-        (
-            "79",
-            "Another client has taken the session over, or the session's own has ended this one that joined.",
-        ),
-        ("255", "The command line is wrong."),
-    ],
+    text: include_str!("../../manuals/attach.toml"),
     ..Manual::of(&ROVE)
 };
 

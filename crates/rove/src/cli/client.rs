@@ -44,26 +44,7 @@ pub(crate) enum ClientLineError {
 pub(crate) static MANUAL: Manual = Manual {
     word: "client",
     definition,
-    notes: &[
-        "It is what rove turns into once the server runs, and compatible with mosh-client: the \
-              session key is taken from the environment.",
-    ],
-    examples: &[("MOSH_KEY=4NeCCgvZFe2RnPgrcU1PQw rove client 192.0.2.1 60001", "join a session")],
-    environment: &[
-        ("MOSH_KEY", "The session key that the server printed."),
-        ("MOSH_PREDICTION_DISPLAY", "adaptive, always, never or experimental."),
-        ("MOSH_PREDICTION_OVERWRITE", "yes: predictions overwrite instead of insert."),
-        ("MOSH_ESCAPE_KEY", "The escape key as one byte, or nothing for none."),
-        ("MOSH_NO_TERM_INIT", "If set, the terminal's alternate screen is not used."),
-        ("MOSH_TITLE_NOPREFIX", "If set, window titles get no name in front."),
-        ("ROVE_NO_TERM_QUERY", "If set, the terminal is not asked what it can do."),
-        ("ROVE_QUIET", "If set, nothing is said but what is wrong."),
-        ("ROVE_LOG", "File that the log is appended to."),
-    ],
-    exit_status: &[
-        ("0 to 254", "The remote command's own, between two roves; else 0 for an orderly end."),
-        ("1", "The session failed, its server never answered, or the command line is wrong."),
-    ],
+    text: include_str!("../../manuals/client.toml"),
     ..Manual::of(&ROVE)
 };
 

@@ -9,12 +9,7 @@ pub(crate) static MANUAL: Manual = Manual {
     word: "completions",
     definition,
     words: Words::OneOf(completions::SHELLS),
-    examples: &[
-        ("source <(rove completions bash)", "in ~/.bashrc"),
-        ("source <(rove completions zsh)", "in ~/.zshrc, behind compinit"),
-        ("rove completions fish | source", "in ~/.config/fish/config.fish"),
-    ],
-    exit_status: &[("0", "The script is on standard output."), ("255", "The shell is not known.")],
+    text: include_str!("../../manuals/completions.toml"),
     ..Manual::of(&ROVE)
 };
 

@@ -18,17 +18,7 @@ pub(crate) static MANUAL: Manual = Manual {
     word: "demo",
     definition: DemoArgs::command,
     words: Words::Command,
-    notes: &["Leave it with exit, or with Ctrl-^ and then \".\"."],
-    examples: &[
-        ("rove demo --rtt 500ms --loss 5%", "a shell behind a bad link"),
-        ("rove demo --rtt 500ms --predict never", "the same link without predictions"),
-        ("rove demo --rtt 80ms --rate 1Mbit -- htop", "one command behind a narrow one"),
-    ],
-    exit_status: &[
-        ("0 to 254", "The command's own."),
-        ("1", "The session failed."),
-        ("255", "The command line is wrong."),
-    ],
+    text: include_str!("../../manuals/demo.toml"),
     ..Manual::of(&ROVE)
 };
 

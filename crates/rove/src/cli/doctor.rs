@@ -15,32 +15,7 @@ pub(crate) static MANUAL: Manual = Manual {
     word: "doctor",
     definition,
     words: Words::HostAndCommand,
-    notes: &[
-        "Put doctor in front of the words that did not work. Without a host it looks at this computer \
-         only. It logs in once by your own ssh, and a second time only if no datagram comes back, to see \
-         what the server has heard. It leaves nothing on the host.",
-        "The legs, in the order of a session: local-locale, local-terminal and local-udp on this \
-         computer; ssh and login-output (what start-up files print); server-program, server-locale \
-         and server-start on the host; agent (with -A: whether it can be lent); server-alive (it outlives the ssh connection); udp-out, udp-back \
-         and address; datagram-size (full-size datagrams pass) and rebinding (another local port gets \
-         through); tunnel (the way that a session takes at present, and whether ssh can carry it); \
-         forwarding (whether -L, -R and -D work with the host). Each is ok, note (it works, \
-         with something to know), problem, or unchecked with the reason.",
-    ],
-    examples: &[
-        ("rove doctor me@example.org", "why is there no session?"),
-        ("rove doctor -p 60010 --ssh='ssh -p 2222' host", "with the options of the session"),
-        ("rove doctor --json host | jq -r .remedy", "what to do, for a program"),
-        ("rove doctor", "this computer only"),
-    ],
-    files: &[("~/.config/rove/config.toml", "Settings of hosts; see rove config.")],
-    exit_status: &[
-        ("0", "All is well."),
-        ("1", "A problem was found."),
-        ("2", "The doctor itself could not work."),
-        ("130", "It was interrupted."),
-        ("255", "The command line is wrong."),
-    ],
+    text: include_str!("../../manuals/doctor.toml"),
     ..Manual::of(&ROVE)
 };
 

@@ -24,35 +24,7 @@ pub(crate) static MANUAL: Manual = Manual {
     word: "exec",
     definition,
     words: Words::Host,
-    notes: &[
-        "Standard input, output and error stay apart and are passed on byte by byte, without a terminal. The user's login \
-         shell runs the command there, as sshd would have it. Without a command, the login shell reads standard input.",
-        "The program goes on while this computer sleeps or its network is away or another one. It is hung up (SIGHUP) when \
-         this command is ended. Its output waits where nobody reads it.",
-        "Letters are those of ssh: -p is ssh's port. The words after the host are joined by spaces, as ssh joins them. A \
-         program that names ssh by one word needs a link to rove that is called rove-exec. RemoteCommand of ssh's \
-         configuration counts.",
-        "While a client of the host runs, the program runs through it without a login; -S none keeps the call apart. If a \
-         session ends that carries it, the program is hung up.",
-        "With --json, standard output has one JSON object in a line: stdout and stderr with bytes in base64, trouble with a \
-         sentence, network with dark or back, and last exit, signal or lost.",
-        "Where the host has no rove, ssh runs the program. rove says so; -q leaves that out. With --strict it refuses.",
-    ],
-    examples: &[
-        ("rove exec host -- make test", "run a command"),
-        ("GIT_SSH_COMMAND='rove exec' git clone host:repo", "git over a connection that survives"),
-        ("rsync -e 'rove exec' -a src/ host:src/", "rsync"),
-        ("ln -s $(command -v rove) ~/.local/bin/rove-exec", "a name for scp and sftp"),
-        ("scp -S rove-exec file host:", "scp; sftp alike"),
-        ("rove exec --json host -- make test | jq -r .exit", "for a program"),
-    ],
-    exit_status: &[
-        ("0 to 254", "The program's; 128 and the signal's number if a signal ended it."),
-        (
-            "255",
-            "There was no login, or the program was cut off, or its output not written, or the command line is wrong.",
-        ),
-    ],
+    text: include_str!("../../manuals/exec.toml"),
     ..Manual::of(&ROVE)
 };
 

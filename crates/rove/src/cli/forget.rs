@@ -14,28 +14,7 @@ pub(crate) static MANUAL: Manual = Manual {
     word: "forget",
     definition: || login::definition(ForgetArgs::command()),
     words: Words::Host,
-    notes: &[
-        "At a shell's prompt rove shows characters before their echo once three lines were echoed there. At the end of \
-         a session it keeps salted hashes of such prompts, and at once those of prompts at which a line was not \
-         echoed, so that the next session with the same user on the same host begins with both.",
-        "With a host, what is kept of it is forgotten: of the user, the host and the port that ssh -G names, by whatever \
-         alias. ssh's own letters are handed to ssh, and nothing is asked over the network. Without a host all is \
-         forgotten. Sessions that run meanwhile keep no prompt from before.",
-        "The setting prompt-memory = false keeps nothing, for all hosts or for some; see rove config. Nor is anything kept \
-         with --predict=never and --predict=experimental, and by a rove that is called mosh.",
-    ],
-    examples: &[
-        ("rove forget", "everything"),
-        ("rove forget me@example.org", "one user on one host"),
-        ("rove forget --ssh='ssh -p 2222' host", "at another ssh port"),
-    ],
-    environment: &[("XDG_STATE_HOME", "Folder of what is remembered, instead of ~/.local/state.")],
-    files: &[("~/.local/state/rove/prompts", "The hashes; nobody else may read them.")],
-    exit_status: &[
-        ("0", "It is forgotten, or there was nothing."),
-        ("1", "It is not: a sentence says why."),
-        ("255", "The command line or the configuration is wrong."),
-    ],
+    text: include_str!("../../manuals/forget.toml"),
     ..Manual::of(&ROVE)
 };
 

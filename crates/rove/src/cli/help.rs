@@ -40,8 +40,7 @@ pub(crate) static HELP: Manual = Manual {
             .arg(Arg::new("command").hide(true))
     },
     words: Words::OurCommands,
-    examples: &[("rove help", "as rove --help"), ("rove help doctor", "as rove doctor --help")],
-    exit_status: &[("0", "The help is on standard output."), ("255", "There is no such command.")],
+    text: include_str!("../../manuals/help.toml"),
     ..Manual::of(&ROVE)
 };
 
@@ -50,11 +49,7 @@ pub(crate) static VERSION: Manual = Manual {
     definition: || {
         Command::new("rove version").about("Prints the version").override_usage("rove version")
     },
-    examples: &[("rove version", "as rove --version")],
-    exit_status: &[
-        ("0", "The version is on standard output."),
-        ("255", "The command line is wrong."),
-    ],
+    text: include_str!("../../manuals/version.toml"),
     ..Manual::of(&ROVE)
 };
 

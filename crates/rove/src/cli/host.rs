@@ -1,7 +1,6 @@
 //! The command line of `mosh` and of `rove` without a command. clap defines the options. [`getopt_long`] reads them in
 //! the syntax of stock `mosh`, [`own_line`] in that of ssh, and [`HostCall`] is the result.
 
-mod manual;
 mod values;
 
 use std::env;
@@ -13,7 +12,7 @@ use rove_bootstrap::ssh_config::without_uri;
 use rove_bootstrap::{
     AgentUse, Choices, DetachedUse, HostOptions, InstallPolicy, Place, ProgramName, TunnelUse,
 };
-use rove_cli_docs::{Manual, Suggested};
+use rove_cli_docs::{Manual, Suggested, Words};
 use rove_session::Preference;
 
 use self::values::{
@@ -29,6 +28,7 @@ use crate::cli::option_values::{self, ADDRESS_FAMILIES, MODES, REMOTE_IPS};
 use crate::cli::own_line::{self, Complaint, Line, OptionsEnd};
 use crate::cli::ssh_letters;
 use crate::escape_key;
+use crate::program::ROVE;
 pub(crate) use values::{NO_TARGET, controller_option, controller_words, flag};
 
 /// The manual of `rove` without a command, which starts a session.
@@ -37,7 +37,9 @@ pub(crate) static MANUAL: Manual = Manual {
         let own = [target_option(), no_program_option(), background_option(), help::all()];
         definition().args(own).args(ssh_letters::forwarding())
     },
-    ..manual::TEXT
+    words: Words::HostAndCommand,
+    text: include_str!("../../manuals/rove.toml"),
+    ..Manual::of(&ROVE)
 };
 
 /// The usage that `rove` prints after some errors; stock `mosh` prints the whole help instead.
@@ -380,10 +382,10 @@ pub(crate) fn definition() -> clap::Command {
         .args(ssh_letters::args())
 }
 
-/// Returns clap's definition of the command line, which parses the line and prints the help.
+/// Returns clap's definition of the command line, with all that the help of `mosh` shows. The help of `rove` is elsewhere.
 fn command(name: ProgramName) -> clap::Command {
     match name {
-        ProgramName::Rove => MANUAL.command(),
+        ProgramName::Rove => (MANUAL.definition)(),
         ProgramName::Mosh => HostArgs::command()
             // Stock `mosh` has no `-q`.
             .mut_arg("quiet", |arg| arg.short(None))

@@ -15,36 +15,7 @@ pub(crate) static MANUAL: Manual = Manual {
     word: "install",
     definition: || login::definition(InstallArgs::command()),
     words: Words::Host,
-    notes: &[
-        "One login by your own ssh, which gets ssh's own letters; no root is needed there. What is copied is the running program where it is \
-         static and made for the host's system and processor (that of the packages is static), else a build \
-         from the folders below, named rove-SYSTEM-PROCESSOR, such as rove-linux-aarch64.",
-        "The program gets its name on the host only when all of it has arrived, its SHA-256 is right and it \
-         runs. Until then, and whenever something fails, what was there stays. A newer rove is replaced only \
-         after a yes, or with --force.",
-        "rove HOST offers the same where it finds neither rove nor mosh-server; the setting install (ask, \
-         always, never) answers it beforehand, see rove config.",
-    ],
-    examples: &[
-        ("rove install me@example.org", "copy rove there"),
-        ("rove install --ssh='ssh -p 2222' host", "another ssh port"),
-        ("rove install -i ~/.ssh/work -J bastion host", "as with ssh"),
-        ("rove install --build rove-linux-aarch64 pi", "a build for another processor"),
-    ],
-    environment: &[("XDG_DATA_HOME", "Folder of data instead of ~/.local/share.")],
-    files: &[
-        ("~/.local/bin/rove", "On the host: the program."),
-        (
-            "~/.local/share/rove/builds",
-            "Builds for other systems; also looked for beside the program.",
-        ),
-        ("~/.config/rove/config.toml", "Settings of hosts: ssh and family; see rove config."),
-    ],
-    exit_status: &[
-        ("0", "The host has this rove now, or had it before."),
-        ("1", "It has not: a sentence says why."),
-        ("255", "The command line or the configuration is wrong."),
-    ],
+    text: include_str!("../../manuals/install.toml"),
     ..Manual::of(&ROVE)
 };
 

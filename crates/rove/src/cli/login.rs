@@ -156,14 +156,14 @@ pub(super) fn read_matches(
     args: Vec<OsString>,
     end: OptionsEnd,
 ) -> Result<(ArgMatches, Login), Instead> {
-    let mut command = manual.command();
+    let mut command = (manual.definition)();
     // This adds `--help` and `--version` to the definition.
     command.build();
     let line = own_line::read(&command, args, end).map_err(|complaints| {
         let usage = rove_cli_docs::usage_hint(manual);
         Instead::Wrong(UsageError::from_complaints(complaints, || Some(usage)))
     })?;
-    let matches = manual.command().no_binary_name(true).try_get_matches_from(line.words)?;
+    let matches = rove_cli_docs::matches(manual, line.words)?;
     let login = LoginArgs::from_arg_matches(&matches)?;
     let mut words: Vec<OsString> = Vec::new();
     words.extend(login.ssh.map(|ssh| format!("--ssh={ssh}").into()));

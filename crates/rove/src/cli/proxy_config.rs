@@ -14,20 +14,7 @@ pub(crate) static MANUAL: Manual = Manual {
     word: "proxy-config",
     definition: || login::definition(ProxyConfigArgs::command()),
     words: Words::Host,
-    notes: &[
-        "The section has ssh, scp, sftp, rsync, git and all that runs ssh reach hosts by rove -W through the gate. \
-         *.example in it stands for your hosts. The gate itself is left out, as it cannot be reached through itself.",
-        "Options of the login to the gate become part of the section.",
-    ],
-    examples: &[
-        ("rove proxy-config me@gate >> ~/.ssh/config", "append the section, to be edited"),
-        ("rove proxy-config -i ~/.ssh/work gate", "with the key for the gate"),
-    ],
-    files: &[("~/.ssh/config", "The place for the section; the command does not write there.")],
-    exit_status: &[
-        ("0", "The section is on standard output."),
-        ("255", "The command line or the configuration is wrong."),
-    ],
+    text: include_str!("../../manuals/proxy-config.toml"),
     ..Manual::of(&ROVE)
 };
 

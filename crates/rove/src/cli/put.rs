@@ -23,25 +23,7 @@ pub(crate) static MANUAL: Manual = Manual {
     word: "put",
     definition,
     words: Words::HostAndFiles,
-    notes: &[
-        "The files are kept on the host in ~/.cache/rove/drop, which only its user may enter, and stay there. A name that is \
-         taken gets a number. The paths are printed, and typed into the session as a paste: quoted for a shell, with a blank \
-         after each and without Enter.",
-        "Nothing is typed while the session's program may be asking for a secret, reads single keys or does not read, nor \
-         into a locked session. rove then says so.",
-        "The session is the only one on the host, or the one named after a colon, as rove list shows it. Within a session, \
-         the escape key and p (Ctrl-^ p) do the same.",
-        "A copy goes on while this computer sleeps or changes networks. Nothing is left of one that was cut.",
-    ],
-    examples: &[
-        ("rove put host picture.png", "copy a file and type its path"),
-        ("rove put me@host:work *.log", "for the session with this name"),
-    ],
-    exit_status: &[
-        ("0", "All files are copied, and their paths typed."),
-        ("1", "All files are copied, and a path is not typed."),
-        ("255", "A file is not copied, or there was no login, or the command line is wrong."),
-    ],
+    text: include_str!("../../manuals/put.toml"),
     ..Manual::of(&ROVE)
 };
 

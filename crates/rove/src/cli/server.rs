@@ -36,41 +36,7 @@ pub(crate) static MANUAL: Manual = Manual {
     word: "server",
     definition,
     words: Words::OneOf(&["new", "attach", "streams", "forwards"]),
-    notes: &[
-        "It prints a line with its port and key, lets the caller go and waits for a client. rove and \
-              apps that speak Mosh start it over ssh; it is compatible with mosh-server. An option it does \
-              not know is complained of and left alone.",
-        "It ends when its command does, by rove kill or SIGTERM, when no client has come within 60 s, and \
-         when its client has been silent for 30 days. Called as mosh-server it waits for ever, as stock \
-         does.",
-        "rove server attach prints the port of a session that runs already, and a key for its next client, which \
-         takes the session over. With --view or --share first, that client joins beside the present one. rove attach calls \
-         it over ssh. The line ROVE LOOPBACK stands above the key where the server listens on the loopback only.",
-        "rove server streams starts a session without a program and without a terminal, which carries streams only. It ends \
-         10 minutes after its last stream has closed, and when its client has been silent for 24 hours. rove server \
-         forwards, for rove -N, ends only by its client or that silence.",
-        "The command does not inherit what ends with the ssh connection: the SSH_AUTH_SOCK of a forwarded \
-         agent and the DISPLAY of forwarded X11. SSH_TTY becomes the session's own terminal. \
-         SSH_CONNECTION and SSH_CLIENT stay.",
-    ],
-    examples: &[
-        ("rove server new", "a login shell"),
-        ("rove server new -p 60001:60010 -- top", "one command, a few ports"),
-        ("rove server attach work", "the session that is called work"),
-    ],
-    environment: &[
-        (
-            "MOSH_SERVER_NETWORK_TMOUT",
-            "Seconds without a client after which the session ends; 0: never [default: 30 days]",
-        ),
-        ("MOSH_SERVER_SIGNAL_TMOUT", "Seconds without a client before SIGUSR1 ends the session."),
-        ("SSH_CONNECTION", "Where -s finds its address."),
-        ("ROVE_RUNTIME_DIR", "Directory of the control socket; see rove list."),
-    ],
-    exit_status: &[
-        ("0", "The server runs, and its port and key are on standard output."),
-        ("1", "It does not run, or the command line is wrong."),
-    ],
+    text: include_str!("../../manuals/server.toml"),
     ..Manual::of(&ROVE)
 };
 

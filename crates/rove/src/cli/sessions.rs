@@ -14,47 +14,11 @@ use crate::cli::login::{self, Instead, Login};
 use crate::program::ROVE;
 use crate::sessions::{Choice, Place};
 
-/// For the manual: the variables that decide where `rove list` and `rove kill` look for sessions.
-const ENVIRONMENT: &[(&str, &str)] = &[
-    ("ROVE_RUNTIME_DIR", "Directory of the control sockets, in place of the usual ones."),
-    ("XDG_RUNTIME_DIR", "Where the usual one is."),
-];
-/// For the manual: how `rove list` and `rove kill` ask another computer.
-const FAR: &str = "With a host the question goes there over ssh, to the rove that a session would find. ssh's own \
-                   letters are handed to ssh, and the host's settings in the configuration count, as they do for \
-                   a session.";
-/// For the manual: the files that `rove list` and `rove kill` read.
-const FILES: &[(&str, &str)] = &[
-    ("$XDG_RUNTIME_DIR/rove", "Control sockets; nobody else may enter."),
-    ("/run/user/UID/rove", "The same, where that variable is not set."),
-    ("/tmp/rove-UID", "The same, where there is no such directory."),
-];
-
 pub(crate) static LIST: Manual = Manual {
     word: "list",
     definition: || login::definition(ListArgs::command()),
     words: Words::Host,
-    notes: &[
-        "Shown are the server's process and UDP port; whether a client is attached, detached \
-         (it has missed three heartbeats), or still waited for; how long ago the session started, its client was heard \
-         and a key was typed; the terminal's size; the client's address; the command, and the title \
-         that it has given the window.",
-        FAR,
-    ],
-    examples: &[
-        ("rove list", "your sessions on this computer"),
-        ("rove list me@example.org", "those on another"),
-        ("rove list -i ~/.ssh/work -J bastion host", "as with ssh"),
-        ("rove list --json | jq '.sessions[].pid'", "for a script"),
-    ],
-    environment: ENVIRONMENT,
-    files: FILES,
-    exit_status: &[
-        ("0", "All sessions are listed, though there be none."),
-        ("1", "A server does not answer, or a directory is not to be trusted."),
-        ("10", "The host could not be asked."),
-        ("255", "The command line is wrong."),
-    ],
+    text: include_str!("../../manuals/list.toml"),
     ..Manual::of(&ROVE)
 };
 
@@ -62,24 +26,7 @@ pub(crate) static KILL: Manual = Manual {
     word: "kill",
     definition: || login::definition(KillArgs::command()),
     words: Words::HostThenSessions,
-    notes: &[
-        "The client is told, the session's command gets SIGHUP, and the end is waited for.",
-        "A stock mosh-server cannot be asked; the system's own kill ends it.",
-        FAR,
-    ],
-    examples: &[
-        ("rove kill 60001", "the session at this port"),
-        ("rove kill --detached --older-than 2d", "those whose client is two days away"),
-        ("rove kill me@example.org 60001", "a session on another computer"),
-    ],
-    environment: ENVIRONMENT,
-    files: FILES,
-    exit_status: &[
-        ("0", "All sessions meant have ended; --all and --detached may mean none."),
-        ("1", "One is not there, or has not ended."),
-        ("10", "The host could not be asked."),
-        ("255", "The command line is wrong."),
-    ],
+    text: include_str!("../../manuals/kill.toml"),
     ..Manual::of(&ROVE)
 };
 

@@ -12,20 +12,7 @@ use crate::program::ROVE;
 pub(crate) static MANUAL: Manual = Manual {
     word: "tunnel",
     definition,
-    notes: &[
-        "It is what rove --tunnel runs on the host, for a server that is there: datagrams come in framed on \
-         standard input and go to the port, and the server's go out on standard output. It ends with \
-         its standard input. It holds no key and can read nothing of the session.",
-        "On a jump host, rove runs rove tunnel forward. It passes the sealed datagrams of one client to the client's \
-         server by UDP, and back, unless sshd's AllowTcpForwarding or PermitOpen forbid that in \
-         /etc/ssh/sshd_config.",
-    ],
-    examples: &[("ssh -T host rove tunnel 60001", "what rove --tunnel runs")],
-    exit_status: &[
-        ("0", "Standard input has ended."),
-        ("1", "It could not run, or standard input brought something else than frames."),
-        ("255", "The command line is wrong."),
-    ],
+    text: include_str!("../../manuals/tunnel.toml"),
     ..Manual::of(&ROVE)
 };
 

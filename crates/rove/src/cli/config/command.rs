@@ -17,50 +17,7 @@ pub(crate) static MANUAL: Manual = Manual {
     word: "config",
     definition: ConfigArgs::command,
     words: Words::OneOfThenHost(ACTIONS, "show"),
-    notes: &[
-        "path prints the file's name, check reads it and says what is wrong, show prints the settings \
-         for a host, or those for every host.",
-        "As a setting may name a program, the file counts only if nobody but you and root can write it, the folders from your \
-         home directory down to it and what symbolic links lead to. A group may write there that is yours alone: your first \
-         one, with your name and no other member. check shows the command that repairs it.",
-        "The file is TOML. Settings at its top are for every host, those under [host.\"name\"] for hosts \
-         that match: * is any text, ? any character; me@name is for that user only. Where several \
-         sections match, the last one that sets a key counts. Options of the command line come before \
-         the environment, that before the file.",
-        "Settings, with the values of the options of the same name: client, server, predict, family, \
-         port, bind-server, ssh, experimental-remote-ip, escape-key, size, controller; true or false: predict-overwrite, \
-         no-ssh-pty, no-init, scrollback, strict, title-prefix, terminal-query, \
-         read-copied, prompt-memory, share, resume.",
-        "tunnel: whether ssh carries the session, with true (always), false (never) or \"auto\" (the default: while UDP is \
-         not answered).",
-        "attach: what a login does about sessions of yours on the host that have no client, with hint (the default: names \
-         them), ask (shows a list first; Enter starts a new one), newest (goes on with the newest) or never (is silent). \
-         Only a login without a command asks, and none with -q, --strict or --session.",
-        "install: whether rove is copied to a host that has no server, with ask (the default), always or \
-         never; see rove install. agent: how you learn of the use of an agent that a session lends (-A), with notify (the \
-         default: the notice bar tells of it) or confirm (asks).",
-        "read-copied lets programs on the host ask for what a program of the session has copied last (OSC 52), never for \
-         your own clipboard. Whoever shares the terminal with you, such as a program after su or ssh, could then read it.",
-        "prompt-memory = false keeps no memory of the prompts at which lines were typed; see rove forget.",
-        "share = false lets nobody join the session beside you with rove attach --view or --share.",
-        "resume: whether rove resume can go on with a session whose client was killed (without this setting), also with one \
-         whose terminal was closed (true), also after the computer was started again (\"reboot\"), or never (false).",
-        "Called as mosh, rove reads no file.",
-    ],
-    examples: &[
-        ("rove config check", "say what is wrong with the file"),
-        ("rove config show me@example.org", "the settings for a host"),
-    ],
-    environment: &[
-        ("ROVE_CONFIG", "Another file; empty for none."),
-        ("XDG_CONFIG_HOME", "Folder of configurations instead of ~/.config."),
-    ],
-    files: &[("~/.config/rove/config.toml", "The settings.")],
-    exit_status: &[
-        ("0", "The file is right, or there is none."),
-        ("1", "The file is wrong, others can write it, or it cannot be read: a sentence says why."),
-        ("255", "The command line is wrong."),
-    ],
+    text: include_str!("../../../manuals/config.toml"),
     ..Manual::of(&ROVE)
 };
 
@@ -187,7 +144,7 @@ mod tests {
     #[test]
     fn the_help_names_every_setting() {
         for key in KEYS {
-            let is_named = MANUAL.notes[3..7].iter().any(|note| note.contains(key.name));
+            let is_named = MANUAL.texts().notes[3..7].iter().any(|note| note.contains(key.name));
             assert!(is_named, "{}", key.name);
         }
     }
