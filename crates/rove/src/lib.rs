@@ -51,7 +51,7 @@
 //! - `doctor` takes a session's steps one by one, collects `facts`, and names the step that fails (`diagnosis`).
 //! - `demo` runs both ends on this computer, connected by the emulated links of `rove-relay`.
 //!
-//! `fuzzing` has the properties that hold for any input from outside. `muxes` makes both ends of streams for tests.
+//! `fuzzing` has the properties that hold for any input from outside. `tests::muxes` makes the streams of tests.
 //!
 //! On Windows this library is empty, because `rove-windows` is the program there.
 
@@ -89,9 +89,6 @@ mod login;
 mod login_records;
 mod lookups;
 mod messages;
-#[cfg(test)]
-#[path = "tests/muxes.rs"]
-mod muxes;
 mod opening;
 mod own_file;
 mod packet_queue;
@@ -119,3 +116,8 @@ mod utmp;
 mod xdg;
 
 pub use rove_relay as relay;
+
+#[cfg(test)]
+mod tests {
+    pub(crate) mod muxes;
+}

@@ -96,7 +96,7 @@ mod tests {
     use rove_units::Duration;
 
     use super::*;
-    use crate::muxes::{deliver, muxes};
+    use crate::tests::muxes::{deliver, muxes};
 
     #[test]
     fn a_stream_that_leads_nowhere_makes_room_for_another() {

@@ -82,7 +82,7 @@ mod tests {
     use rove_streams::{Mux, Side};
 
     use super::*;
-    use crate::muxes::mux;
+    use crate::tests::muxes::mux;
 
     #[test]
     fn an_empty_queue_has_room_and_a_full_one_is_looked_at_again() {

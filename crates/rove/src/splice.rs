@@ -330,7 +330,7 @@ mod tests {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
     use super::*;
-    use crate::muxes::{deliver, muxes};
+    use crate::tests::muxes::{deliver, muxes};
 
     /// Both ends of a stream, and a splice of the server's end with a TCP connection to `peer`.
     struct Joined {

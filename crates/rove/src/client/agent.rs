@@ -382,7 +382,7 @@ mod tests {
     use rove_streams::{Answer, BUSY, Read, STREAMS_MAX, Side, UNREACHED};
 
     use super::*;
-    use crate::muxes::{deliver, mux, muxes};
+    use crate::tests::muxes::{deliver, mux, muxes};
 
     /// A request for a signature, with an empty key and no data.
     const SIGN: [u8; 17] = [0, 0, 0, 13, 13, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];

@@ -297,7 +297,7 @@ mod tests {
     use rove_units::Duration;
 
     use super::*;
-    use crate::muxes::{deliver, muxes};
+    use crate::tests::muxes::{deliver, muxes};
 
     /// Sends a file of a megabyte to a host that reads `read` bytes of it and then calls `then`. Returns why it failed.
     fn reason_after(read: usize, then: impl FnOnce(Instant, &mut Mux, StreamId)) -> String {

@@ -141,7 +141,7 @@ mod tests {
     use rove_streams::{Event, Target};
 
     use super::*;
-    use crate::muxes::{deliver, muxes};
+    use crate::tests::muxes::{deliver, muxes};
 
     /// A session with a socket for the agent, and the streams of its client and server, without a network between both.
     struct Session {

@@ -229,7 +229,7 @@ mod tests {
     use rove_streams::MessageReader;
 
     use super::*;
-    use crate::muxes::{deliver, muxes};
+    use crate::tests::muxes::{deliver, muxes};
 
     #[test]
     fn a_session_that_is_looked_for_keeps_no_other_file_waiting() {

@@ -401,7 +401,7 @@ mod tests {
     use signal_hook::consts::SIGCHLD;
 
     use super::*;
-    use crate::muxes::{deliver, mux};
+    use crate::tests::muxes::{deliver, mux};
 
     /// The streams of a server and its client, without a network between them.
     struct Pair {

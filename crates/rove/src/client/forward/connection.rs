@@ -97,7 +97,7 @@ impl Load for Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::muxes::muxes;
+    use crate::tests::muxes::muxes;
 
     #[test]
     fn the_end_of_another_calls_stream_is_not_the_delivery_of_this_ones_input() {

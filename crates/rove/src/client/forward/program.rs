@@ -152,7 +152,7 @@ mod tests {
     use rove_units::Duration;
 
     use super::*;
-    use crate::muxes::{deliver, muxes};
+    use crate::tests::muxes::{deliver, muxes};
 
     /// Returns the result of a program after `answer` has answered its three streams, in the order of their opening.
     fn carried(answer: impl FnOnce(&mut Mux, &[StreamId])) -> Option<Carried> {

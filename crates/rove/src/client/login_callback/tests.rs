@@ -3,7 +3,7 @@ use rove_streams::{Answer, Side};
 
 use super::*;
 use crate::listeners::Listeners;
-use crate::muxes::{deliver, mux, muxes};
+use crate::tests::muxes::{deliver, mux, muxes};
 
 fn at(seconds: u64) -> Instant {
     Instant::from_millis(1000 * seconds)

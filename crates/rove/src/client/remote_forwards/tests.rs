@@ -4,7 +4,7 @@ use rove_streams::{MessageReader, StreamError};
 use rove_units::Duration;
 
 use super::*;
-use crate::muxes::{deliver, muxes};
+use crate::tests::muxes::{deliver, muxes};
 
 /// A client with its table of listeners, and the stream multiplexers of both ends.
 struct Ends {

@@ -6,7 +6,7 @@ use rove_rig::ports::free_port;
 use rove_streams::{Event, MessageReader};
 
 use super::*;
-use crate::muxes::{deliver, muxes};
+use crate::tests::muxes::{deliver, muxes};
 
 /// A client that asks for listeners, and the server with these listeners.
 struct Ends {
