@@ -63,6 +63,8 @@ pub(crate) struct AgentLoan {
     question: Option<Question>,
     /// The pause after the next end of an ssh. Each end doubles it, up to [`PAUSE_MAX`]; a success resets it.
     pause: Duration,
+    /// Whether the user was told of a fault since the last success.
+    is_fault_told: bool,
     /// Whether an ssh has ever forwarded the agent.
     has_worked: bool,
     /// Whether a relay has ever forwarded the agent.
@@ -104,6 +106,7 @@ impl AgentLoan {
             accepted: 0,
             question: None,
             pause: PAUSE_MIN,
+            is_fault_told: false,
             has_worked: false,
             has_relayed: false,
         }
@@ -165,8 +168,10 @@ impl AgentLoan {
         let State::Relayed(relay) = &mut self.state else { return None };
         let sentence = match refusal {
             None => {
-                (self.has_relayed, self.pause) = (true, PAUSE_MIN);
-                relay.begin(mux)
+                let sentence = relay.begin(mux);
+                self.has_relayed = true;
+                self.reset_pause();
+                sentence
             }
             Some(refusal) => {
                 relay.end(mux);
@@ -241,7 +246,8 @@ impl AgentLoan {
                 // The path fits into a new stream's credit, so it is written at once.
                 let told = mux.write(*id, &[path.as_bytes(), b"\n"].concat());
                 tracing::debug!(?told, "the agent is lent");
-                (self.has_worked, self.pause) = (true, PAUSE_MIN);
+                self.has_worked = true;
+                self.reset_pause();
                 None
             }
             Look::Ended(reason) if !self.has_worked => {
@@ -346,12 +352,12 @@ impl AgentLoan {
     }
 
     /// Ends the agent forwarding for this reason, or tries again after a pause if the agent was ever forwarded. Returns a
-    /// sentence for the user. `None` if a former pause has not led to a success.
+    /// sentence for the user. `None` if the user was told of a fault since the last success.
     fn give_up(&mut self, now: Instant, reason: &str) -> Option<String> {
         if !self.has_worked && !self.has_relayed {
             return self.end_for(reason);
         }
-        let is_first = self.pause == PAUSE_MIN;
+        let is_first = !std::mem::replace(&mut self.is_fault_told, true);
         self.wait(now);
         is_first.then(|| format!("{reason}; rove tries again"))
     }
@@ -363,6 +369,11 @@ impl AgentLoan {
         self.state = State::Due(now + self.pause);
         self.pause = (self.pause + self.pause).min(PAUSE_MAX);
         None
+    }
+
+    /// Notes that the agent is forwarded. The next fault has the shortest pause, and is told to the user.
+    const fn reset_pause(&mut self) {
+        (self.pause, self.is_fault_told) = (PAUSE_MIN, false);
     }
 
     fn end_for(&mut self, reason: &str) -> Option<String> {
@@ -522,6 +533,20 @@ mod tests {
             assert_eq!(told.ends_with("; rove tries again"), has_worked, "{told}");
             assert_eq!(again, has_worked.then_some(now + PAUSE_MIN));
         }
+    }
+
+    #[test]
+    fn a_fault_after_a_silent_end_is_told_once_until_the_agent_is_lent_again() {
+        let (mut loan, now) = (AgentLoan::new(call(AgentUse::Notify)), Instant::ZERO);
+        loan.has_worked = true;
+        // The end of an ssh that lent the agent, and a busy host, have no sentence.
+        assert_eq!([loan.wait(now), loan.wait(now)], [None, None]);
+        let told = loan.give_up(now, "no path");
+        assert_eq!(told.as_deref(), Some("no path; rove tries again"));
+        assert_eq!(loan.give_up(now, "no path"), None);
+        loan.reset_pause();
+        assert!(loan.give_up(now, "no path").is_some());
+        assert_eq!(loan.poll_timeout(), Some(now + PAUSE_MIN));
     }
 
     #[test]
