@@ -395,7 +395,7 @@ mod tests {
     use rove_platform::clock::Clock;
     use rove_rig::guard::wait_until;
     use rove_streams::{
-        CONNECTS_MAX, Listen, ListenPlace, MessageReader, Mux, Part, Read, STREAMS_MAX,
+        BUSY, CONNECTS_MAX, Listen, ListenPlace, MessageReader, Mux, Part, Read, STREAMS_MAX,
     };
     use rustix::process::{Pid, Signal, kill_process, test_kill_process};
     use signal_hook::consts::SIGCHLD;
@@ -646,17 +646,28 @@ mod tests {
         pair.forwards.handle_child_end();
         pair.exchange();
         assert!(pair.forwards.open() == 1 && test_kill_process(pid).is_ok(), "it ignores that");
-        // The program holds up no other stream that waits for an answer.
-        let asked: Vec<StreamId> =
-            (0..CONNECTS_MAX).map(|_| pair.open(&Target::Foreground)).collect();
-        pair.exchange();
-        pair.forwards.layer.as_mut().unwrap().tell_foreground(|| None);
-        pair.exchange();
-        for id in asked {
-            let answer = MessageReader::default().read(pair.now, &mut pair.client, id);
-            let answer = Answer::decode(&answer.unwrap().expect("it was sent"));
-            assert_eq!(answer, Ok(Answer::Opened { address: String::new() }));
+        // The program takes the place of no connection that waits for an answer. A listener whose queue is full answers
+        // nothing.
+        let full = TcpListener::bind("127.0.0.1:0").unwrap();
+        rustix::net::listen(&full, 0).unwrap();
+        let silent = full.local_addr().unwrap();
+        let _queued = std::net::TcpStream::connect(silent).unwrap();
+        let target = Target::Tcp { host: silent.ip().to_string(), port: silent.port() };
+        let ask = |pair: &mut Pair| {
+            let id = pair.open(&target);
+            pair.exchange();
+            let answer = MessageReader::default().read(pair.now, &mut pair.client, id).unwrap();
+            (id, answer.map(|fields| Answer::decode(&fields).unwrap()))
+        };
+        let asked = [(); CONNECTS_MAX].map(|()| ask(&mut pair));
+        assert!(asked.iter().all(|(_, answer)| answer.is_none()), "{asked:?}");
+        let (last, answer) = ask(&mut pair);
+        assert!(matches!(answer, Some(Answer::Refused { code: BUSY, .. })), "{answer:?}");
+        for id in asked.map(|it| it.0).into_iter().chain([last]) {
+            pair.client.reset_and_stop(id, 0);
         }
+        pair.exchange();
+        assert_eq!(pair.forwards.open(), 1, "only the program is left");
         kill_process(pid, Signal::KILL).unwrap();
         wait_until("the end of the program", || {
             pair.forwards.handle_child_end();
