@@ -8,6 +8,8 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
+use nix::errno::Errno;
+
 use crate::answer;
 
 /// Most bytes of an answer of `getent` that are read. Chosen: a thousand addresses.
@@ -25,15 +27,30 @@ pub(crate) struct User {
 }
 
 /// Returns the user of this process. `None` if neither the C library nor getent knows the user. Later calls return the
-/// first call's result. A server makes the first call before its event loop, which a slow user directory would stop.
+/// first answer; after an error, they ask again. A server makes the first call before its event loop, which a slow user
+/// directory would stop.
 pub(crate) fn own_user() -> Option<User> {
     static OWN: OnceLock<Option<User>> = OnceLock::new();
     let uid = nix::unistd::getuid();
-    let find = || match nix::unistd::User::from_uid(uid) {
-        Ok(Some(user)) => Some(User { name: user.name.into(), home: user.dir, shell: user.shell }),
-        _ => IS_NEEDED.then(|| self::user(uid.as_raw())).flatten(),
-    };
-    OWN.get_or_init(find).clone()
+    answered(&OWN, || match nix::unistd::User::from_uid(uid) {
+        Ok(Some(user)) => {
+            Ok(Some(User { name: user.name.into(), home: user.dir, shell: user.shell }))
+        }
+        // `getent` fails in the same way for an unknown user and for services that do not answer.
+        _ if IS_NEEDED => self::user(uid.as_raw()).map(Some).ok_or(Errno::ENOENT),
+        other => other.map(|_| None),
+    })
+}
+
+/// Returns the first answer of `find`, which `known` keeps, or `None` after an error.
+fn answered(
+    known: &OnceLock<Option<User>>,
+    find: impl FnOnce() -> Result<Option<User>, Errno>,
+) -> Option<User> {
+    match known.get() {
+        Some(answer) => answer.clone(),
+        None => find().ok().and_then(|answer| known.get_or_init(|| answer).clone()),
+    }
 }
 
 fn user(number: u32) -> Option<User> {
@@ -81,6 +98,17 @@ mod tests {
             "192.0.2.7 STREAM pi.local\n192.0.2.7 DGRAM \n2001:db8::7 STREAM\nfe80::1%x y\n\n";
         let shown: Vec<_> = parse_addresses(answer).iter().map(ToString::to_string).collect();
         assert_eq!(shown, ["192.0.2.7", "192.0.2.7", "2001:db8::7"]);
+    }
+
+    #[test]
+    fn a_user_is_asked_for_again_after_an_error_and_not_after_an_answer() {
+        let user = parse_user("me:x:1000:1000:Me,,,:/home/me:/bin/zsh\n");
+        for answer in [user, None] {
+            let known = OnceLock::new();
+            assert_eq!(answered(&known, || Err(Errno::EIO)), None);
+            assert_eq!(answered(&known, || Ok(answer.clone())), answer);
+            assert_eq!(answered(&known, || panic!("the answer is known")), answer);
+        }
     }
 
     #[test]
