@@ -316,18 +316,24 @@ fn listen_tcp(address: SocketAddr) -> io::Result<OwnedFd> {
     Ok(listener)
 }
 
-/// Listens at a path, in non-blocking mode. Replaces a file only if [`may_replace`] permits that.
+/// Listens at a path, in non-blocking mode. Replaces a file only if [`may_replace`] permits that, and no other rove
+/// keeps the lock of paths.
 pub(crate) fn listen_at_path(path: &Path, rules: &Forwards) -> io::Result<(OwnedFd, SocketFile)> {
+    listen_by("paths.lock", path, rules)
+}
+
+/// Does the work of [`listen_at_path`] with the lock of this name.
+fn listen_by(lock: &str, path: &Path, rules: &Forwards) -> io::Result<(OwnedFd, SocketFile)> {
     if path.as_os_str().len() > PATH_MAX {
         return Err(Errno::NAMETOOLONG.into());
     }
     let address = SocketAddrUnix::new(path)?;
     let listener = open(AddressFamily::UNIX)?;
-    // Another rove may have bound a socket and not listen yet. Without the lock, that socket would look dead. A rove
-    // that is stopped may hold the lock for ever, so the event loop goes on without it after a short wait.
-    let _lock = rove_control::lock_soon("paths.lock");
+    // Another rove may have bound a socket and not listen yet. Such a socket looks dead, so none is replaced without
+    // the lock. A rove that is stopped may hold the lock for ever, so the event loop goes on without it after a while.
+    let lock = rove_control::lock_soon(lock);
     let mut bound = bind(&listener, &address);
-    if bound == Err(Errno::ADDRINUSE) && may_replace(path, rules.replaces) {
+    if bound == Err(Errno::ADDRINUSE) && lock.is_ok() && may_replace(path, rules.replaces) {
         bound = rustix::fs::unlink(path).and_then(|()| bind(&listener, &address));
     }
     bound?;
@@ -589,11 +595,24 @@ mod tests {
             let are_there = both.iter().flatten().map(|(_, file)| file.is_in_place());
             assert_eq!(are_there.collect::<Vec<_>>(), [true]);
         }
-        // A process that stands still with the lock hinders no other. Without the lock, the listeners above could
-        // replace each other's sockets, so both parts are one test.
-        let _held = rove_control::lock("paths.lock").unwrap();
-        let listen = move || listen_at_path(&path, &Forwards::default()).is_ok();
-        assert!(within_guard("the listener", listen));
+    }
+
+    #[test]
+    fn a_process_that_stands_still_with_the_lock_hinders_no_listener_and_loses_no_socket() {
+        let scratch = Scratch::new();
+        let [taken, free] = ["taken", "free"].map(|name| scratch.path(name));
+        let address = SocketAddrUnix::new(&taken).unwrap();
+        // The lock's holder is about to listen, so its socket looks dead.
+        let bound = open(AddressFamily::UNIX).unwrap();
+        bind(&bound, &address).unwrap();
+        let _held = rove_control::lock("test-paths.lock").unwrap();
+        let rules = Forwards::default();
+        let both =
+            move || [&taken, &free].map(|it| listen_by("test-paths.lock", it, &rules).is_ok());
+        assert_eq!(within_guard("the listeners", both), [false, true]);
+        rustix::net::listen(&bound, 1).unwrap();
+        let client = open(AddressFamily::UNIX).unwrap();
+        assert!(rustix::net::connect(&client, &address).is_ok(), "the socket is in place");
     }
 
     #[test]
