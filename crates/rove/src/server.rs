@@ -212,7 +212,7 @@ impl PreparedServer {
     ///
     /// Returns what failed, in a sentence for the user.
     pub(crate) fn prepare(options: &ServerOptions) -> anyhow::Result<Self> {
-        // A server without a program asks for the user at the first `rove exec`, in its event loop.
+        // A slow user directory would stop the event loop at the first `rove exec`, so the user is looked up here.
         let _ = getent::own_user();
         let core_limit = hardening::conceal_memory().context("cannot conceal the key")?;
         let socket = binding::bind(options.bind, options.ports, options.name)?;
