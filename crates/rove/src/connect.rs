@@ -204,8 +204,7 @@ mod tests {
     use rove_rig::ports::ClosedPort;
 
     use super::*;
-    use crate::errand::THREADS_MAX;
-    use crate::lookups::Found;
+    use crate::lookups::{Found, THREADS_MAX};
     use crate::messages::reason;
 
     /// Waits until a connection is made or has failed. Returns the address, or the reason.

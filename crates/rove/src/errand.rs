@@ -9,13 +9,13 @@ use std::thread;
 
 use rove_platform::event_loop::Interest;
 
-/// Most threads for one kind of work. Chosen: twice as many as the connections that a browser opens to a proxy. A thread
-/// that waits for a name server takes 72 KiB (glibc 2.36).
-pub(crate) const THREADS_MAX: usize = 64;
-
 /// Starts the threads for one kind of work. Their number is limited, because a thread that hangs cannot be ended.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Errands(Arc<()>);
+#[derive(Debug)]
+pub(crate) struct Errands {
+    /// Each running thread has a copy.
+    running: Arc<()>,
+    threads_max: usize,
+}
 
 /// Work in a thread, whose result can be taken later.
 #[derive(Debug)]
@@ -26,22 +26,27 @@ pub(crate) struct Errand<T> {
 }
 
 impl Errands {
+    /// Creates the means to run at most `threads_max` threads at a time.
+    pub(crate) fn new(threads_max: usize) -> Self {
+        Self { running: Arc::new(()), threads_max }
+    }
+
     /// Runs `work` in a new thread with this name.
     ///
     /// # Errors
     ///
-    /// Returns an error if [`THREADS_MAX`] threads are running, or the system cannot start another.
+    /// Returns an error if the most threads are running, or the system cannot start another.
     pub(crate) fn begin<T: Send + 'static>(
         &self,
         name: &str,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> io::Result<Errand<T>> {
-        if Arc::strong_count(&self.0) > THREADS_MAX {
+        if Arc::strong_count(&self.running) > self.threads_max {
             return Err(ErrorKind::ResourceBusy.into());
         }
         let (done, end) = UnixStream::pair()?;
         let (sender, result) = channel();
-        let counted = self.clone();
+        let counted = Arc::clone(&self.running);
         thread::Builder::new().name(name.to_owned()).spawn(move || {
             // Sending fails if the caller has dropped the [`Errand`].
             let _ = sender.send(work());
@@ -75,8 +80,8 @@ mod tests {
 
     #[test]
     fn threads_that_work_are_bounded_and_an_end_makes_room() {
-        let errands = Errands::default();
-        let busy: Vec<Errands> = (0..THREADS_MAX).map(|_| errands.clone()).collect();
+        let errands = Errands::new(2);
+        let busy = [(); 2].map(|()| Arc::clone(&errands.running));
         let error = errands.begin("test", || ()).expect_err("one too many");
         assert_eq!(error.kind(), ErrorKind::ResourceBusy);
         drop(busy);

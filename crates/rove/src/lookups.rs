@@ -8,6 +8,10 @@ use rove_platform::event_loop::Interest;
 use crate::bootstrap::address::{self, AddressError};
 use crate::errand::{Errand, Errands};
 
+/// Most threads that look names up. Chosen: twice as many as the connections that a browser opens to a proxy. A thread
+/// that waits for a name server takes 72 KiB (glibc 2.36).
+pub(crate) const THREADS_MAX: usize = 64;
+
 /// The addresses of a name, or why the lookup failed.
 pub(crate) type Found = Result<Vec<SocketAddr>, AddressError>;
 
@@ -35,7 +39,7 @@ impl Default for Lookups {
 impl Lookups {
     /// Creates lookups that call `resolve` for a name and a port. This function may block.
     pub(crate) fn by(resolve: fn(&str, u16) -> Found) -> Self {
-        Self { threads: Errands::default(), resolve }
+        Self { threads: Errands::new(THREADS_MAX), resolve }
     }
 }
 

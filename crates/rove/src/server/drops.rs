@@ -14,8 +14,11 @@ use crate::server::other_session::OtherSession;
 use crate::server::typing::TypingError;
 use crate::splice::BYTES_PER_TURN;
 
+/// Most threads that contact other sessions' servers. Chosen: more than the files that a user copies at once.
+const THREADS_MAX: usize = 32;
+
 /// The files that are being received, each on a stream of its own.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Drops {
     coming: BTreeMap<StreamId, Coming>,
     kept: BTreeMap<StreamId, Kept>,
@@ -49,6 +52,13 @@ enum Progress {
     /// The client has given the file up.
     GivenUp,
     Failed(TypingError),
+}
+
+impl Default for Drops {
+    fn default() -> Self {
+        let (coming, kept) = (BTreeMap::new(), BTreeMap::new());
+        Self { coming, kept, errands: Errands::new(THREADS_MAX), has_more: false }
+    }
 }
 
 impl Drops {
