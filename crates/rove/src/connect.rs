@@ -25,6 +25,10 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// for a thread is tried again. Source: RFC 8305, section 5.
 const STAGGER: Duration = Duration::from_millis(250);
 
+/// Most addresses of a name that are tried at a time. Chosen: two of each family. Each attempt keeps a descriptor, of
+/// which a process often has 1,024.
+const TRIED_MAX: usize = 4;
+
 /// A connection that is being made.
 #[derive(Debug)]
 pub(crate) struct Connect {
@@ -81,7 +85,7 @@ impl Connect {
 
     /// Returns the latest time for the next call of [`Connect::turn`].
     pub(crate) fn poll_timeout(&self) -> Instant {
-        let has_more = !self.untried.is_empty() || matches!(self.lookup, Some(Lookup::Due(..)));
+        let has_more = self.may_try_more() || matches!(self.lookup, Some(Lookup::Due(..)));
         if has_more { self.next_at.min(self.deadline) } else { self.deadline }
     }
 
@@ -112,6 +116,7 @@ impl Connect {
             }
         }
         while self.next_at <= now
+            && self.may_try_more()
             && let Some(address) = self.untried.pop_front()
         {
             debug_assert!((self.may_try)(address.ip()), "only approved addresses are tried");
@@ -123,11 +128,17 @@ impl Connect {
                 Err(error) => self.error = error,
             }
         }
+        debug_assert!(self.tried.len() <= TRIED_MAX);
         if now >= self.deadline {
             self.error = Errno::TIMEDOUT;
             self.tried.clear();
         }
         self.tried.is_empty().then(|| Err(self.error.into()))
+    }
+
+    /// Returns whether another address may be tried beside those that are being tried.
+    fn may_try_more(&self) -> bool {
+        self.tried.len() < TRIED_MAX && !self.untried.is_empty()
     }
 
     /// Records the addresses that the lookup has found.
@@ -276,6 +287,31 @@ mod tests {
         }
         let last = connect.turn(at(30_000), &lookups);
         assert!(matches!(last, Some(Err(_))), "{last:?}");
+    }
+
+    #[test]
+    fn no_more_than_four_addresses_are_tried_at_a_time() {
+        let at = Instant::from_millis;
+        // A listener whose queue is full answers nothing.
+        let full = TcpListener::bind("127.0.0.1:0").unwrap();
+        rustix::net::listen(&full, 0).unwrap();
+        let silent = full.local_addr().unwrap();
+        let _queued = std::net::TcpStream::connect(silent).unwrap();
+        let target = Target::Tcp { host: "127.0.0.1".to_owned(), port: silent.port() };
+        let lookups = Lookups::default();
+        let mut connect = Connect::begin(at(0), &target, |_| true).unwrap();
+        connect.untried = vec![silent; TRIED_MAX + 1].into();
+        for tried in 1..=TRIED_MAX + 1 {
+            let now = connect.poll_timeout().min(at(1_000));
+            assert!(connect.turn(now, &lookups).is_none());
+            assert_eq!(connect.tried.len(), tried.min(TRIED_MAX));
+        }
+        assert_eq!(connect.poll_timeout(), at(30_000), "nothing is due earlier");
+        // An attempt that has ended makes room.
+        drop(connect.tried.pop());
+        assert_eq!(connect.poll_timeout(), at(1_000));
+        assert!(connect.turn(at(1_000), &lookups).is_none());
+        assert_eq!((connect.tried.len(), connect.untried.len()), (TRIED_MAX, 0));
     }
 
     /// Held by the test whose lookups hang.
