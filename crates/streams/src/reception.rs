@@ -10,10 +10,11 @@ use crate::mux::Mux;
 use crate::preface::{Answer, BUSY, MessageReader, NOT_UNDERSTOOD, PrefaceError, Target};
 
 /// Most streams of the peer that may wait for an answer at a time, inputs of running programs included. Source: the
-/// wire contract, docs/wire.md. Chosen: a browser opens at most 32 connections to a proxy, so the attempts of three
-/// browsers to reach silent places leave room for others. Attempts that each try four addresses, and as many open
-/// connections, have 640 descriptors together. A process may often have 1,024.
-pub const CONNECTS_MAX: usize = 128;
+/// wire contract, docs/wire.md. Chosen: a browser opens at most 32 connections to a proxy, so one browser's attempts to
+/// reach silent places leave room for another's. A process may often have 1,024 descriptors. A host has 512: 4 for each
+/// attempt, 1 for each of 192 other streams, and 64 for listeners. A client has 960: 4 for each of 128 attempts of `-R`
+/// (64 of them by SOCKS), 3 for each of 128 calls of `rove -W`, and 64 for listeners.
+pub const CONNECTS_MAX: usize = 64;
 
 /// Number of streams of unknown kinds at which the stream layer closes. Source: the wire contract, docs/wire.md.
 const STRANGE_MAX: u32 = 100;

@@ -27,7 +27,7 @@ const PROGRAMS_MAX: usize = 16;
 
 /// Most calls of other processes whose streams wait for the host's first answer. Chosen: these streams and the running
 /// programs' inputs together are fewer than may wait for an answer.
-const OPENING_MAX: usize = 32;
+const OPENING_MAX: usize = 15;
 const _: () = assert!(PROGRAMS_MAX + PROGRAM_STREAMS * OPENING_MAX < CONNECTS_MAX);
 
 /// Streams of a program: its input, output and errors.
@@ -412,7 +412,7 @@ mod tests {
     #[test]
     fn a_call_waits_while_the_host_would_refuse_one_of_its_streams() {
         let mut mux = Streams::new(Side::Client, Instant::ZERO).mux;
-        for (others, opened) in [(CONNECTS_MAX - 2, 0), (CONNECTS_MAX - 3, 1), (0, PROGRAMS_MAX)] {
+        for (others, opened) in [(CONNECTS_MAX - 2, 0), (CONNECTS_MAX - 3, 1), (0, OPENING_MAX)] {
             let mut lender = Lender::new(gate(22));
             let _calls: Vec<UnixStream> =
                 (0..PROGRAMS_MAX).map(|_| ask(&mut lender, &gate(22), &program())).collect();

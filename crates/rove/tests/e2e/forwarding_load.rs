@@ -20,9 +20,9 @@ const THREADS: usize = 160;
 /// Most connections that a session carries at once. Source: docs/limits.md.
 const OPEN_MAX: usize = 256;
 
-/// Connections to a place that does not answer. Chosen: those of three browsers, each of which opens at most 32 to a
-/// proxy.
-const SILENT: usize = 96;
+/// Connections to a place that does not answer. Chosen: more than a browser opens to a proxy (32), and fewer than may
+/// wait for an answer (64).
+const SILENT: usize = 48;
 
 /// Returns how many open descriptors a process has.
 fn descriptors(pid: u32) -> usize {
