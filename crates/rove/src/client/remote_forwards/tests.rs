@@ -1,6 +1,6 @@
 use std::net::TcpListener;
 
-use rove_streams::{MessageReader, StreamError};
+use rove_streams::{BUSY, MessageReader, StreamError};
 use rove_units::Duration;
 
 use super::*;
@@ -159,6 +159,14 @@ fn connections_that_are_being_made_for_a_host_are_bounded() {
     let mut reply = [0; 9];
     assert_eq!(ends.server.read(ends.now, last, &mut reply), Ok(Read::Bytes(8)));
     assert_eq!(reply[..8], Version::Four.refused("busy"));
+    // Connections to a listener's own target have a bound of their own.
+    let wanted = RemoteForward { listen: Place::Port(None, 4712), target: place(port) };
+    ends.forwards.add(&mut ends.client, wanted, Purpose::Option);
+    ends.carry();
+    let ids: Vec<StreamId> = (0..=CONNECTS_MAX).map(|_| ends.open(&Target::Accepted(1))).collect();
+    assert_eq!(ends.forwards.connects.len(), 2 * CONNECTS_MAX);
+    let refused = ends.answer(ids[CONNECTS_MAX]);
+    assert!(matches!(refused, Some(Answer::Refused { code: BUSY, .. })), "{refused:?}");
     // The client closes SOCKS connections without a request after the deadline.
     ends.now += REQUEST_PATIENCE;
     ends.carry();
