@@ -277,7 +277,7 @@ pub fn lock_soon(name: &str) -> Result<OwnedFd, DirectoryError> {
     lock_by(name, lock_file)
 }
 
-/// Locks a file in at most [`LOCK_TRIES`] tries.
+/// Locks a file in a tenth of a second of tries.
 ///
 /// # Errors
 ///

@@ -228,7 +228,7 @@ impl Server {
 
     /// Starts the orderly end of the session, because the command has ended with `status`. Pass all of the command's
     /// output to [`Server::handle_host_output`] first. The end begins later if more scrolled-off lines wait than the
-    /// session's last state may hold ([`LastLines`]).
+    /// session's last state may hold.
     pub fn handle_host_closed(&mut self, now: Instant, status: Option<ExitStatus>) {
         self.last_lines.get_or_insert_with(|| LastLines::new(now, status));
         self.publisher.hurry_lines();
