@@ -27,11 +27,11 @@ pub(super) fn program(place: &Place, product: &Product) -> Result<PathBuf> {
         (place.folders().iter())
             .map(|(folder, name)| format!("--remap-path-prefix={}={name}", folder.display())),
     );
+    flags.extend((product.program == ROVE.program).then(|| "-Cforce-unwind-tables=no".to_owned()));
     cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
     cargo.args(["build", "--locked", "--target", &target.triple, "--bins"]);
     // Each package is built by itself. In a joint build, cargo would give shared crates the features of all packages.
-    let (profile, package) = (product.profile, product.package);
-    commands::run(cargo.args(["--profile", profile, "--package", package]))?;
+    commands::run(cargo.args(["--profile", product.profile, "--package", product.package]))?;
     let program = place.program(product);
     let mut bytes =
         fs::read(&program).with_context(|| format!("cannot read {}", program.display()))?;
