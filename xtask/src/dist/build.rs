@@ -11,7 +11,7 @@ use crate::commands;
 use crate::workspace::entries;
 
 /// Largest accepted `rove`, in bytes. Chosen: a copy over a slow link takes less than half a minute at 160 kB/s.
-pub(super) const ROVE_BYTES_MAX: u64 = 4_500_000;
+pub(super) const ROVE_BYTES_MAX: u64 = 4_600_000;
 
 /// Builds a program, and returns its path.
 ///
@@ -27,7 +27,6 @@ pub(super) fn program(place: &Place, product: &Product) -> Result<PathBuf> {
         (place.folders().iter())
             .map(|(folder, name)| format!("--remap-path-prefix={}={name}", folder.display())),
     );
-    flags.extend((product.program == ROVE.program).then(|| "-Cforce-unwind-tables=no".to_owned()));
     cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
     cargo.args(["build", "--locked", "--target", &target.triple, "--bins"]);
     // Each package is built by itself. In a joint build, cargo would give shared crates the features of all packages.
