@@ -140,8 +140,8 @@ pub struct LastWords {
 }
 
 impl LastWords {
-    /// Creates a filter. It holds back only messages about forwards if ssh may accept a changed host key, or if `verbose`
-    /// is true.
+    /// Creates a filter. It holds back only messages about forwards if ssh may accept a changed host key, or if
+    /// `verbose` is true.
     pub fn new(host: &OsStr, config: &SshConfig, verbose: bool) -> Self {
         let host = rove_terminal::plain(&host.to_string_lossy());
         let refuses_other_key =

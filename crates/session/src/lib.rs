@@ -36,9 +36,8 @@
 //! - `server` puts this together. Its `publisher` decides what a client is shown, and its `input` delivers what the
 //!   client types. `paste` decides whether the server may type a text itself. Its `succession` hands the session to
 //!   another client, and remembers which clients were invited. Its `audience` holds clients that have joined, and `lead`
-//!   decides whose window sets the size. `last_lines` waits for lines of a program that has ended.
-//!   `host_input` queues bytes for the pty, `interface` has the types for the driver. `view` answers questions about
-//!   the server.
+//!   decides whose window sets the size. `last_lines` waits for lines of a program that has ended. `host_input` queues
+//!   bytes for the pty, and `interface` has the types for the driver. `view` answers questions about the server.
 //!
 //! `turn` bounds the work that a driver of the client does before it reads keys again.
 //!

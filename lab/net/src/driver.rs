@@ -22,11 +22,11 @@ const PACKET_MAX: usize = 65_535 + 14;
 /// Most packets that are read from an interface before due packets are sent. Chosen: reading as many takes a tenth of a
 /// millisecond.
 const BATCH: usize = 32;
-/// Time between two updates of the shared counts, and of the log. Chosen: a tenth of a second is soon enough for a person.
+/// Time between two updates of the shared counts, and of the log. Chosen: soon enough for a person.
 const TOLD_EVERY: Duration = Duration::from_millis(100);
 
-/// Time before a departure at which the thread wakes up, to spin for what is left of it. Chosen: what idle processors of a
-/// virtual machine need at least to wake (0.03 to 0.05 ms), so that it hardly spins.
+/// Time before a departure at which the thread wakes up. It spins until the departure. Chosen: the idle processors of a
+/// virtual machine take 0.03 to 0.05 ms to wake, so the thread hardly spins.
 const LEAD: Duration = Duration::from_micros(30);
 
 /// A packet in the link.

@@ -13,7 +13,8 @@
 //! Experiments:
 //!
 //! - `experiment` makes figures: a `scenario` file, its `material`, a `sweep` over all runs, a `store` of finished ones.
-//!   Each kind of `measure` is one file, and `system` names what is compared, a `system_file` by its file. `table`, `plot` and `page` present the result. `spread` has runs done on other computers.
+//!   Each kind of `measure` is one file. `system` names what is compared, a `system_file` by its file. `table`, `plot`
+//!   and `page` present the result. `spread` has runs done on other computers.
 //! - `picture` draws curves as SVG. `link_trace` has statistics, parts and pictures of recorded links.
 //! - `aoi` is the study of which state a difference should start from.
 //!

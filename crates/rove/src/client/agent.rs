@@ -351,8 +351,8 @@ impl AgentLoan {
         }
     }
 
-    /// Ends the agent forwarding for this reason, or tries again after a pause if the agent was ever forwarded. Returns a
-    /// sentence for the user. `None` if the user was told of a fault since the last success.
+    /// Ends the agent forwarding for this reason, or tries again after a pause if the agent was ever forwarded. Returns
+    /// a sentence for the user. `None` if the user was told of a fault since the last success.
     fn give_up(&mut self, now: Instant, reason: &str) -> Option<String> {
         if !self.has_worked && !self.has_relayed {
             return self.end_for(reason);

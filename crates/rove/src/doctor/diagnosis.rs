@@ -55,7 +55,7 @@ pub(crate) struct Check {
 pub(crate) struct Diagnosis {
     /// The checks of the legs, in the order in which a session takes them.
     pub(crate) checks: Vec<Check>,
-    /// The clause that sessions work despite the problem. `None` if there is no problem, or it may keep them from working.
+    /// The clause that sessions work despite the problem. `None` without a problem, or if it may stop them.
     pub(crate) meanwhile: Option<String>,
 }
 

@@ -42,9 +42,9 @@ const LEFTOVERS: &str = r#"u=$(id -un 2>/dev/null);
 /// Longest value kept from the survey (except the session list), in characters. Chosen: several times a usual PATH.
 const VALUE_LEN_MAX: usize = 4096;
 
-/// Returns the survey's sh code. It looks for the server program if `searches` is true, or else only for rove. The first output is a
-/// line break, because a start-up file may have left a line incomplete. If the host lacks a program that the survey
-/// runs, a line or its value is missing.
+/// Returns the survey's sh code. It looks for the server program if `searches` is true, or else only for rove. The
+/// first output is a line break, because a start-up file may have left a line incomplete. If the host lacks a program
+/// that the survey runs, a line or its value is missing.
 pub(crate) fn script(challenge: &Challenge, searches: bool) -> String {
     let found = "if [ -z \"$s\" ]; then s=\"$p\"; d server \"$(command -v \"$p\")\"; \
                  d version \"$(\"$p\" --version 2>/dev/null </dev/null | \

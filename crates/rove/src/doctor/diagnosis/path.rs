@@ -157,7 +157,7 @@ fn tunnel(host: &Host, path: &Path) -> Finding {
     }
 }
 
-/// Returns the clause that sessions work although the server's UDP port is silent. `None` if nothing shows that they do.
+/// Returns the clause that sessions work although the server's UDP port is silent. `None` if nothing shows that.
 pub(super) fn meanwhile(host: &Host) -> Option<String> {
     let is_silent = host.path.as_ref()?.answered.is_none();
     let is_carried = host.tunnel.is_some() && has_rove(host) == Some(true);
