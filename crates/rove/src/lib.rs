@@ -119,5 +119,6 @@ pub use rove_relay as relay;
 
 #[cfg(test)]
 mod tests {
+    pub(crate) mod clients;
     pub(crate) mod muxes;
 }

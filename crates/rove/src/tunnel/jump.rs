@@ -236,16 +236,12 @@ fn addresses(call: &JumpCall, ends: &Ends, servers: &[SocketAddr]) -> Vec<Socket
 #[cfg(test)]
 mod tests {
     use rove_platform::clock::Clock;
-    use rove_session::{ClientConfig, Prediction, Running};
-    use rove_ssp::{Config, Key};
-    use rove_terminal::Size;
-    use rove_units::Seed;
     use rustix::process::Signal;
     use signal_hook::consts::SIGUSR1;
 
     use super::*;
     use crate::bootstrap::command::{Stop, check_signals};
-    use crate::terminal_type::{self, RenderOptions};
+    use crate::tests::clients::{client, server};
     use crate::tunnel::inherited::Again;
     use crate::tunnel::spare::Spare;
 
@@ -255,28 +251,9 @@ mod tests {
         Instant::from_millis(millis)
     }
 
-    fn server() -> SocketAddr {
-        SocketAddr::from(([192, 0, 2, 1], 60_001))
-    }
-
     /// Returns a session through ssh, and a jump host whose forwarder prints rove's first line and then runs `script`.
     fn setup(script: &str) -> (Jump, Client) {
-        let config = ClientConfig {
-            server: server(),
-            key: Key::from_bytes([1; 16]),
-            transport: Config::client(),
-            size: Size::new(80, 24).unwrap(),
-            terminal: terminal_type::plain_capabilities(RenderOptions::default()),
-            query: false,
-            escape_key: None,
-            prediction: Prediction::default(),
-            program: "rove".to_owned(),
-            offers_status: true,
-            is_end_obeyed_twice: true,
-            running: Running::Unknown,
-            chaff: Seed::new(1).stream("chaff"),
-        };
-        let mut session = Client::new(config, at(0));
+        let mut session = client(at(0));
         session.handle_side_path(at(0), true);
         let script = format!("echo START 1; echo ROVE TUNNEL 1; {script}");
         let words = ["sh", "-c", &script].map(str::to_owned).into();

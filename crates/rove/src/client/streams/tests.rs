@@ -4,12 +4,9 @@ use std::net::{Shutdown, TcpStream};
 use rove_bootstrap::{Forward, Place};
 use rove_rig::guard::wait_until;
 use rove_rig::ports::free_port;
-use rove_session::{ClientConfig, Prediction, Running};
-use rove_ssp::{Config, Key};
-use rove_terminal::{Size, TerminalCapabilities};
-use rove_units::Seed;
 
 use super::*;
+use crate::tests::clients::client;
 
 fn at(seconds: u64) -> Instant {
     Instant::from_millis(1000 * seconds)
@@ -218,22 +215,7 @@ fn a_connection_waits_for_streams_that_have_ended_here_and_not_at_the_host() {
 
 #[test]
 fn a_second_failure_while_the_session_ends_is_no_second_request_of_the_users() {
-    let config = ClientConfig {
-        server: ([192, 0, 2, 1], 60_001).into(),
-        key: Key::from_bytes([7; 16]),
-        transport: Config::client(),
-        size: Size::DEFAULT,
-        terminal: TerminalCapabilities::default(),
-        query: false,
-        escape_key: None,
-        prediction: Prediction::default(),
-        program: "rove".to_owned(),
-        offers_status: true,
-        is_end_obeyed_twice: true,
-        running: Running::Unknown,
-        chaff: Seed::new(1).stream("client.chaff"),
-    };
-    let mut session = Client::new(config, at(1));
+    let mut session = client(at(1));
     let mut forwards = ClientStreams::new(Listeners::default(), &Forwards::default());
     for (millis, reason) in [(1_000, "first"), (1_500, "second")] {
         forwards.fail(Instant::from_millis(millis), &mut session, reason);
