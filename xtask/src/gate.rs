@@ -184,7 +184,8 @@ fn prepare(command: &mut Command) -> &mut Command {
             command.env(name, value);
         }
     }
-    command.env("INSTA_UPDATE", "no")
+    // Backtraces would hide the messages of failed tests in a log that is cut.
+    command.env("INSTA_UPDATE", "no").env("RUST_BACKTRACE", "0")
 }
 
 fn run_tests(mut command: Command) -> Result<()> {
@@ -194,8 +195,7 @@ fn run_tests(mut command: Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs `cargo xtask sim` by the program that the step `build` has built. Built alone, it would have other features of
-/// some crates, and cargo would compile the laboratory again.
+/// Runs the simulator that the step `build` has built. For it alone, cargo would compile the laboratory again.
 fn simulation(root: &Path) -> Result<()> {
     let program = workspace::target(root).join("debug/rove-trials");
     run_idle(Command::new(program).args(["sim", "--seeds", "1000"]).current_dir(root))

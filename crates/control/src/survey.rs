@@ -57,20 +57,21 @@ pub fn survey(clock: Clock, deadline: Instant) -> Survey {
     let sockets = directories.iter().flat_map(|directory| directory.sockets());
     // If this process is itself a server, it cannot answer while it waits here.
     let sockets: Vec<_> = sockets.filter(|(name, _)| name.pid != std::process::id()).collect();
-    Survey { errors, ..ask(clock, &sockets, deadline) }
+    Survey { errors, ..ask(clock, &sockets, deadline, GRACE) }
 }
 
-fn ask(clock: Clock, sockets: &[(SessionName, PathBuf)], deadline: Instant) -> Survey {
+type Socket = (SessionName, PathBuf);
+
+/// Asks servers. After the deadline, each further group of them has the time `grace`.
+fn ask(clock: Clock, sockets: &[Socket], mut deadline: Instant, grace: Duration) -> Survey {
     let mut survey = Survey::default();
     for group in sockets.chunks(AT_ONCE) {
-        let deadline = deadline.max(clock.now() + GRACE);
         let asked: Vec<_> = group
             .iter()
             .map(|(_, path)| Conversation::start(clock, path, Request::Status))
             .collect();
         for ((name, path), conversation) in group.iter().zip(asked) {
-            let answer = conversation.and_then(|mut conversation| conversation.reply(deadline));
-            let answer = match answer {
+            let answer = match conversation.and_then(|mut it| it.reply(deadline)) {
                 Err(AskError::Gone) => ask_again(clock, path, deadline),
                 answer => answer,
             };
@@ -85,6 +86,7 @@ fn ask(clock: Clock, sockets: &[(SessionName, PathBuf)], deadline: Instant) -> S
                 Err(error) => survey.silent.push(Silent { name: *name, label: label(path), error }),
             }
         }
+        deadline = deadline.max(clock.now() + grace);
     }
     survey.sessions.sort_by_key(|found| (found.status.started_at, found.status.pid));
     survey
@@ -141,7 +143,8 @@ mod tests {
         });
         let answering: Vec<_> = answering.collect();
         let clock = Clock::start();
-        let survey = ask(clock, &sockets, clock.now() + Duration::from_secs(10));
+        let [deadline, grace] = [10, 60].map(Duration::from_secs);
+        let survey = ask(clock, &sockets, clock.now() + deadline, grace);
         let silent: Vec<u32> = survey.silent.iter().map(|it| it.name.pid).collect();
         assert_eq!((survey.sessions.len(), silent), (answering.len(), vec![1]));
         answering.into_iter().for_each(|it| it.join().unwrap());

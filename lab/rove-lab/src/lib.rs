@@ -18,9 +18,7 @@
 //! - `picture` draws curves as SVG. `link_trace` has statistics, parts and pictures of recorded links.
 //! - `aoi` is the study of which state a difference should start from.
 //!
-//! The program:
-//!
-//! - `cli` reads command lines. The texts of help and manual pages are in TOML files.
+//! `cli` reads command lines. The texts of help and manual pages are in TOML files.
 
 #![forbid(unsafe_code)]
 
