@@ -4,7 +4,9 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use rove_link::LinkConfig;
 use rove_link::net::{End, LEFT_ADDRESS, Net};
-use rove_session::{ClientConfig, Door, JoinMode};
+use rove_session::{
+    ClientConfig, ClientOutcome, Dismissal, Door, ExitStatus, JoinMode, Outside, Uninvited,
+};
 use rove_ssp::{Config, Key};
 use rove_terminal::display::Repertoire;
 use rove_terminal::{OscSupport, Size, TerminalCapabilities};
@@ -166,4 +168,26 @@ pub fn shared_session(link: &LinkConfig, ways: &[JoinMode], seed: Seed) -> Trio 
         trio.run_for(secs(5));
     }
     trio
+}
+
+pub fn near_link() -> LinkConfig {
+    LinkConfig::lossless(ms(50))
+}
+
+/// The outcome of a joined client that the owner has ended.
+pub const DISMISSED: ClientOutcome =
+    ClientOutcome::Ended(Some(ExitStatus::Outside(Outside::Dismissed(Some(Dismissal::Wanted)))));
+
+/// Returns why nobody may join. `None` if clients may join.
+pub fn refusal(trio: &mut Trio) -> Option<Uninvited> {
+    let now = trio.now();
+    let chaff = Seed::new(9).stream("server.chaff");
+    let server = &mut trio.right.0.server;
+    server.invite_to_join(now, &Key::from_bytes([99; 16]), chaff, (JoinMode::View, "nobody")).err()
+}
+
+/// Presses the escape key and a letter.
+pub fn command(trio: &mut Trio, client: usize, letter: u8) {
+    types(trio, client, &[0x1e, letter]);
+    trio.run_for(ms(500));
 }

@@ -11,6 +11,7 @@ mod first_contact;
 mod hostile;
 mod input;
 mod joined_datagrams;
+mod joined_rights;
 mod modes;
 mod predict;
 mod query;

@@ -2,87 +2,19 @@
 
 use rove_link::LinkConfig;
 use rove_session::{
-    ClientConfig, ClientOutcome, Dismissal, Door, ExitStatus, JOINED_MAX, JoinMode, Outside,
-    ServerEvent, ServerOutcome, SizeRule, Tty, Uninvited,
+    ClientConfig, ClientOutcome, Door, ExitStatus, JOINED_MAX, JoinMode, Outside, ServerEvent,
+    ServerOutcome, SizeRule, Tty, Uninvited,
 };
-use rove_ssp::{Capabilities, Config, Ecn, Key};
+use rove_ssp::{Config, Ecn, Key};
 use rove_terminal::{ClusterWidths, Size, UserTerminal};
 use rove_units::{Instant, Seed};
 
 use crate::common::clients::*;
 use crate::common::*;
 
-fn near_link() -> LinkConfig {
-    LinkConfig::lossless(ms(50))
-}
-
-/// The outcome of a joined client that the owner has ended.
-const DISMISSED: ClientOutcome =
-    ClientOutcome::Ended(Some(ExitStatus::Outside(Outside::Dismissed(Some(Dismissal::Wanted)))));
-
 /// Returns the text of a client's notice bar.
 fn bar(trio: &Trio, client: usize) -> String {
     trio.left.0[client].row_text(0)
-}
-
-/// Returns why nobody may join. `None` if clients may join.
-fn refusal(trio: &mut Trio) -> Option<Uninvited> {
-    let now = trio.now();
-    let chaff = Seed::new(9).stream("server.chaff");
-    let server = &mut trio.right.0.server;
-    server.invite_to_join(now, &Key::from_bytes([99; 16]), chaff, (JoinMode::View, "nobody")).err()
-}
-
-/// Presses the escape key and a letter.
-fn command(trio: &mut Trio, client: usize, letter: u8) {
-    types(trio, client, &[0x1e, letter]);
-    trio.run_for(ms(500));
-}
-
-#[test]
-fn a_viewers_keys_and_sizes_reach_nothing() {
-    let mut trio = shared_session(&near_link(), &[JoinMode::View], Seed::new(1));
-    program(&mut trio, b"$ text");
-    trio.run_for(secs(1));
-    assert_eq!(trio.left.0[1].client.screen().row_text(0), "$ text");
-    // A hostile client may ignore that it only views: its stream contains keys and sizes in any case.
-    let hostile = ClientConfig {
-        transport: Config { capabilities: Some(rove_session::CAPABILITIES), ..Config::client() },
-        ..roves()
-    };
-    let config = invite_to_join(&mut trio, JoinMode::View, hostile);
-    come(&mut trio, config);
-    // The first keys are typed before the client knows that it only views.
-    types(&mut trio, 2, b"rm -rf /\r\x03\x1b[A");
-    let now = trio.now();
-    trio.left.0[2].client.handle_resize(now, size(20, 5));
-    trio.run_for(secs(2));
-    assert_eq!(trio.left.0[2].client.pending_input(), 0, "they have arrived");
-    types(&mut trio, 0, b"own");
-    trio.run_for(secs(1));
-    assert_eq!(trio.right.0.program.typed, b"own");
-    assert_eq!(trio.right.0.server.screen().size(), Size::DEFAULT);
-    assert_eq!(trio.left.0[2].client.screen().size(), size(20, 5), "clipped for its own window");
-}
-
-#[test]
-fn a_joined_client_has_no_streams() {
-    let offering = |config: Config| {
-        let capabilities = config.capabilities.map(|it| it.union(Capabilities::STREAMS));
-        Config { capabilities, ..config }
-    };
-    let first = || ClientConfig { transport: offering(roves().transport), ..wide(Size::DEFAULT) };
-    let server = far(offering(rove(Config::server())));
-    let mut trio = session_of(first(), server, &near_link(), Seed::new(3));
-    trio.left.0[0].client.set_door(Door::Open);
-    trio.run_for(secs(5));
-    for way in [JoinMode::View, JoinMode::Share] {
-        let config = invite_to_join(&mut trio, way, first());
-        come(&mut trio, config);
-        trio.run_for(secs(5));
-    }
-    let carries: Vec<_> = trio.left.0.iter().map(|end| end.client.carries_streams()).collect();
-    assert_eq!(carries, [Some(true), Some(false), Some(false)]);
 }
 
 #[test]
@@ -205,25 +137,6 @@ fn nobody_joins_a_session_whose_client_does_not_show_it_or_is_closed_or_locked()
 }
 
 #[test]
-fn the_owner_ends_joined_clients_and_nobody_else_does() {
-    let mut trio = shared_session(&near_link(), &[JoinMode::View, JoinMode::Share], Seed::new(5));
-    for client in [1, 2] {
-        command(&mut trio, client, b'e');
-        command(&mut trio, client, b'l');
-    }
-    trio.run_for(secs(1));
-    assert_eq!(trio.right.0.server.door(), Door::Open);
-    command(&mut trio, 0, b'e');
-    trio.run_for(secs(3));
-    for client in [1, 2] {
-        assert_eq!(trio.left.0[client].client.outcome(), Some(DISMISSED));
-    }
-    types(&mut trio, 0, b"alone");
-    trio.run_for(secs(1));
-    assert_eq!(trio.right.0.program.typed, b"alone");
-}
-
-#[test]
 fn the_owner_ends_joined_clients_however_much_they_paste_into_a_program_that_does_not_read() {
     for len in [600_000, 1_200_000] {
         let mut trio = shared_session(&near_link(), &[JoinMode::Share], Seed::new(5));
@@ -314,23 +227,6 @@ fn a_joined_client_stays_while_the_servers_computer_sleeps() {
 }
 
 #[test]
-fn only_a_client_that_shows_joined_clients_may_join_and_only_beside_one() {
-    let mut trio = shared_session(&near_link(), &[], Seed::new(6));
-    let config = invite_to_join(&mut trio, JoinMode::Share, client_config(stock(Config::client())));
-    come(&mut trio, config);
-    types(&mut trio, 1, b"x");
-    trio.run_for(secs(5));
-    assert!(trio.right.0.program.typed.is_empty());
-    // If a stock client takes the session over, joined clients must end.
-    let mut trio = shared_session(&near_link(), &[JoinMode::View], Seed::new(6));
-    let config = invite(&mut trio, client_config(stock(Config::client())));
-    come(&mut trio, config);
-    trio.run_for(secs(5));
-    assert!(is_in_sync(&trio, 2) && trio.left.0[1].client.outcome().is_some());
-    assert_eq!(refusal(&mut trio), Some(Uninvited::Unseen));
-}
-
-#[test]
 fn a_session_takes_so_many_clients_and_an_unused_invitation_keeps_nobody_out() {
     let ways = [JoinMode::View; JOINED_MAX - 1];
     let mut trio = shared_session(&near_link(), &ways, Seed::new(7));
@@ -403,35 +299,6 @@ fn a_kill_waits_two_seconds_at_most_for_joined_clients_that_are_away() {
     assert_eq!(trio.right.0.server.outcome(), None);
     trio.run_for(ms(2_001));
     assert_eq!(trio.right.0.server.outcome(), Some(ServerOutcome::Unacknowledged));
-}
-
-#[test]
-fn events_of_the_past_do_not_happen_again_for_a_client_that_joins() {
-    let mut trio = session(wide(Size::DEFAULT), &near_link(), Seed::new(9));
-    trio.left.0[0].client.set_door(Door::Open);
-    program(&mut trio, b"\x07\x07\x07\x1b]52;c;b2xk\x07\x1b]9;past\x07text");
-    trio.run_for(secs(5));
-    for way in [JoinMode::View, JoinMode::Share] {
-        let config = invite_to_join(&mut trio, way, wide(Size::DEFAULT));
-        come(&mut trio, config);
-    }
-    trio.run_for(secs(2));
-    program(&mut trio, b"\x07\x1b]52;c;bmV3\x07\x1b]9;new\x07");
-    trio.run_for(secs(5));
-    // Text that programs copy does not go to a viewer's clipboard.
-    for (client, bells, copies, told) in [(0, 4, 2, 2), (1, 1, 0, 1), (2, 1, 1, 1)] {
-        let end = &trio.left.0[client];
-        assert_eq!(end.terminal.screen().bells(), bells, "{client}");
-        assert_eq!((end.user.copied.len(), end.user.notified.len()), (copies, told), "{client}");
-    }
-    let config = invite(&mut trio, wide(Size::DEFAULT));
-    come(&mut trio, config);
-    trio.run_for(secs(12));
-    program(&mut trio, b"\x07");
-    trio.run_for(secs(2));
-    for (client, bells) in [(1, 2), (2, 2), (3, 1)] {
-        assert_eq!(trio.left.0[client].terminal.screen().bells(), bells, "{client}");
-    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::common::*;
 fn a_newcomer_sees_the_session_and_the_former_client_hears_who_came() {
     for former in [roves(), client_config(stock(Config::client()))] {
         let is_rove = former.transport.capabilities.is_some();
-        let mut trio = session(former, &LinkConfig::lossless(ms(50)), Seed::new(1));
+        let mut trio = session(former, &near_link(), Seed::new(1));
         types(&mut trio, 0, b"one");
         program(&mut trio, b"\x1b]2;title\x07one \x1b[31mred\r\n\x1b[?2004h\x1b[?1000h$ ");
         trio.run_for(secs(1));
@@ -44,7 +44,7 @@ fn a_newcomer_sees_the_session_and_the_former_client_hears_who_came() {
 
 #[test]
 fn a_login_that_fails_takes_nothing_and_the_newest_invitation_counts() {
-    let mut trio = session(roves(), &LinkConfig::lossless(ms(50)), Seed::new(1));
+    let mut trio = session(roves(), &near_link(), Seed::new(1));
     let late = invite(&mut trio, roves());
     trio.run_for(secs(61));
     come(&mut trio, late);
@@ -66,7 +66,7 @@ fn a_login_that_fails_takes_nothing_and_the_newest_invitation_counts() {
 
 #[test]
 fn a_client_that_is_gone_costs_nobody_the_session() {
-    let mut trio = session(roves(), &LinkConfig::lossless(ms(50)), Seed::new(1));
+    let mut trio = session(roves(), &near_link(), Seed::new(1));
     program(&mut trio, b"text");
     trio.run_for(secs(1));
     trio.left.0[0] = near(ClientConfig { key: Key::from_bytes([99; 16]), ..roves() });
@@ -85,7 +85,7 @@ fn a_client_that_is_gone_costs_nobody_the_session() {
 #[test]
 fn the_former_clients_key_is_of_use_for_its_farewell_and_for_ten_seconds_only() {
     for (absent, hears) in [(2, true), (11, false)] {
-        let mut trio = session(roves(), &LinkConfig::lossless(ms(50)), Seed::new(1));
+        let mut trio = session(roves(), &near_link(), Seed::new(1));
         trio.run_for(secs(1));
         let elsewhere = near(ClientConfig { key: Key::from_bytes([99; 16]), ..roves() });
         let former = std::mem::replace(&mut trio.left.0[0], elsewhere);
@@ -102,8 +102,7 @@ fn the_former_clients_key_is_of_use_for_its_farewell_and_for_ten_seconds_only() 
 
 #[test]
 fn a_prompt_that_was_stated_to_the_former_client_is_not_stated_to_the_next() {
-    let mut trio =
-        session(busiest_client(Size::DEFAULT), &LinkConfig::lossless(ms(50)), Seed::new(1));
+    let mut trio = session(busiest_client(Size::DEFAULT), &near_link(), Seed::new(1));
     for _ in 0..20 {
         types(&mut trio, 0, b"x");
         trio.run_for(secs(1));
@@ -121,7 +120,7 @@ fn a_prompt_that_was_stated_to_the_former_client_is_not_stated_to_the_next() {
 
 #[test]
 fn a_newcomer_to_a_session_that_is_ending_learns_how_it_ended() {
-    let mut trio = session(roves(), &LinkConfig::lossless(ms(50)), Seed::new(1));
+    let mut trio = session(roves(), &near_link(), Seed::new(1));
     let config = invite(&mut trio, roves());
     trio.left.0[0] = near(ClientConfig { key: Key::from_bytes([99; 16]), ..roves() });
     let now = trio.now();
@@ -137,7 +136,7 @@ fn a_newcomer_to_a_session_that_is_ending_learns_how_it_ended() {
 fn every_key_arrives_once_and_in_order_whatever_is_lost() {
     let mut told = 0;
     for seed in 0..40 {
-        let link = LinkConfig { loss: 0.29, ..LinkConfig::lossless(ms(50)) };
+        let link = LinkConfig { loss: 0.29, ..near_link() };
         let mut trio = session(roves(), &link, Seed::new(seed));
         for client in 0..4_usize {
             types(&mut trio, client, format!("<{client}").as_bytes());
@@ -159,7 +158,7 @@ fn every_key_arrives_once_and_in_order_whatever_is_lost() {
 
 #[test]
 fn events_of_the_past_do_not_happen_again() {
-    let mut trio = session(wide(Size::DEFAULT), &LinkConfig::lossless(ms(50)), Seed::new(1));
+    let mut trio = session(wide(Size::DEFAULT), &near_link(), Seed::new(1));
     program(&mut trio, b"\x07\x07\x07\x1b]52;c;b2xk\x07\x1b]9;past\x07text");
     trio.run_for(secs(2));
     assert_eq!(trio.left.0[0].user.copied.len(), 1);
@@ -226,7 +225,7 @@ fn modes_are_set_for_the_newcomer_and_left_behind_for_nobody() {
 #[test]
 fn a_locked_client_that_is_heard_again_keeps_its_session_from_one_invited_meanwhile() {
     for is_heard in [false, true] {
-        let mut trio = session(roves(), &LinkConfig::lossless(ms(50)), Seed::new(4));
+        let mut trio = session(roves(), &near_link(), Seed::new(4));
         trio.left.0[0].client.set_door(Door::Locked);
         trio.run_for(secs(1));
         assert_eq!(trio.right.0.server.door(), Door::Locked);
