@@ -4,6 +4,8 @@
 //! effects. A Mosh 1.4.0 server sends effects as a part of its picture, and a change in the picture causes them. This
 //! module limits the rate of effects from both kinds of server.
 
+use std::sync::Arc;
+
 use rove_terminal::{Copied, NOTIFICATIONS_MAX, Notification};
 use rove_units::{Duration, Instant};
 
@@ -45,7 +47,7 @@ struct Seen {
     copies: u64,
     notifications: u64,
     /// The count of bells and the clipboard in the last picture of a Mosh 1.4.0 server.
-    picture: (u64, String),
+    picture: (u64, Arc<str>),
 }
 
 impl OneShotEffects {
@@ -65,7 +67,7 @@ impl OneShotEffects {
 
     /// Marks the effects in the picture of `state` as performed, because the former client has performed them.
     pub(crate) fn take_for_seen(&mut self, state: &HostScreen) {
-        let picture = (state.screen().bells(), state.screen().clipboard().to_owned());
+        let picture = (state.screen().bells(), Arc::clone(state.screen().clipboard()));
         self.seen = Seen { picture, ..Seen::default() };
     }
 
@@ -80,12 +82,10 @@ impl OneShotEffects {
         (0..rung.min(most)).for_each(|_| self.bells.push(now, ()));
 
         let drawn = state.screen().clipboard();
-        let mut copied = None;
-        if drawn != self.seen.picture.1 {
-            drawn.clone_into(&mut self.seen.picture.1);
-            // An empty copied text must not clear the user's clipboard.
-            copied = Copied::new("c", drawn).filter(|_| !drawn.is_empty());
-        }
+        let last = core::mem::replace(&mut self.seen.picture.1, Arc::clone(drawn));
+        // An empty copied text must not clear the user's clipboard.
+        let is_new = *drawn != last && !drawn.is_empty();
+        let mut copied = is_new.then(|| Copied::new("c", drawn)).flatten();
         let told = &state.parts().clipboard;
         if told.number() > self.seen.copies && told.is_whole() {
             self.seen.copies = told.number();
@@ -109,11 +109,9 @@ impl OneShotEffects {
 
     /// Returns when the next waiting effect may be performed. `None` if no effect waits.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        let notifications = self.notifications.poll_timeout();
-        [self.bells.poll_timeout(), self.copies.poll_timeout(), notifications]
-            .into_iter()
-            .flatten()
-            .min()
+        let (bells, copies) = (self.bells.poll_timeout(), self.copies.poll_timeout());
+        let timeouts = [bells, copies, self.notifications.poll_timeout()];
+        timeouts.into_iter().flatten().min()
     }
 
     /// Appends the terminal bytes of the due effects to `out`.

@@ -155,7 +155,7 @@ impl Screen {
 
     /// Returns the base64 text that was last copied to the clipboard (OSC 52). Omits text that is too long for a stock
     /// Mosh client, and text for other selections, which [`crate::Terminal::take_copied`] returns.
-    pub fn clipboard(&self) -> &str {
+    pub const fn clipboard(&self) -> &Arc<str> {
         &self.clipboard
     }
 

@@ -170,7 +170,7 @@ fn titles_of_a_megabyte_are_cut_and_put_aside_within_bounds() {
 fn copied_text_of_a_megabyte_is_ignored_and_forgotten() {
     for mut terminal in both(Size::DEFAULT) {
         terminal.write(format!("\x1b]52;c;{}\x07", "A".repeat(ENDLESS_BYTES)).as_bytes());
-        assert_eq!(terminal.screen().clipboard(), "");
+        assert_eq!(&**terminal.screen().clipboard(), "");
         assert_recovers(&mut terminal, "copied text");
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Each client has its own publisher, because the contents to send depend on the states that the client has.
 
+use std::sync::Arc;
+
 use rove_ssp::{Capabilities, Object, Transport};
 use rove_terminal::{Copied, ExitStatus, InputNum, Notification, Size, Terminal, Tty};
 use rove_units::{Duration, Instant};
@@ -38,16 +40,15 @@ pub(super) struct Publisher {
     parts: Parts,
     /// The client's window, through which it sees the session's screen. `None` for the whole screen.
     pub(super) window: Option<Size>,
-    /// The terminal's count of bells when the client connected. The client learns only of later bells.
-    bells_before: u64,
-    /// Whether the client receives text that programs copy.
+    /// The terminal's count of bells and its copied text when the client connected. The client gets only later ones.
+    events_before: (u64, Arc<str>),
+    /// Whether the client receives text that programs copy, beside the picture or in it.
     takes_copies: bool,
     /// Whether all clients get the protocol and the timing of Mosh 1.4.0 (`--strict`).
     is_strict: bool,
     /// Whether echo acks wait, so that echoes can come first.
     awaits_echo: bool,
-    /// When programs count as quiet, so that scrolled-off lines may be sent. `None` if they are quiet already, or the
-    /// client does not take such lines.
+    /// When programs count as quiet. `None` if they are quiet already, or the client takes no scrolled-off lines.
     busy_until: Option<Instant>,
     /// Until when the server holds back a half-drawn screen. `None` if the newest screen is published.
     held_until: Option<Instant>,
@@ -71,7 +72,7 @@ impl Publisher {
             scrollback: ScrollbackOutbox::default(),
             parts: Parts::default(),
             window: None,
-            bells_before: 0,
+            events_before: (0, Arc::default()),
             takes_copies,
             is_strict,
             awaits_echo,
@@ -81,9 +82,10 @@ impl Publisher {
         }
     }
 
-    /// Records that the client has connected. Bells that rang earlier are not sent to it.
+    /// Records that the client has connected. Earlier bells and copied texts are not sent to it.
     pub(super) fn come(&mut self, terminal: &Terminal) {
-        self.bells_before = terminal.screen().bells();
+        let screen = terminal.screen();
+        self.events_before = (screen.bells(), Arc::clone(screen.clipboard()));
     }
 
     /// Returns the scrolled-off lines to send to the client that takes the session over from this one.
@@ -162,17 +164,14 @@ impl Publisher {
     }
 
     pub(super) fn handle_timeout(&mut self, now: Instant, terminal: &mut Terminal) {
-        let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         self.advance_echo(now, terminal);
         if self.notifications.handle_timeout(now) {
             self.publish_when_drawn(now, terminal);
         }
-        if is_due(self.held_until) {
+        if self.held_until.is_some_and(|at| at <= now) {
             self.publish(terminal);
         }
-        if is_due(self.busy_until) {
-            self.busy_until = None;
-        }
+        self.busy_until.take_if(|at| *at <= now);
     }
 
     /// Returns the times at which to call [`Publisher::handle_timeout`]; each is `None` if its timer is not set.
@@ -280,11 +279,12 @@ impl Publisher {
             parts.echo_ack.0 >= self.transport.local().echo_ack(),
             "an echo ack never goes back"
         );
-        let mut screen = match self.window {
-            Some(window) => terminal.screen().seen_through(window),
-            None => terminal.snapshot(),
-        };
-        screen.forget_bells(self.bells_before);
+        let screen = terminal.screen();
+        let mut screen = self.window.map_or_else(|| screen.clone(), |it| screen.seen_through(it));
+        let (bells, copied) = &self.events_before;
+        // A later copy of an equal text is another allocation.
+        let is_new = !Arc::ptr_eq(screen.clipboard(), copied);
+        screen.forget_events(*bells, is_new && self.takes_copies);
         self.transport.publish(HostScreen::new(screen, parts));
     }
 

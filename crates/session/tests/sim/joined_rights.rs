@@ -96,15 +96,21 @@ fn events_of_the_past_do_not_happen_again_for_a_client_that_joins() {
     trio.left.0[0].client.set_door(Door::Open);
     program(&mut trio, b"\x07\x07\x07\x1b]52;c;b2xk\x07\x1b]9;past\x07text");
     trio.run_for(secs(5));
-    for way in [JoinMode::View, JoinMode::Share] {
-        let config = invite_to_join(&mut trio, way, wide(Size::DEFAULT));
-        come(&mut trio, config);
+    // A client that does not offer rich screens gets copies and bells as Mosh 1.4.0 sends them, in the picture.
+    for capabilities in [rove_session::CAPABILITIES, Capabilities::JOINED] {
+        for way in [JoinMode::View, JoinMode::Share] {
+            let mut config = invite_to_join(&mut trio, way, wide(Size::DEFAULT));
+            config.transport.capabilities = Some(capabilities);
+            come(&mut trio, config);
+        }
     }
     trio.run_for(secs(2));
     program(&mut trio, b"\x07\x1b]52;c;bmV3\x07\x1b]9;new\x07");
     trio.run_for(secs(5));
     // Text that programs copy does not go to a viewer's clipboard.
-    for (client, bells, copies, told) in [(0, 4, 2, 2), (1, 1, 0, 1), (2, 1, 1, 1)] {
+    for (client, bells, copies, told) in
+        [(0, 4, 2, 2), (1, 1, 0, 1), (2, 1, 1, 1), (3, 1, 0, 0), (4, 1, 1, 0)]
+    {
         let end = &trio.left.0[client];
         assert_eq!(end.terminal.screen().bells(), bells, "{client}");
         assert_eq!((end.user.copied.len(), end.user.notified.len()), (copies, told), "{client}");
@@ -114,7 +120,7 @@ fn events_of_the_past_do_not_happen_again_for_a_client_that_joins() {
     trio.run_for(secs(12));
     program(&mut trio, b"\x07");
     trio.run_for(secs(2));
-    for (client, bells) in [(1, 2), (2, 2), (3, 1)] {
+    for (client, bells) in [(1, 2), (2, 2), (3, 2), (4, 2), (5, 1)] {
         assert_eq!(trio.left.0[client].terminal.screen().bells(), bells, "{client}");
     }
 }

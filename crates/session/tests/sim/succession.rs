@@ -158,22 +158,27 @@ fn every_key_arrives_once_and_in_order_whatever_is_lost() {
 
 #[test]
 fn events_of_the_past_do_not_happen_again() {
-    let mut trio = session(wide(Size::DEFAULT), &near_link(), Seed::new(1));
-    program(&mut trio, b"\x07\x07\x07\x1b]52;c;b2xk\x07\x1b]9;past\x07text");
-    trio.run_for(secs(2));
-    assert_eq!(trio.left.0[0].user.copied.len(), 1);
-    let config = invite(&mut trio, wide(Size::DEFAULT));
-    come(&mut trio, config);
-    trio.run_for(secs(2));
-    let came = &trio.left.0[1];
-    assert!(is_in_sync(&trio, 1));
-    assert_eq!((came.user.copied.len(), came.user.notified.len()), (0, 0));
-    assert_eq!(came.terminal.screen().bells(), 0);
-    program(&mut trio, b"\x07\x1b]52;c;bmV3\x07\x1b]9;new\x07");
-    trio.run_for(secs(2));
-    let came = &trio.left.0[1];
-    assert_eq!((came.user.copied.len(), came.user.notified.len()), (1, 1));
-    assert_eq!(came.terminal.screen().bells(), 1);
+    // Mosh 1.4.0 gets no notifications.
+    for (capabilities, notified) in [(Some(rove_session::CAPABILITIES), 1), (None, 0)] {
+        let mut trio = session(wide(Size::DEFAULT), &near_link(), Seed::new(1));
+        program(&mut trio, b"\x07\x07\x07\x1b]52;c;b2xk\x07\x1b]9;past\x07text");
+        trio.run_for(secs(2));
+        assert_eq!(trio.left.0[0].user.copied.len(), 1);
+        let mut config = invite(&mut trio, wide(Size::DEFAULT));
+        config.transport.capabilities = capabilities;
+        come(&mut trio, config);
+        trio.run_for(secs(2));
+        assert!(is_in_sync(&trio, 1));
+        let happened = |trio: &Trio| {
+            let ClientEnd { user, terminal, .. } = &trio.left.0[1];
+            (user.copied.len(), user.notified.len(), terminal.screen().bells())
+        };
+        assert_eq!(happened(&trio), (0, 0, 0), "{capabilities:?}");
+        // A program copies the text of the past again.
+        program(&mut trio, b"\x07\x1b]52;c;b2xk\x07\x1b]9;new\x07");
+        trio.run_for(secs(2));
+        assert_eq!(happened(&trio), (1, notified, 1), "{capabilities:?}");
+    }
 }
 
 /// Returns the modes that are set in the user's terminal.

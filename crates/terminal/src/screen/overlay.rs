@@ -105,9 +105,12 @@ impl Screen {
         self.clipped(Size::clamped(columns, window.rows().min(self.size.rows())))
     }
 
-    /// Removes the first `count` bells, so that a client that connects later does not ring them.
-    pub const fn forget_bells(&mut self, count: u64) {
-        self.bells = self.bells.saturating_sub(count);
+    /// Removes the first `bells` bells, and the copied text unless `keeps_copied`, so that a client does not get them.
+    pub fn forget_events(&mut self, bells: u64, keeps_copied: bool) {
+        self.bells = self.bells.saturating_sub(bells);
+        if !keeps_copied {
+            self.clipboard = Arc::default();
+        }
     }
 }
 

@@ -198,5 +198,5 @@ fn an_endless_string_is_swallowed_too() {
     (0..64).for_each(|_| terminal.write(&[b'A'; 4096]));
     terminal.write(b"\x07b");
     assert_eq!(rows(terminal.screen()), ["ab"]);
-    assert_eq!(terminal.screen().clipboard(), "");
+    assert_eq!(&**terminal.screen().clipboard(), "");
 }
