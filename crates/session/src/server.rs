@@ -160,8 +160,8 @@ impl Server {
         (way, who): (JoinMode, &str),
     ) -> Result<Vec<Range<*const u8>>, Uninvited> {
         let size = self.terminal.screen().size();
-        let publisher = self.succession.publisher(now, key, chaff, size, Some(way));
-        self.audience.invite(now, &self.publisher, publisher, (way, who))
+        let create = || self.succession.publisher(now, key, chaff, size, Some(way));
+        self.audience.invite(now, &self.publisher, create, (way, who))
     }
 
     /// Lets another client take the session over with `key`, which must be new. The present client stays until the

@@ -75,8 +75,8 @@ enum Phase {
 }
 
 impl Audience {
-    /// Invites a client that has the key of `publisher`. Beyond [`JOINED_MAX`], the oldest unused invitation ends.
-    /// Returns the memory ranges of the client's keys.
+    /// Invites a client that may join, with the publisher that `create` returns for it. Beyond [`JOINED_MAX`], the
+    /// oldest unused invitation ends. Returns the memory ranges of the client's keys.
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ impl Audience {
         &mut self,
         now: Instant,
         own: &Publisher,
-        publisher: Publisher,
+        create: impl FnOnce() -> Publisher,
         (way, who): (JoinMode, &str),
     ) -> Result<Vec<Range<*const u8>>, Uninvited> {
         match self.door {
@@ -98,6 +98,7 @@ impl Audience {
             let oldest = self.members.iter().position(is_invited).ok_or(Uninvited::Full)?;
             self.members.remove(oldest);
         }
+        let publisher = create();
         let memory = publisher.transport.key_memory();
         let phase = Phase::Invited(now + INVITATION_MAX);
         self.members.push(Member {

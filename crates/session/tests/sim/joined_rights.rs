@@ -1,6 +1,6 @@
 //! The rights of clients that join a session: they get and do no more than these, whatever they offer and send.
 
-use rove_session::{ClientConfig, Door, JoinMode, Uninvited};
+use rove_session::{ClientConfig, ClientId, Door, JoinMode, Uninvited};
 use rove_ssp::{Capabilities, Config};
 use rove_terminal::Size;
 use rove_units::Seed;
@@ -123,4 +123,12 @@ fn events_of_the_past_do_not_happen_again_for_a_client_that_joins() {
     for (client, bells) in [(1, 2), (2, 2), (3, 2), (4, 2), (5, 1)] {
         assert_eq!(trio.left.0[client].terminal.screen().bells(), bells, "{client}");
     }
+}
+
+#[test]
+fn a_client_that_may_not_join_displaces_none_that_may_be_resumed() {
+    let mut trio = session(roves(), &near_link(), Seed::new(6));
+    // The server remembers so many clients.
+    (0..1024).for_each(|_| assert_eq!(refusal(&mut trio), Some(Uninvited::Unseen)));
+    assert!(trio.right.0.server.is_own(ClientId::of(&key())));
 }
