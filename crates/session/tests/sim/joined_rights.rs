@@ -1,11 +1,12 @@
 //! The rights of clients that join a session: they get and do no more than these, whatever they offer and send.
 
-use rove_session::{ClientConfig, ClientId, Door, JoinMode, Uninvited};
-use rove_ssp::{Capabilities, Config};
+use rove_session::{ClientConfig, ClientId, Door, JoinMode, ServerEvent, Uninvited};
+use rove_ssp::{Capabilities, Config, Direction, Ecn};
 use rove_terminal::Size;
 use rove_units::Seed;
 
 use crate::common::clients::*;
+use crate::common::forger::{Forger, event, member, state, varint};
 use crate::common::*;
 
 #[test]
@@ -56,31 +57,50 @@ fn a_joined_client_has_no_streams() {
 
 #[test]
 fn the_owner_ends_joined_clients_and_nobody_else_does() {
-    let mut trio = shared_session(&near_link(), &[JoinMode::View, JoinMode::Share], Seed::new(5));
-    for client in [1, 2] {
-        command(&mut trio, client, b'e');
-        command(&mut trio, client, b'l');
+    for way in [JoinMode::View, JoinMode::Share] {
+        let ways = [JoinMode::View, JoinMode::Share];
+        let mut trio = shared_session(&near_link(), &ways, Seed::new(5));
+        for client in [1, 2] {
+            command(&mut trio, client, b'e');
+            command(&mut trio, client, b'l');
+            // Only the key commands check whether the client has joined.
+            trio.left.0[client].client.set_door(Door::Locked);
+        }
+        let config = invite_to_join(&mut trio, way, roves());
+        let (now, source) = (trio.now(), "192.0.2.9:9".parse().expect("an address"));
+        // Field 2 of a wish ends the joined clients.
+        let dismiss = state(0, 1, 0, member(1, &event(17, &varint(2, 1))));
+        for datagram in Forger::of(&config.key, Direction::ToServer).datagrams(&dismiss) {
+            let server = &mut trio.right.0.server;
+            assert_eq!(server.handle_datagram(now, source, Ecn::Capable, &datagram), Ok(()));
+        }
+        trio.run_for(secs(5));
+        assert_eq!(trio.right.0.server.door(), Door::Open, "{way:?}");
+        let ended = |trio: &Trio| [1, 2].map(|client| trio.left.0[client].client.outcome());
+        assert_eq!(ended(&trio), [None, None], "{way:?}");
+        command(&mut trio, 0, b'e');
+        trio.run_for(secs(3));
+        assert_eq!(ended(&trio), [Some(DISMISSED), Some(DISMISSED)]);
+        types(&mut trio, 0, b"alone");
+        trio.run_for(secs(1));
+        assert_eq!(trio.right.0.program.typed, b"alone");
     }
-    trio.run_for(secs(1));
-    assert_eq!(trio.right.0.server.door(), Door::Open);
-    command(&mut trio, 0, b'e');
-    trio.run_for(secs(3));
-    for client in [1, 2] {
-        assert_eq!(trio.left.0[client].client.outcome(), Some(DISMISSED));
-    }
-    types(&mut trio, 0, b"alone");
-    trio.run_for(secs(1));
-    assert_eq!(trio.right.0.program.typed, b"alone");
 }
 
 #[test]
 fn only_a_client_that_shows_joined_clients_may_join_and_only_beside_one() {
-    let mut trio = shared_session(&near_link(), &[], Seed::new(6));
-    let config = invite_to_join(&mut trio, JoinMode::Share, client_config(stock(Config::client())));
-    come(&mut trio, config);
-    types(&mut trio, 1, b"x");
-    trio.run_for(secs(5));
-    assert!(trio.right.0.program.typed.is_empty());
+    for way in [JoinMode::View, JoinMode::Share] {
+        let mut trio = shared_session(&near_link(), &[], Seed::new(6));
+        let config = invite_to_join(&mut trio, way, client_config(stock(Config::client())));
+        come(&mut trio, config);
+        types(&mut trio, 1, b"x");
+        program(&mut trio, b"text");
+        trio.run_for(secs(5));
+        let Reader { typed, events, .. } = &trio.right.0.program;
+        let joined = |event: &ServerEvent| matches!(event, ServerEvent::Joined(_));
+        assert!(typed.is_empty() && !events.iter().any(joined), "{way:?}");
+        assert_eq!(trio.left.0[1].client.screen().row_text(0), "", "{way:?}");
+    }
     // If a stock client takes the session over, joined clients must end.
     let mut trio = shared_session(&near_link(), &[JoinMode::View], Seed::new(6));
     let config = invite(&mut trio, client_config(stock(Config::client())));
