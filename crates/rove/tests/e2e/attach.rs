@@ -205,6 +205,33 @@ fn a_stock_client_that_is_replaced_ends_as_after_any_session() {
 }
 
 #[test]
+fn each_client_of_a_session_has_a_key_of_its_own() {
+    let scratch = Scratch::new();
+    let environment = |call: Invocation| call.env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
+    let server =
+        Server::start_with(environment(Maker::Rove.server()), LOCALHOST, &["sh", "-c", ECHOING]);
+    let owner = Terminal::start(&Maker::Rove.client(server.address, &server.key), SIZE);
+    owner.talk("one");
+    let mut keys = vec![server.key.clone()];
+    for words in [&["--view"][..], &["--view"], &["--share"], &[]] {
+        let ask = environment(Invocation::new(rove())).args(["server", "attach"]).args(words);
+        let ask = ask.arg(server.address.port().to_string());
+        // The server gives no key until its client has told it that others may join.
+        let key = within_guard("a key", move || {
+            loop {
+                let told = ask.command().stderr(Stdio::null()).output().expect("rove starts");
+                let told = String::from_utf8(told.stdout).expect("text");
+                if let Some(key) = told.split_whitespace().nth(5) {
+                    return key.to_owned();
+                }
+            }
+        });
+        assert!(key.len() == 22 && !keys.contains(&key), "{words:?}: {key} is in {keys:?}");
+        keys.push(key);
+    }
+}
+
+#[test]
 fn an_attachment_that_cannot_be_is_refused_in_a_sentence() {
     let sshd = Sshd::start(Far::default());
     let stock = Sshd::start(Far { programs: &["mosh-server"], ..Far::default() });
