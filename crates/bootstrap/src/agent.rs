@@ -12,7 +12,7 @@ pub enum LentAgent {
     At(String),
 }
 
-/// How the user controls the use of the forwarded agent.
+/// How the user controls the use of the forwarded agent (the setting `agent`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AgentUse {
     /// A notice reports each use.
@@ -22,16 +22,7 @@ pub enum AgentUse {
     Confirm,
 }
 
-impl AgentUse {
-    /// The names of the variants in the setting `agent`, in the order of the variants.
-    pub const NAMES: &'static [&'static str] = &["notify", "confirm"];
-
-    /// Returns the variant with this name in [`Self::NAMES`]. `None` for another word.
-    pub fn from_name(name: &str) -> Option<Self> {
-        let all = [Self::Notify, Self::Confirm];
-        Self::NAMES.iter().zip(all).find(|(known, _)| **known == name).map(|(_, found)| found)
-    }
-}
+named!(AgentUse: "notify" => Notify, "confirm" => Confirm);
 
 impl LentAgent {
     /// Parses `ForwardAgent` and `IdentityAgent` (the path of ssh's agent). `None` if ssh forwards no agent.

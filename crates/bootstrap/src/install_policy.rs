@@ -12,13 +12,4 @@ pub enum InstallPolicy {
     Never,
 }
 
-impl InstallPolicy {
-    /// The names of the variants in the setting `install`, in the order of the variants.
-    pub const NAMES: &'static [&'static str] = &["ask", "always", "never"];
-
-    /// Returns the variant with this name in [`Self::NAMES`]. `None` for another word.
-    pub fn from_name(name: &str) -> Option<Self> {
-        let mut known = [Self::Ask, Self::Always, Self::Never].into_iter().zip(Self::NAMES);
-        known.find(|(_, word)| **word == name).map(|(policy, _)| policy)
-    }
-}
+named!(InstallPolicy: "ask" => Ask, "always" => Always, "never" => Never);

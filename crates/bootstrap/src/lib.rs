@@ -5,8 +5,9 @@
 //!
 //! # Modules, from the bottom up
 //!
-//! - `program_name`, `install_policy`, `platform`, `account` and `session_ref` each define a small value. `options`
-//!   holds the user's options for a login, and `choices` those for the client.
+//! - `named` generates the names of a setting's values. `program_name`, `install_policy`, `platform`, `account` and
+//!   `session_ref` each define a small value. `options` holds the user's options for a login, and `choices` those for
+//!   the client.
 //! - `quote` quotes words for a shell, and `remote` makes the command that ssh runs on the host.
 //! - `line` splits output into lines, and `challenge` recognises the lines of rove's commands. `startup` reads both
 //!   output streams of ssh. `printable` removes control sequences from the text for the user.
@@ -19,6 +20,9 @@
 //!   `connection` whether ssh shares an open connection. `forwarder` relays on a jump host.
 
 #![forbid(unsafe_code)]
+
+#[macro_use]
+mod named;
 
 mod account;
 mod agent;

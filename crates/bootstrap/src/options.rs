@@ -70,7 +70,7 @@ pub struct HostOptions {
     pub config: Option<Box<SshConfig>>,
 }
 
-/// The reaction of a login to sessions of the user on the host that have no client (detached sessions).
+/// The setting `attach`: how a login reacts to sessions of the user that have no client (detached sessions).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DetachedUse {
     /// The login lists the detached sessions on the screen, with the command that attaches to them.
@@ -84,21 +84,7 @@ pub enum DetachedUse {
     Never,
 }
 
-impl DetachedUse {
-    /// The names of the variants in the setting `attach`, in the order of the variants.
-    pub const NAMES: &'static [&'static str] = &["hint", "ask", "newest", "never"];
-
-    /// Returns the variant with this name in [`Self::NAMES`]. `None` for another word.
-    pub fn from_name(name: &str) -> Option<Self> {
-        let all = [Self::Hint, Self::Ask, Self::Newest, Self::Never];
-        Self::NAMES.iter().zip(all).find(|(known, _)| **known == name).map(|(_, found)| found)
-    }
-
-    /// Returns the variant's name.
-    pub const fn name(self) -> &'static str {
-        Self::NAMES[self as usize]
-    }
-}
+named!(DetachedUse: "hint" => Hint, "ask" => Ask, "newest" => Newest, "never" => Never);
 
 /// The session that a login starts or attaches to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -188,10 +174,9 @@ impl HostOptions {
 
     /// Returns the options of `rove` with which another login reaches the host by the same route.
     pub fn way_words(&self) -> Vec<String> {
-        let tunnel = TunnelUse::NAMES[self.tunnel as usize];
+        let tunnel = self.tunnel.name();
         let mut words = vec![format!("--family={}", self.family), format!("--tunnel={tunnel}")];
-        let how = self.remote_ip.map(|how| RemoteIp::NAMES[how as usize]);
-        words.extend(how.map(|how| format!("--experimental-remote-ip={how}")));
+        words.extend(self.remote_ip.map(|how| format!("--experimental-remote-ip={}", how.name())));
         words.extend((!self.ssh_pty).then(|| "--no-ssh-pty".to_owned()));
         words
     }
@@ -304,7 +289,7 @@ impl HostOptions {
     }
 }
 
-/// When a session's datagrams go through ssh.
+/// When a session's datagrams go through ssh (`--tunnel`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TunnelUse {
     /// All datagrams go through ssh, and the server listens on the host's loopback only.
@@ -316,16 +301,7 @@ pub enum TunnelUse {
     Auto,
 }
 
-impl TunnelUse {
-    /// The values of `--tunnel` and of the setting, in the order of the variants.
-    pub const NAMES: &'static [&'static str] = &["true", "false", "auto"];
-
-    /// Returns the variant with this name in [`Self::NAMES`]. `None` for another word.
-    pub fn from_name(name: &str) -> Option<Self> {
-        let all = [Self::Always, Self::Never, Self::Auto];
-        Self::NAMES.iter().zip(all).find(|(known, _)| **known == name).map(|(_, found)| found)
-    }
-}
+named!(TunnelUse: "true" => Always, "false" => Never, "auto" => Auto);
 
 /// The address that the server binds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -342,7 +318,7 @@ pub enum BindServer {
     Address(String),
 }
 
-/// How the client finds the server's address.
+/// How the client finds the server's address (`--experimental-remote-ip`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemoteIp {
     /// rove's own proxy command, which connects on behalf of ssh, prints the server's address.
@@ -353,16 +329,7 @@ pub enum RemoteIp {
     Local,
 }
 
-impl RemoteIp {
-    /// The values of `--experimental-remote-ip`, in the order of the variants.
-    pub const NAMES: &'static [&'static str] = &["proxy", "remote", "local"];
-
-    /// Returns the variant with this name in [`Self::NAMES`]. `None` for another word.
-    pub fn from_name(name: &str) -> Option<Self> {
-        let all = [Self::Proxy, Self::Remote, Self::Local];
-        Self::NAMES.iter().zip(all).find(|(known, _)| **known == name).map(|(_, found)| found)
-    }
-}
+named!(RemoteIp: "proxy" => Proxy, "remote" => Remote, "local" => Local);
 
 #[cfg(test)]
 mod tests {
