@@ -2,8 +2,7 @@
 //!
 //! A [`Relay`] listens on a loopback port. It passes the client's datagrams through one [`rove_link::Link`] to the
 //! server, and the server's datagrams through another link back to the client. A relay does not read the datagrams.
-//! `rove demo` puts a relay between its client and its server, and the end-to-end tests put a relay between any two
-//! programs.
+//! `rove demo` and the end-to-end tests put a relay between two programs.
 //!
 //! # Modules
 //!

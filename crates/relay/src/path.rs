@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use clap::Args;
 use rove_link::LinkConfig;
-use rove_units::{BitRate, Bytes, Duration, Seed, parse_duration};
+use rove_units::{BitRate, Bytes, Duration, Seed, parse_duration, parse_share};
 
 use crate::relay::{Relay, RelayConfig};
 
@@ -59,7 +59,6 @@ impl PathArgs {
         parts.join(", ")
     }
 
-    /// Returns the configuration of the link in either direction.
     fn link(&self) -> LinkConfig {
         LinkConfig {
             delay: self.rtt / 2,
@@ -69,23 +68,6 @@ impl PathArgs {
             queue_max: self.queue,
             ..LinkConfig::default()
         }
-    }
-}
-
-/// The error of a text that is not a share from 0 to 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a share is between 0% and 100%")]
-struct ShareError;
-
-/// Reads a share from 0 to 1, as `5%` or `0.05`.
-fn parse_share(text: &str) -> Result<f64, ShareError> {
-    let (number, unit) = match text.strip_suffix('%') {
-        Some(number) => (number, 0.01),
-        None => (text, 1.0),
-    };
-    match number.trim().parse::<f64>() {
-        Ok(number) if (0.0..=1.0).contains(&(number * unit)) => Ok(number * unit),
-        _ => Err(ShareError),
     }
 }
 
@@ -120,15 +102,5 @@ mod tests {
     #[test]
     fn half_the_round_trip_is_spent_each_way() {
         assert_eq!(path("--rtt 500ms").unwrap().link().delay, Duration::from_millis(250));
-    }
-
-    #[test]
-    fn a_share_outside_its_range_is_refused() {
-        for (text, share) in [("0%", Some(0.0)), ("1", Some(1.0)), ("100%", Some(1.0))] {
-            assert_eq!(parse_share(text).ok(), share, "{text}");
-        }
-        for text in ["101%", "-1%", "NaN", "inf", "", "%", "x"] {
-            assert!(parse_share(text).is_err(), "{text}");
-        }
     }
 }

@@ -6,7 +6,7 @@
 //! # Modules
 //!
 //! - `time`: points in time and durations.
-//! - `size`: numbers of bytes, and rates in bits per second.
+//! - `size`: numbers of bytes, rates in bits per second, and shares.
 //! - `queue`: a full queue forgets its oldest item.
 //! - `rng`: a [`Seed`] gives a [`Stream`] for each name, and a stream gives a random [`Draw`] for each number.
 
@@ -19,5 +19,5 @@ mod time;
 
 pub use queue::push_newest;
 pub use rng::{Draw, Seed, Stream};
-pub use size::{BitRate, Bytes, ParseUnitError};
+pub use size::{BitRate, Bytes, ParseUnitError, parse_share};
 pub use time::{Duration, Instant, parse_duration};

@@ -1,4 +1,4 @@
-//! Sizes in bytes, and rates in bits per second.
+//! Sizes in bytes, rates in bits per second, and shares.
 
 use core::fmt;
 use core::iter::Sum;
@@ -8,7 +8,7 @@ use core::str::FromStr;
 use core::time::Duration;
 use std::borrow::Cow;
 
-/// The error for a text that is not a size, rate or time.
+/// The error for a text that is not a size, rate, time or share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseUnitError {
     /// The text that could not be parsed.
@@ -193,6 +193,20 @@ impl FromStr for BitRate {
     }
 }
 
+/// Reads a share from 0 to 1, as `5%` or `0.05`.
+///
+/// # Errors
+///
+/// Returns [`ParseUnitError`] for any other text.
+pub fn parse_share(text: &str) -> Result<f64, ParseUnitError> {
+    let (number, unit) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
+    let share = number.trim().parse().map(|number: f64| number * unit);
+    share.ok().filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| ParseUnitError {
+        text: text.to_owned(),
+        wanted: "a share between 0% and 100%".into(),
+    })
+}
+
 /// Removes a trailing `k`, `M` or `G` from `text`. Returns the rest and the factor: a power of `base`, or 1.
 fn split_prefix(text: &str, base: u64) -> (&str, u64) {
     for (letters, power) in [(['k', 'K'], 1), (['m', 'M'], 2), (['g', 'G'], 3)] {
@@ -231,6 +245,16 @@ mod tests {
         }
         for text in ["", "0", "-1k", "nan", "inf", "fast"] {
             assert!(text.parse::<BitRate>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_share_outside_its_range_is_refused() {
+        for (text, share) in [("0%", 0.0), ("1", 1.0), ("100%", 1.0), ("5%", 0.05)] {
+            assert_eq!(parse_share(text), Ok(share), "{text}");
+        }
+        for text in ["101%", "-1%", "NaN", "inf", "", "%", "x"] {
+            assert!(parse_share(text).is_err(), "{text}");
         }
     }
 

@@ -9,9 +9,8 @@ use crate::size::ParseUnitError;
 
 /// A point in time: nanoseconds since the run began.
 ///
-/// The type has no `now()`. The program's event loop reads its clock once per turn and passes the value on; a simulator
-/// passes virtual time. The latest instant is [`Instant::FAR_FUTURE`], 584 years after the start of the run, and
-/// additions saturate there.
+/// The type has no `now()`: an event loop passes the time of its clock once per turn, and a simulator virtual time.
+/// Additions saturate at [`Instant::FAR_FUTURE`], 584 years after the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(u64);
 

@@ -10,7 +10,6 @@ use rove_link::{Distribution, LinkConfig, Schedule, Steps, Trace};
 use rove_units::{Bytes, Duration, Instant, Seed};
 
 use crate::path::parts::Parts;
-pub use crate::path::parts::share;
 use crate::path::schedule::StepSchedule;
 
 mod parts;

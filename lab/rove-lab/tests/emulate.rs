@@ -584,7 +584,7 @@ fn bad_input_gets_a_sentence_and_its_exit_code() {
     let steps = file("steps", "[{\"delay_ms\": 5},\n{\"loss\": 5}]");
     for (args, code, sentence) in [
         (&["--rate", "0"][..], 2, "a rate above zero"),
-        (&["--loss", "101%"], 2, "no share between"),
+        (&["--loss", "101%"], 2, "not a share between"),
         (&["--rtt", "1s,loss=1%"], 2, "contains a comma"),
         (&["--link", "rtt=5ms", "--rtt", "6ms"], 2, "given twice"),
         (&["--uplink", "/nowhere"], 1, "cannot open /nowhere"),

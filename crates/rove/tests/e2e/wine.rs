@@ -164,7 +164,7 @@ fn a_wrong_call_is_refused_in_one_sentence() {
     for (words, key, sentence, code) in [
         (&["client"][..], "no key", "MOSH_KEY does not hold a key", 1),
         (&["client", "--bogus"], "", "unknown option --bogus", 255),
-        (&["demo", "--loss", "2"], "", "a share is between 0% and 100%", 255),
+        (&["demo", "--loss", "2"], "", "\"2\" is not a share", 255),
         (&["host"], "", "there is no place for \"127.0.0.1\"", 255),
         (&["attach"], "", "rove attach is not there on Windows yet", 255),
     ] {

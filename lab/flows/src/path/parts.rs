@@ -7,7 +7,7 @@ use rove_link::{
     CoDelConfig, Discipline, Distribution, Drops, FairConfig, GilbertElliott, LinkConfig, OnOff,
     Order, Outages, PeriodLength, PieConfig,
 };
-use rove_units::{BitRate, Bytes, Duration, Instant, ParseUnitError, parse_duration};
+use rove_units::{BitRate, Bytes, Duration, Instant, ParseUnitError, parse_duration, parse_share};
 
 /// The words that both directions share, and those that each may have of its own, as an error message lists them.
 const WORDS: &str = "rtt, jitter, distribution, reorder, order, download, and for both directions or with up. or down. before it \
@@ -136,20 +136,8 @@ fn unit<T: FromStr<Err = ParseUnitError>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error: ParseUnitError| error.to_string())
 }
 
-/// Reads a share from 0 to 1: `5%` or `0.05`.
-///
-/// # Errors
-///
-/// Returns a sentence if the text is no share.
-pub fn share(text: &str) -> Result<f64, String> {
-    let (number, unit) = match text.strip_suffix('%') {
-        Some(number) => (number, 0.01),
-        None => (text, 1.0),
-    };
-    match number.trim().parse::<f64>() {
-        Ok(number) if (0.0..=1.0).contains(&(number * unit)) => Ok(number * unit),
-        _ => Err(format!("{text:?} is no share between 0% and 100%")),
-    }
+fn share(text: &str) -> Result<f64, String> {
+    parse_share(text).map_err(|error| error.to_string())
 }
 
 fn distribution(text: &str) -> Result<Distribution, String> {
