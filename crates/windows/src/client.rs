@@ -7,12 +7,12 @@ use rove_bootstrap::Choices;
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
 use rove_platform::tty::Tty;
-use rove_session::{CAPABILITIES, Client, ClientConfig, Preference, Running};
+use rove_session::{CAPABILITIES, Client, ClientConfig, Preference};
 use rove_ssp::{Config, Key};
 use rove_terminal::display::{Functions, Repertoire};
-use rove_terminal::{AlternateScreen, Attributes, OscSupport, Size, TerminalCapabilities};
+use rove_terminal::{AlternateScreen, Attributes, OscSupport, TerminalCapabilities};
 use rove_udp::DualStackSockets;
-use rove_units::{Seed, Stream};
+use rove_units::Seed;
 
 use crate::ending;
 use crate::messages::{say, warn};
@@ -54,7 +54,16 @@ pub(crate) fn run(call: Call) -> anyhow::Result<u8> {
     let events = EventLoop::new(clock).context("cannot wait for the console")?;
     let chaff = getrandom::u64().map(Seed::new).context("cannot draw a seed")?;
     let terminal = Tty::take_over(described().emergency_closing())?;
-    let config = config(server, key, &choices, terminal.size(), chaff.stream("client.chaff"));
+    let transport = Config { capabilities: Some(CAPABILITIES), ..Config::client() };
+    let config = ClientConfig {
+        size: terminal.size(),
+        terminal: described(),
+        // Windows Terminal sets `WT_SESSION`. It prints no part of a query that it does not support.
+        query: std::env::var_os("WT_SESSION").is_some(),
+        escape_key: Some(ESCAPE_KEY),
+        prediction: choices.prediction(),
+        ..ClientConfig::new(server, key, transport, chaff.stream("client.chaff"))
+    };
     let mut session = Client::new(config, clock.now());
     others.into_iter().for_each(|other| session.candidates_mut().add(other));
     let End { outcome, output_error } = Pump::new(events, session, sockets, terminal).run()?;
@@ -68,7 +77,6 @@ pub(crate) fn run(call: Call) -> anyhow::Result<u8> {
     Ok(ending::exit_code(outcome))
 }
 
-/// Returns the session key from `MOSH_KEY`.
 fn key() -> anyhow::Result<Key> {
     let text = std::env::var("MOSH_KEY").ok().context(
         "the environment variable MOSH_KEY is not set: it must hold the key that the server printed on its MOSH \
@@ -83,31 +91,6 @@ fn preference() -> anyhow::Result<Preference> {
     };
     Preference::from_name(&mode)
         .with_context(|| format!("Unknown prediction mode {mode:?} in MOSH_PREDICTION_DISPLAY"))
-}
-
-fn config(
-    server: SocketAddr,
-    key: Key,
-    choices: &Choices,
-    size: Size,
-    chaff: Stream,
-) -> ClientConfig {
-    ClientConfig {
-        server,
-        key,
-        transport: Config { capabilities: Some(CAPABILITIES), ..Config::client() },
-        size,
-        terminal: described(),
-        // Windows Terminal sets `WT_SESSION`. It prints no part of a query that it does not support.
-        query: std::env::var_os("WT_SESSION").is_some(),
-        escape_key: Some(ESCAPE_KEY),
-        prediction: choices.prediction(),
-        program: "rove".to_owned(),
-        offers_status: true,
-        is_end_obeyed_twice: true,
-        running: Running::Unknown,
-        chaff,
-    }
 }
 
 /// Returns the capabilities of consoles since Windows 10. Source: Microsoft, "Console Virtual Terminal Sequences".

@@ -1,7 +1,7 @@
 //! Configurations of both ends, without anything that needs a person at the terminal.
 
 use rove_link::net::RIGHT_ADDRESS;
-use rove_session::{ClientConfig, Prediction, Preference, Running, ServerConfig};
+use rove_session::{ClientConfig, Prediction, ServerConfig};
 use rove_ssp::{Config, Key};
 use rove_terminal::{OscSupport, Size, TerminalCapabilities};
 use rove_units::{Instant, Seed};
@@ -23,22 +23,11 @@ pub fn rove(config: Config) -> Config {
 /// Returns the config of a client that shows no predictions and asks its terminal no questions.
 pub fn client_config(transport: Config, seed: Seed) -> ClientConfig {
     ClientConfig {
-        server: RIGHT_ADDRESS,
-        key: key(),
-        transport,
-        size: Size::DEFAULT,
         terminal: TerminalCapabilities {
             osc: OscSupport { any: true, ..OscSupport::default() },
             ..TerminalCapabilities::default()
         },
-        query: false,
-        escape_key: None,
-        prediction: Prediction { preference: Preference::Never, ..Prediction::default() },
-        program: "rove".to_owned(),
-        offers_status: true,
-        is_end_obeyed_twice: true,
-        running: Running::Unknown,
-        chaff: seed.stream("client.chaff"),
+        ..ClientConfig::new(RIGHT_ADDRESS, key(), transport, seed.stream("client.chaff"))
     }
 }
 

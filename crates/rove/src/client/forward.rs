@@ -15,7 +15,6 @@ use rove_session::{
 };
 use rove_ssp::{Capabilities, Config};
 use rove_streams::{Event, Exit, Reception, Side};
-use rove_terminal::Size;
 use rove_udp::Refusal;
 use rove_units::{Duration, Instant};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
@@ -95,23 +94,17 @@ fn config(options: &ClientOptions) -> anyhow::Result<ClientConfig> {
     let render =
         RenderOptions { name: options.name, init: false, scrollback: false, title_prefix: false };
     let capabilities = rove_session::CAPABILITIES.union(Capabilities::STREAMS);
+    let transport = Config { capabilities: Some(capabilities), ..Config::client() };
+    let chaff = entropy::seed().context("cannot draw a seed")?.stream("client.chaff");
     Ok(ClientConfig {
-        server: options.server,
-        key: options.key.clone(),
-        transport: Config { capabilities: Some(capabilities), ..Config::client() },
-        size: Size::DEFAULT,
         terminal: terminal_type::plain_capabilities(render),
-        query: false,
-        escape_key: None,
         prediction: Prediction {
             preference: Preference::Never,
             ..options.call.choices.prediction()
         },
         program: options.name.as_str().to_owned(),
-        offers_status: true,
-        is_end_obeyed_twice: true,
         running: Running::Command,
-        chaff: entropy::seed().context("cannot draw a seed")?.stream("client.chaff"),
+        ..ClientConfig::new(options.server, options.key.clone(), transport, chaff)
     })
 }
 

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::AsFd;
 
 use rove_platform::event_loop::{EventLoop, Interest};
-use rove_session::{Client, ClientConfig, ClientOutcome, Prediction, Preference};
+use rove_session::{Client, ClientConfig, ClientOutcome};
 use rove_ssp::{Config, Mechanism, ReceiveError, Transmit};
 use rove_terminal::Size;
 use rove_udp::{ClientSockets, DualStackSockets, PortRange, Refusal, ServerSocket, send};
@@ -109,27 +109,18 @@ impl Trial {
         }
         let Some((server, sockets)) = found else { return Err(refusal) };
         let now = events.now();
-        let render_options = RenderOptions::default();
         let mut transport = Config {
             capabilities: Some(rove_session::CAPABILITIES),
             // The trial itself measures which sizes pass.
             ..Config::client().without(Mechanism::PathSize)
         };
         transport.path.first_alone = FIRST_ALONE;
+        let chaff = entropy::seed().map_err(io::Error::other)?.stream("doctor.chaff");
         let config = ClientConfig {
-            server,
-            key: opening.key.clone(),
-            transport,
             size: Size::new(COLUMNS, ROWS).expect("this is a window's size"),
-            terminal: terminal_type::plain_capabilities(render_options),
-            query: false,
-            escape_key: None,
-            prediction: Prediction { preference: Preference::Never, ..Prediction::default() },
-            program: "rove".to_owned(),
+            terminal: terminal_type::plain_capabilities(RenderOptions::default()),
             offers_status: false,
-            is_end_obeyed_twice: true,
-            running: rove_session::Running::Unknown,
-            chaff: entropy::seed().map_err(io::Error::other)?.stream("doctor.chaff"),
+            ..ClientConfig::new(server, opening.key.clone(), transport, chaff)
         };
         let mut client = Client::new(config, now);
         servers.for_each(|other| client.candidates_mut().add(other));

@@ -42,6 +42,25 @@ pub struct ClientConfig {
 }
 
 impl ClientConfig {
+    /// Returns the configuration of rove without predictions, escape key and queries, on a plain terminal.
+    pub fn new(server: SocketAddr, key: Key, transport: Config, chaff: Stream) -> Self {
+        Self {
+            server,
+            key,
+            transport,
+            size: Size::DEFAULT,
+            terminal: TerminalCapabilities::default(),
+            query: false,
+            escape_key: None,
+            prediction: Prediction { preference: Preference::Never, ..Prediction::default() },
+            program: "rove".to_owned(),
+            offers_status: true,
+            is_end_obeyed_twice: true,
+            running: Running::Unknown,
+            chaff,
+        }
+    }
+
     /// Returns the extensions that this client uses, or `None` for the bare protocol of Mosh 1.4.0. A client with
     /// Mosh's prediction rules does not use the modes of the host's terminal.
     pub(super) fn understood(&self, engine: &dyn Engine) -> Option<Capabilities> {

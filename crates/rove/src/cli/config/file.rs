@@ -8,13 +8,11 @@ use std::ffi::OsString;
 use std::fmt::{self, Display};
 use std::fs::OpenOptions;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-
-use rustix::fs::OFlags;
 
 use crate::bounded;
 use crate::exposure::{self, Exposure};
+use crate::own_file;
 use crate::xdg::Folder;
 
 /// The variable that names another configuration file; an empty value means that no file is read.
@@ -100,10 +98,8 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, Refusal> {
         found => found.map_err(|(_, error)| unreadable(error))?,
     };
     let end = exposure::way(path, home.as_deref()).map_err(exposed)?;
-    // Opening a pipe without a writer must not block, and a link created since the check must not be followed.
-    let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
-    let flags = flags.bits().try_into().expect("flags of open");
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(&end).map_err(unreadable)?;
+    // The call does not follow a link that was created since the check.
+    let file = own_file::open(&end, OpenOptions::new().read(true)).map_err(unreadable)?;
     exposure::file(&end, &file.metadata().map_err(unreadable)?).map_err(exposed)?;
     bounded::read_whole(file, FILE_BYTES_MAX as u64).map(Some).map_err(unreadable)
 }
