@@ -128,7 +128,8 @@ pub(crate) fn run_static(install: bool) -> Result<()> {
     let needs = Needs { programs: &packages::PROGRAMS, targets: &[&target], ..Needs::default() };
     needs.require("test --static", install)?;
     let mut command = commands::new("cargo", &["test", "--locked", "--release"], &root);
-    command.args(["--target", &target, "--package", "rove-shell", "--test", "e2e"]);
+    command.args(["--package", "rove-shell", "--target", &target, "--test", "e2e"]);
+    command.args(["--test", "mosh_programs"]);
     run_tests(command).context("the end-to-end tests of the static build")
 }
 

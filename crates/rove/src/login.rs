@@ -1,10 +1,11 @@
 //! Prepares the program that the server starts on the host: its shell, variables, directory and message of the day.
 
 use std::collections::BTreeMap;
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use rove_bootstrap::quote;
 use rove_bootstrap::remote::SESSION_VARIABLE;
@@ -12,9 +13,9 @@ use rove_host::program::{Program, assignment, c_string, candidates};
 use rove_platform::termux;
 use rustix::process::Rlimit;
 
+use crate::answer;
 use crate::getent::User;
 use crate::locale;
-use crate::sys::is_locale_installed;
 
 pub(crate) mod piped;
 mod scrub;
@@ -211,8 +212,11 @@ fn character_locale(environment: &Environment) -> Option<String> {
         .and_then(|value| value.to_str().map(str::to_owned))
 }
 
+/// Asks the host's program `locale`, because musl accepts every name. A host without this program has no locales to miss.
 fn is_installed(locale: &str) -> bool {
-    CString::new(locale).is_ok_and(|name| is_locale_installed(&name))
+    let mut charmap = Command::new("locale");
+    let answer = answer::of(charmap.arg("charmap").env("LC_ALL", locale), 64);
+    answer.is_none_or(|answer| answer.trim_ascii().eq_ignore_ascii_case(b"UTF-8"))
 }
 
 fn greeting() -> Vec<u8> {
@@ -259,6 +263,7 @@ fn not_executable(name: &OsStr) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::CString;
     use std::iter;
 
     use super::*;

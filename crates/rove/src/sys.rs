@@ -187,15 +187,3 @@ pub(crate) fn take_secret_variable(name: &CStr, _: Alone) -> Option<Zeroizing<Ve
         Some(secret)
     }
 }
-
-pub(crate) fn is_locale_installed(name: &CStr) -> bool {
-    // SAFETY: `name` ends in null; the locale is freed right after.
-    unsafe {
-        let locale = libc::newlocale(libc::LC_CTYPE_MASK, name.as_ptr(), ptr::null_mut());
-        if locale.is_null() {
-            return false;
-        }
-        libc::freelocale(locale);
-    }
-    true
-}
