@@ -63,8 +63,6 @@ impl Forwarding {
             let (keyword, words) = split(line);
             let is_all = || words.len() == 1 && words[0].eq_ignore_ascii_case("all");
             match keyword.as_str() {
-                // In an included file, a `Match all` after a `Match` with conditions is ignored.
-                "match" if scope == Scope::Other && depth > 0 => {}
                 "match" => scope = if is_all() { Scope::All } else { Scope::Other },
                 "include" if scope != Scope::Other => {
                     for pattern in words {
@@ -105,7 +103,7 @@ impl Forwarding {
         };
         let first =
             |index| words(index).first().map_or(String::new(), |word| word.to_ascii_lowercase());
-        if first(0) == "yes" {
+        if !["", "no"].contains(&&*first(0)) {
             return Some("sshd's DisableForwarding forbids it".to_owned());
         }
         if !["", "yes", "all", "local"].contains(&&*first(1)) {
@@ -158,6 +156,9 @@ mod tests {
     fn refusal(text: &str) -> Option<String> {
         let include = |pattern: &str| match pattern {
             "d/*" => vec!["PermitOpen 192.0.2.1:60001\n".to_owned(), "PermitOpen any".to_owned()],
+            "later" => vec![
+                "Match User x\nX11Forwarding no\nMatch all\nDisableForwarding yes\n".to_owned(),
+            ],
             "no" => vec!["AllowTcpForwarding no\nMatch all\n".to_owned()],
             "self" => vec!["Include self\n".repeat(3)],
             "many" => vec!["PermitOpen any\n".to_owned(); FILES_MAX - 1],
@@ -200,6 +201,8 @@ mod tests {
             ("PermitOpen [2001:db8::1]:60001\n", "PermitOpen"),
             ("Match User x\nX11Forwarding no\nMatch All\nAllowTcpForwarding no\n", "AllowTcp"),
             ("Include no\n", "AllowTcpForwarding"),
+            ("Include later\n", "DisableForwarding"),
+            ("DisableForwarding 'yes'\n", "DisableForwarding"),
             ("PermitOpen 192.0.2.9:1\nInclude d/*\n", "PermitOpen"),
             ("Include d/* a*b*.conf\n", "a*b*.conf of sshd's Include"),
             ("Include d?/x\n", "Include"),

@@ -20,11 +20,11 @@ pub const LOGIN_MAX: Duration = Duration::from_secs(5);
 /// Shell text that fails if ssh might offer a key of a security token, which would wait for a touch. Otherwise the text
 /// runs the command in its arguments.
 const WITHOUT_TOUCH: &str = "if { SSH_AUTH_SOCK=AGENT ssh-add -L </dev/null | grep '^sk-'; \
-                             grep '^sk-' /dev/null FILES; } 2>/dev/null | grep -q .; then echo 'REASON' >&2; exit 255; fi; exec \"$@\"";
+                             for file in FILES; do case $file in *[%$]*) echo sk- ;; esac; \
+                             grep '^sk-' \"$file.pub\"; ssh-keygen -l -f \"$file\" </dev/null | grep -e '-SK)$'; done; \
+                             } 2>/dev/null | grep -q .; then echo 'REASON' >&2; exit 255; fi; exec \"$@\"";
 /// The reason that the command of [`touch_guard`] prints if it does not run ssh.
 pub const TOUCH: &str = "a security key may have to be touched";
-/// Shell text in place of a key file whose name is unknown. It acts as a security token's key, so ssh does not run.
-const UNKNOWN_KEY: &str = "; echo sk-";
 
 /// The outcome of an automatic login.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,16 +120,12 @@ impl Standby {
 }
 
 /// Returns words to put in front of an ssh command. They run it, unless ssh might offer the key of a security token.
-/// They search the agent with the socket `agent` (empty for no agent), and `key_files`. A file's name with `%` or `$`
-/// counts as a token's key, because only ssh knows the real name.
+/// They search the agent with the socket `agent` (empty for no agent), and `key_files` with their public keys. A file's
+/// name with `%` or `$` counts as a token's key, because only ssh knows the real name.
 pub fn touch_guard(agent: &Path, key_files: &[String]) -> Vec<String> {
-    let text = |file: &String| match file.contains(['%', '$']) {
-        true => UNKNOWN_KEY.to_owned(),
-        false => format!(" {}", bourne(&format!("{file}.pub"))),
-    };
-    let files: String = key_files.iter().map(text).collect();
+    let files: Vec<String> = key_files.iter().map(|file| bourne(file)).collect();
     let script = WITHOUT_TOUCH.replace("AGENT", &bourne(&agent.to_string_lossy()));
-    let script = script.replace(" FILES", &files).replace("REASON", TOUCH);
+    let script = script.replace("FILES", &files.join(" ")).replace("REASON", TOUCH);
     ["sh", "-c", &script, "rove"].map(str::to_owned).into()
 }
 
@@ -242,6 +238,13 @@ mod tests {
         }
     }
 
+    /// The private file of a security key that ssh can use without its `.pub`.
+    const LONE_KEY: &str = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAASgAAABpzay1zc2
+gtZWQyNTUxOUBvcGVuc3NoLmNvbQAAACAAAQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRob
+HB0eHwAAAARzc2g6AAAAaAAAAAEAAAABAAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY2
+9tAAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4fAAAABHNzaDoBAAAABmhh
+bmRsZQAAAAAAAAACbWUB";
+
     #[test]
     fn a_security_key_of_the_agent_or_in_a_file_of_ssh_keeps_it_from_logging_in() {
         let folder = std::env::temp_dir().join(format!("rove-touch-{}", std::process::id()));
@@ -250,6 +253,10 @@ mod tests {
         std::fs::write(file("it's plain.pub"), "ssh-ed25519 AAAA me\n").unwrap();
         std::fs::write(file("no final line end.pub"), "ssh-ed25519 AAAA me").unwrap();
         std::fs::write(file("touched.pub"), "sk-ssh-ed25519@openssh.com AAAA me\n").unwrap();
+        let kind = "OPENSSH PRIVATE KEY";
+        let lone = format!("-----BEGIN {kind}-----\n{LONE_KEY}\n-----END {kind}-----\n");
+        std::fs::write(file("lone"), lone).unwrap();
+        std::fs::set_permissions(file("lone"), Permissions::from_mode(0o600)).unwrap();
         let agent = folder.join("ssh-add");
         let script = "#!/bin/sh\n[ \"$SSH_AUTH_SOCK\" = \"/run/ssh's own\" ] && printf \"$KEYS\"\n";
         std::fs::write(&agent, script).unwrap();
@@ -261,6 +268,7 @@ mod tests {
             (plain, &["it's plain", "missing"], true),
             (plain, &["it's plain", "touched"], false),
             (plain, &["no final line end", "touched"], false),
+            (plain, &["lone"], false),
             (plain, &["no final line end", "it's %u"], false),
             // ssh itself replaces these parts of a name.
             (plain, &["it's %u"], false),

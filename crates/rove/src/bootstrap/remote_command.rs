@@ -171,11 +171,12 @@ impl<'a> RemoteCommand<'a> {
 
     fn command(&self, config: &SshConfig) -> Command {
         let HostOptions { ssh, host, .. } = self.options;
-        let first = self.own.as_ref().map_or(Vec::new(), Shared::first_words);
+        let mut first = self.own.as_ref().map_or(Vec::new(), Shared::first_words);
+        first.extend(config.overrides());
         let ssh = ssh_config::with_options(ssh, &first);
         let (program, args) = ssh.split_first().expect("an ssh command has a program");
         let mut command = Command::new(program);
-        command.args(args).args(config.overrides());
+        command.args(args);
         match &self.own {
             Some(own) => command.args(own.last_words()),
             None => command.args(config.sharing.words()),

@@ -330,7 +330,9 @@ fn the_sessions_of_another_computer_are_listed_and_ended_over_ssh() {
         let profile = PROFILE;
         let sshd = Sshd::start(Far { shell, profile, programs: &["rove"], ..Far::default() });
         let ssh = format!("--ssh={}", sshd.ssh());
-        let ask = |words: &[&str]| answered(&Invocation::new(rove()).args(words).arg(&ssh));
+        // rove's own options precede the user's, because ssh obeys the first.
+        let other = format!("{ssh} -o RemoteCommand=other");
+        let ask = |words: &[&str]| answered(&Invocation::new(rove()).args(words).arg(&other));
         let none = ask(&["list", "far"]);
         assert_eq!(none.status.code(), Some(0), "{none:?}\n{}", sshd.log());
         assert_eq!(text(&none.stdout), "No session of yours runs on far under a rove server.\n");
