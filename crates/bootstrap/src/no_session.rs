@@ -52,7 +52,7 @@ pub enum NoSession {
     /// No session on the host fits the request, or its server refuses to issue a key. The host has printed the reason.
     #[error("{} gave no session to {command}; its reason stands above", host.display())]
     NotAttached { host: OsString, command: &'static str },
-    /// The session that was to be resumed does not run on the host.
+    /// The session that was to be resumed does not run on the host, at the address of the session's server.
     #[error("the session on {} has ended, so its record for rove resume is removed", host.display())]
     Ended { host: OsString },
     /// The session's server listens on the host's loopback only, and this login has no tunnel through ssh.
@@ -103,8 +103,7 @@ impl NoSession {
         status: ExitStatus,
         has_failed: bool,
     ) -> Self {
-        let host = options.host.clone();
-        let session = (&options.session, announced.has_started);
+        let (host, session) = (options.host.clone(), (&options.session, announced.has_started));
         if announced.port_refused && options.has_port_range() {
             Self::NoPortRange
         } else if has_failed {
@@ -117,8 +116,9 @@ impl NoSession {
             Self::SeveralSessions { host, sessions: announced.sessions.clone() }
         } else if announced.has_started && announced.is_older {
             Self::OlderRove { host, lacks: feature(options) }
-        } else if let (WantedSession::Resumed(..), true) = session
+        } else if let (WantedSession::Resumed(server, _), true) = session
             && status.code() == Some(NO_SUCH_SESSION.into())
+            && announced.server_address.as_ref().and_then(|it| it.parse().ok()) == Some(server.ip())
         {
             Self::Ended { host }
         } else if let (WantedSession::Resumed(..), true) = session {
@@ -211,17 +211,22 @@ mod tests {
     fn a_session_that_was_not_given_is_told_by_the_command_and_one_that_has_ended_apart() {
         let resumed =
             Resumed { record: String::new(), lock: 3, former: String::new(), taken: None };
-        let resumed = WantedSession::Resumed(60001, resumed);
+        let resumed = WantedSession::Resumed("192.0.2.7:60001".parse().unwrap(), resumed);
         let attached = |way| WantedSession::Attached(None, way);
-        for (session, code, part) in [
-            (attached(None), 1, "far gave no session to rove attach; its reason stands above"),
-            (attached(Some(JoinMode::View)), 1, "no session to rove attach --view;"),
-            (attached(None), NO_SUCH_SESSION, "no session to rove attach;"),
-            (resumed.clone(), 1, "no session to rove resume;"),
-            (resumed, NO_SUCH_SESSION, "the session on far has ended"),
+        let at = "192.0.2.7";
+        for (session, code, address, part) in [
+            (attached(None), 1, at, "far gave no session to rove attach; its reason stands above"),
+            (attached(Some(JoinMode::View)), 1, at, "no session to rove attach --view;"),
+            (attached(None), NO_SUCH_SESSION, at, "no session to rove attach;"),
+            (resumed.clone(), 1, at, "no session to rove resume;"),
+            // The host's name has led to another computer, or nobody knows to which.
+            (resumed.clone(), NO_SUCH_SESSION, "192.0.2.8", "no session to rove resume;"),
+            (resumed.clone(), NO_SUCH_SESSION, "", "no session to rove resume;"),
+            (resumed, NO_SUCH_SESSION, at, "the session on far has ended"),
         ] {
             let options = HostOptions { session, host: "far".into(), ..HostOptions::default() };
-            let announced = Announced { has_started: true, ..Announced::default() };
+            let server_address = Some(address.to_owned());
+            let announced = Announced { has_started: true, server_address, ..Announced::default() };
             let status = ExitStatus::from_raw(i32::from(code) << 8);
             let config = SshConfig::default();
             let text = NoSession::of(&options, &config, &announced, status, false).to_string();

@@ -1,6 +1,7 @@
 //! The user's options for starting a session over ssh.
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
 
 use rove_session::JoinMode;
 use serde::{Deserialize, Serialize};
@@ -99,8 +100,8 @@ pub enum WantedSession {
     Attached(Option<SessionRef>, Option<JoinMode>),
     /// The login starts a session without a program, only for a forwarded connection, remote command or file copy.
     Streams(Passage),
-    /// The login resumes the session at this port, whose former client ran on this computer and has ended.
-    Resumed(u16, Resumed),
+    /// The login resumes the session of this server, whose former client ran on this computer and has ended.
+    Resumed(SocketAddr, Resumed),
 }
 
 /// The streams for which a session without a program is started.
@@ -402,7 +403,7 @@ mod tests {
             (WantedSession::Named("work".parse().unwrap()), Some("rove --session work")),
             (WantedSession::Attached(None, None), Some("rove attach")),
             (WantedSession::Attached(None, Some(JoinMode::View)), Some("rove attach --view")),
-            (WantedSession::Resumed(1, resumed), Some("rove resume")),
+            (WantedSession::Resumed(([0; 4], 1).into(), resumed), Some("rove resume")),
         ] {
             assert_eq!(by(session, DetachedUse::Hint).as_deref(), command);
         }

@@ -87,9 +87,9 @@ pub fn server_arguments(
         WantedSession::Attached(session, way) => {
             Some((way.map(JoinMode::option), None, session.as_ref().map(ToString::to_string)))
         }
-        WantedSession::Resumed(port, resumed) => {
+        WantedSession::Resumed(server, resumed) => {
             let former = (FORMER_VARIABLE.to_owned(), resumed.former.clone());
-            Some((None, Some(former), Some(port.to_string())))
+            Some((None, Some(former), Some(server.port().to_string())))
         }
         WantedSession::New | WantedSession::Named(_) | WantedSession::Streams(_) => None,
     };

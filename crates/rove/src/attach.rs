@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::net::IpAddr;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use rove_bootstrap::remote::{NO_SUCH_SESSION, SESSION_VARIABLE};
 use rove_bootstrap::startup::{CHOICE, CHOICES_MAX, LOOPBACK, TAKEN};
 use rove_bootstrap::{DetachedUse, SessionLabel, SessionRef, attach_command};
@@ -72,10 +72,9 @@ pub(crate) fn run(
         ([found], _) => announce_next(clock, found, way, asked).map(|()| 0),
         ([], _) => {
             let reason = why_none(session, &survey);
-            // A session whose server is silent may be the one to resume.
-            if asked.former.is_none() || silent(session, &survey).is_some() {
-                bail!(reason);
-            }
+            // A session with a silent server, or with a socket in a folder that is not read, may be the one to resume.
+            let is_sure = survey.errors.is_empty() && silent(session, &survey).is_none();
+            ensure!(asked.former.is_some() && is_sure, reason);
             warn("rove server", &reason);
             Ok(NO_SUCH_SESSION)
         }
@@ -87,6 +86,9 @@ pub(crate) fn run(
 fn why_none(session: Option<&SessionRef>, survey: &Survey) -> String {
     match (silent(session, survey), session) {
         (Some(silent), _) => describe_silent(silent, &Computer::ours()),
+        (None, _) if !survey.errors.is_empty() => {
+            format!("control sockets are not looked for there: {}", survey.errors[0])
+        }
         (None, Some(session)) if !survey.sessions.is_empty() || !survey.silent.is_empty() => {
             format!("no session of yours has the name, process or port {session}")
         }
@@ -199,17 +201,13 @@ fn next_key(
         Conversation::start(clock, &found.path, request)
             .and_then(|mut conversation| conversation.reply(clock.now() + PATIENCE))
     };
-    let answer = match asked.former {
+    let resumed = asked.former.map(|former| ask(Request::Resume(former, by)));
+    let answer = match resumed {
         // A server that an older rove started may not know this request.
-        Some(former) => match ask(Request::Resume(former, by)) {
-            Err(AskError::Reply(ReplyError::Refused(refusal))) if is_older(&refusal) => {
-                ask(Request::Attach(way, by))
-            }
-            answer => answer,
-        },
-        None => ask(Request::Attach(way, by)),
+        Some(Err(AskError::Reply(ReplyError::Refused(refusal)))) if is_older(&refusal) => None,
+        answer => answer,
     };
-    let answer = match answer {
+    let answer = match answer.unwrap_or_else(|| ask(Request::Attach(way, by))) {
         Err(AskError::Reply(ReplyError::Refused(refusal))) => {
             bail!("the session at port {port}: {}", reason(refusal, way))
         }

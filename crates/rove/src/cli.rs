@@ -276,12 +276,12 @@ fn meant_command(options: &HostOptions, error: &BootstrapError) -> String {
 fn resume_session(wanted: Option<&str>) -> u8 {
     match crate::resume_command::run(wanted) {
         Ok(Step::Done(code)) => code,
-        Ok(Step::Attach(words, port, resumed, former)) => {
+        Ok(Step::Attach(words, server, resumed, former)) => {
             let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
             let invocation = own_invocation(&words);
             let mut call = attach::parse(words, Config::load);
             if let Ok(HostCall::Connect(options)) = &mut call {
-                options.session = WantedSession::Resumed(port, resumed);
+                options.session = WantedSession::Resumed(server, resumed);
                 (options.choices, options.escape_key) = (former.choices, Some(former.escape_key));
                 (options.quiet, options.no_program) = (former.quiet, former.no_program);
             }

@@ -1,6 +1,7 @@
 //! The command `rove resume`: goes on with a session whose client was killed.
 
 use std::io;
+use std::net::SocketAddr;
 
 use anyhow::{Context, bail};
 use rove_bootstrap::{NoSession, ProgramName, Resumed, WantedSession};
@@ -21,9 +22,9 @@ pub(crate) enum Step {
     /// The session has ended, with this exit code.
     Done(u8),
     /// The session has a rove server, which must give a new key. `rove attach` with these words asks for the key of the
-    /// session at this port. The key is for a client with the options of the former client's call. The record stays
+    /// session of this server. The key is for a client with the options of the former client's call. The record stays
     /// locked while this process becomes the client by exec.
-    Attach(Vec<String>, u16, Resumed, Box<SessionCall>),
+    Attach(Vec<String>, SocketAddr, Resumed, Box<SessionCall>),
 }
 
 /// The facts about a session that may be chosen.
@@ -91,8 +92,8 @@ fn choose(sessions: &[Waiting], wanted: Option<&str>) -> anyhow::Result<usize> {
 }
 
 fn go_on(saved: Saved) -> anyhow::Result<Step> {
-    let (call, server) = (saved.facts.call.clone(), saved.facts.server.parse());
-    let server: std::net::SocketAddr = server.context("the record names no server")?;
+    let call = saved.facts.call.clone();
+    let server: SocketAddr = saved.facts.server.parse().context("the record names no server")?;
     let Some(key) = saved.key.clone() else {
         let host = call.host.clone().context("the record names no host")?;
         let mut words = vec![format!("--ssh={}", shell_words::join(&call.ssh))];
@@ -101,7 +102,7 @@ fn go_on(saved: Saved) -> anyhow::Result<Step> {
         let former = LeftKeys::read(&saved.records)?.former(client);
         let (record, former) = (saved.store.name().to_owned(), former.to_string());
         let resumed = Resumed { record, lock: saved.store.into_lock(), former, taken: None };
-        return Ok(Step::Attach(words, server.port(), resumed, Box::new(call)));
+        return Ok(Step::Attach(words, server, resumed, Box::new(call)));
     };
     let options = ClientOptions {
         server,

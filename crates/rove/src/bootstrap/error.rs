@@ -161,7 +161,7 @@ mod tests {
                 "a session needs one; in scripts and pipes: rove exec srv COMMAND",
             ),
             (WantedSession::Attached(None, None), "a session needs one"),
-            (WantedSession::Resumed(60_001, resumed), "a session needs one"),
+            (WantedSession::Resumed(([0; 4], 60_001).into(), resumed), "a session needs one"),
         ] {
             let options = HostOptions { session, host: "srv".into(), ..HostOptions::default() };
             let error = BootstrapError::no_terminal(&options, "standard input");

@@ -378,6 +378,13 @@ fn a_session_that_has_ended_on_the_host_is_forgotten_once_the_host_has_said_so()
     terminal.wait_for_text("here");
     terminal.talk("one");
     kill(terminal, Signal::KILL);
+    // The host does not look into a folder that others may enter, so it does not know whether the session runs.
+    let sockets = sshd.path("sockets");
+    let let_in = |mode| fs::set_permissions(&sockets, fs::Permissions::from_mode(mode)).unwrap();
+    let_in(0o755);
+    user.resume(&[]).wait_exit().assert_code(10);
+    assert_eq!(user.kept(), 1);
+    let_in(0o700);
     // Another computer ends the session, so this one has its record.
     let ended = answered(&Invocation::new(rove()).args(["kill", &ssh, "far", "--all"]));
     assert!(ended.status.success(), "{ended:?}");
