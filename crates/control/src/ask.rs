@@ -17,9 +17,12 @@ use crate::protocol::{Answer, REPLY_LEN_MAX, ReplyError, Request, decode_reply, 
 /// Why a request to a server brought no usable answer.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
-    /// The server's process has ended, or the server has closed the connection.
+    /// No process accepts connections at the server's socket, because the server has ended.
     #[error("its server is gone")]
     Gone,
+    /// The server has closed the connection by its end, or because it has too many connections.
+    #[error("its server has closed the connection")]
+    Closed,
     /// The server did not answer before the deadline.
     #[error("its server does not answer")]
     Silent,
@@ -37,11 +40,9 @@ pub enum AskError {
 impl From<io::Error> for AskError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            // The server ended before or during the connection. The directory of the server's socket may also be gone.
-            io::ErrorKind::ConnectionRefused
-            | io::ErrorKind::NotFound
-            | io::ErrorKind::ConnectionReset
-            | io::ErrorKind::BrokenPipe => Self::Gone,
+            // The directory of the server's socket may also be gone.
+            io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound => Self::Gone,
+            io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => Self::Closed,
             // `connect` would block, because the backlog is full: a stopped process (SIGSTOP) accepts no connections.
             io::ErrorKind::WouldBlock => Self::Silent,
             _ => Self::Io(error),
@@ -52,7 +53,8 @@ impl From<io::Error> for AskError {
 /// Sends `request` to this user's server at UDP port `port`, and does not wait for the answer. Has no effect if that
 /// server has no control socket.
 pub fn tell(port: u16, request: &Request) {
-    let sockets = directory::existing().0.into_iter().flat_map(|it| it.sockets());
+    let sockets =
+        directory::existing().0.into_iter().flat_map(|it| it.sockets());
     for (_, path) in sockets.filter(|(name, _)| name.port == port) {
         // Errors are ignored, because an ended server may have left a socket, which refuses the connection.
         let _ = Conversation::start(Clock::start(), &path, request.clone());
@@ -97,7 +99,7 @@ impl Conversation {
             }
             self.wait_until(deadline)?;
             match self.stream.read(&mut *buffer) {
-                Ok(0) => return Err(AskError::Gone),
+                Ok(0) => return Err(AskError::Closed),
                 Ok(len) => reply.extend_from_slice(&buffer[..len]),
                 Err(error) if is_for_later(&error) => {}
                 Err(error) => return Err(error.into()),
@@ -160,7 +162,7 @@ mod tests {
         assert_eq!(full.to_string(), "its server does not answer");
         assert!(matches!(waiting[0].reply(clock.now()), Err(AskError::Silent)));
         drop(socket);
-        assert!(matches!(waiting[0].reply(clock.now()), Err(AskError::Gone)));
+        assert!(matches!(waiting[0].reply(clock.now()), Err(AskError::Closed)));
         assert!(matches!(ask(), Err(AskError::Gone)));
         std::fs::remove_file(&path).unwrap();
     }

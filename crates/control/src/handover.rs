@@ -59,7 +59,7 @@ pub fn ask_for_port(is_wanted: impl Fn(u16) -> bool) -> bool {
     let sockets = directory::existing().0.into_iter().flat_map(|it| it.unready_sockets());
     let has_let_go = |path: &Path| match Conversation::start(clock, path, Request::Status) {
         Ok(mut conversation) => conversation.wait_closed(deadline),
-        Err(error) => matches!(error, AskError::Gone),
+        Err(error) => matches!(error, AskError::Gone | AskError::Closed),
     };
     sockets.filter(|(name, path)| is_wanted(name.port) && has_let_go(path)).count() > 0
 }

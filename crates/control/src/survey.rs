@@ -72,7 +72,7 @@ fn ask(clock: Clock, sockets: &[Socket], mut deadline: Instant, grace: Duration)
             .collect();
         for ((name, path), conversation) in group.iter().zip(asked) {
             let answer = match conversation.and_then(|mut it| it.reply(deadline)) {
-                Err(AskError::Gone) => ask_again(clock, path, deadline),
+                Err(AskError::Closed) => ask_again(clock, path, deadline),
                 answer => answer,
             };
             match answer {
@@ -93,11 +93,11 @@ fn ask(clock: Clock, sockets: &[Socket], mut deadline: Instant, grace: Duration)
 }
 
 /// Asks a server again that has closed the connection, because a server with too many connections closes the oldest.
-/// Fails with [`AskError::Gone`] only if the server no longer accepts connections.
 fn ask_again(clock: Clock, path: &Path, deadline: Instant) -> Result<Answer, AskError> {
     for _ in 0..TRIES_AGAIN {
-        match Conversation::start(clock, path, Request::Status)?.reply(deadline) {
-            Err(AskError::Gone) => {}
+        let conversation = Conversation::start(clock, path, Request::Status);
+        match conversation.and_then(|mut it| it.reply(deadline)) {
+            Err(AskError::Closed) => {}
             answer => return answer,
         }
     }
@@ -106,7 +106,7 @@ fn ask_again(clock: Clock, path: &Path, deadline: Instant) -> Result<Answer, Ask
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Read, Write};
+    use std::io::{self, ErrorKind, Read, Write};
     use std::os::unix::net::UnixListener;
     use std::sync::{Arc, Barrier};
     use std::thread;
@@ -173,6 +173,10 @@ mod tests {
             }
             server.join().unwrap();
             assert!(matches!(ask_again(clock, &path, deadline), Err(AskError::Gone)));
+        }
+        // A server may close a connection before the request is written.
+        for kind in [ErrorKind::BrokenPipe, ErrorKind::ConnectionReset] {
+            assert!(matches!(AskError::from(io::Error::from(kind)), AskError::Closed), "{kind}");
         }
     }
 }

@@ -131,7 +131,7 @@ fn kill_here(choice: &Choice) -> u8 {
     let clock = Clock::start();
     let computer = Computer::ours();
     let survey = survey(clock, clock.now() + PATIENCE);
-    let (mut chosen, missing) = choice.among(&survey.sessions);
+    let (chosen, missing) = choice.among(&survey.sessions);
     for one in &missing {
         warn(KILL, &choice::why_missing(one, &computer, &survey));
     }
@@ -140,7 +140,6 @@ fn kill_here(choice: &Choice) -> u8 {
     }
     // The session that this command runs in is ended last, because the command ends with it.
     let own = own_terminal();
-    chosen.sort_by_key(|found| is_own(&found.status, own.as_deref()));
     let (own_one, others): (Vec<_>, Vec<_>) =
         chosen.into_iter().partition(|found| is_own(&found.status, own.as_deref()));
     let all_ended = end(clock, &computer, &others) & end(clock, &computer, &own_one);
@@ -160,25 +159,22 @@ fn end(clock: Clock, computer: &Computer, sessions: &[&Found]) -> bool {
     for (found, conversation) in sessions.iter().zip(asked) {
         let name = format!("{}{}", table::one(&found.status), computer.on());
         let insist = computer.command("To insist", &format!("kill {}", found.status.pid));
-        match conversation.and_then(|conversation| see_off(conversation, clock, found, deadline)) {
+        let ended = match conversation.and_then(|it| see_off(it, clock, found, deadline)) {
             Ok(true) => {
                 let rest = match found.status.attachment.no_program {
                     true => "its streams are closed",
                     false => "its command has been sent SIGHUP",
                 };
-                answer(&format!("Ended {name}; {rest}."));
+                Ok(format!("Ended {name}; {rest}."))
             }
             // The session ended after `survey` had found it.
-            Err(AskError::Gone) => answer(&format!("{name} has ended already.")),
-            Ok(false) => {
-                warn(KILL, &format!("{name} was told to end and has not yet. {insist}"));
-                all_ended = false;
-            }
-            Err(error) => {
-                warn(KILL, &format!("{name}: {error}. {insist}"));
-                all_ended = false;
-            }
-        }
+            Err(AskError::Gone | AskError::Closed) => Ok(format!("{name} has ended already.")),
+            Ok(false) => Err(" was told to end and has not yet".to_owned()),
+            Err(error) => Err(format!(": {error}")),
+        };
+        all_ended &= ended.is_ok();
+        let tell = |fault| warn(KILL, &format!("{name}{fault}. {insist}"));
+        ended.map_or_else(tell, |text| answer(&text));
     }
     all_ended
 }
