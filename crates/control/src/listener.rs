@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rove_host::peer;
 use rove_platform::event_loop::Interest;
-use rove_units::push_newest;
+use rove_units::{Duration, Instant, push_newest};
 use zeroize::Zeroizing;
 
 use crate::directory::{self, SessionName, is_for_later, is_of_user};
@@ -26,6 +26,9 @@ const CONNECTIONS_MAX: usize = 8;
 /// session. Chosen: as many connections as may be open.
 const ACCEPTS_PER_TURN: usize = CONNECTIONS_MAX;
 
+/// Time between two looks at the socket's file. Chosen: a look costs a system call, and its user seldom waits longer.
+const LOOK_INTERVAL: Duration = Duration::from_secs(60);
+
 /// A session's control socket, with its connections.
 #[derive(Debug)]
 pub struct Listener {
@@ -33,6 +36,8 @@ pub struct Listener {
     label: Option<String>,
     socket: Option<BoundSocket>,
     connections: VecDeque<Connection>,
+    /// When the socket's file is looked at again. No deadline of the event loop, because an idle session must not wake.
+    look_due: Instant,
 }
 
 /// A socket that accepts connections at a path.
@@ -50,13 +55,22 @@ struct BoundSocket {
 impl Listener {
     /// Creates the control socket of a session. If that fails, the session runs on, and `rove list` omits the session.
     pub fn open(name: SessionName, label: Option<String>) -> Self {
-        let mut listener = Self { name, label, socket: None, connections: VecDeque::new() };
+        let (connections, look_due) = (VecDeque::new(), Instant::default());
+        let mut listener = Self { name, label, socket: None, connections, look_due };
         listener.flush();
         listener
     }
 
+    /// Calls [`Self::flush`], at most once a minute. Call this whenever the event loop is awake.
+    pub fn flush_in_time(&mut self, now: Instant) {
+        if now >= self.look_due {
+            self.look_due = now + LOOK_INTERVAL;
+            self.flush();
+        }
+    }
+
     /// Creates the socket again if its file is gone or replaced. The system removes the runtime directory of a user who
-    /// seems to have logged out. Call this from time to time.
+    /// seems to have logged out.
     pub fn flush(&mut self) {
         if self.socket.as_ref().is_some_and(BoundSocket::is_in_place) {
             return;
@@ -100,18 +114,16 @@ impl Listener {
                     let connection = Connection::new(stream);
                     push_newest(&mut self.connections, connection, CONNECTIONS_MAX);
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                // The error concerns this connection only.
-                Err(error)
-                    if matches!(
-                        error.kind(),
-                        io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted
-                    ) => {}
-                Err(error) => {
-                    tracing::warn!(%error, "control socket rests");
-                    socket.is_muted = true;
-                    break;
-                }
+                Err(error) => match error.kind() {
+                    io::ErrorKind::WouldBlock => break,
+                    // The error concerns this connection only.
+                    io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted => {}
+                    _ => {
+                        tracing::warn!(%error, "control socket rests");
+                        socket.is_muted = true;
+                        break;
+                    }
+                },
             }
         }
     }
@@ -123,7 +135,8 @@ impl BoundSocket {
         directory.remove_leftovers();
         // The socket file gets its final name only after `listen`, because other processes remove a socket with such a
         // name that refuses connections.
-        let (unready, path) = (directory.unready_socket(name), directory.socket(name));
+        let (unready, path) =
+            (directory.unready_socket(name), directory.socket(name));
         let listener = listen(&unready)?;
         directory::write_label(&path, label);
         std::fs::rename(&unready, &path)?;
@@ -277,8 +290,9 @@ mod tests {
         listener.set_nonblocking(true).unwrap();
         let identity = identity(&path).unwrap();
         let socket = BoundSocket { listener, path: path.clone(), identity, is_muted: false };
-        let name = SessionName { pid: 1, port: 1 };
-        (Listener { name, label: None, socket: Some(socket), connections: VecDeque::new() }, path)
+        let (name, connections) = (SessionName { pid: 1, port: 1 }, VecDeque::new());
+        let look_due = Instant::default();
+        (Listener { name, label: None, socket: Some(socket), connections, look_due }, path)
     }
 
     fn all_of(mut stream: UnixStream) -> Vec<u8> {
@@ -358,6 +372,21 @@ mod tests {
         peer.write_all(&[0xff; REQUEST_LEN_MAX - 1]).unwrap();
         assert!(!listener.turn(answer));
         assert_eq!(listener.connections.len(), CONNECTIONS_MAX, "there may be more to come");
+    }
+
+    #[test]
+    fn a_socket_whose_file_is_gone_is_made_again_within_a_minute() {
+        let (mut listener, path) = listener("gone");
+        listener.name.pid = std::process::id();
+        let is_moved = |listener: &Listener| listener.socket.as_ref().unwrap().path != path;
+        let start = Instant::default() + Duration::from_secs(7);
+        listener.flush_in_time(start);
+        std::fs::remove_file(&path).unwrap();
+        for (seconds, is_made) in [(0, false), (59, false), (60, true), (61, true)] {
+            listener.flush_in_time(start + Duration::from_secs(seconds));
+            assert_eq!(is_moved(&listener), is_made, "{seconds} s");
+        }
+        assert!(listener.socket.as_ref().unwrap().is_in_place());
     }
 
     #[test]

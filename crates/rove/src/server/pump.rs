@@ -190,9 +190,7 @@ impl Pump {
             self.read_host(now);
         }
         self.settle_hang_up(now);
-        if is_asked {
-            self.answer_control(now);
-        }
+        self.answer_control(now, is_asked);
         Ok(now)
     }
 
@@ -242,8 +240,11 @@ impl Pump {
     }
 
     /// Answers requests at the control socket, and ends the session if a request asks for that.
-    fn answer_control(&mut self, now: Instant) {
-        let Some(mut control) = self.host.control.take() else { return };
+    fn answer_control(&mut self, now: Instant, is_asked: bool) {
+        if let Some(control) = &mut self.host.control {
+            control.listener.flush_in_time(now);
+        }
+        let Some(mut control) = self.host.control.take_if(|_| is_asked) else { return };
         let Control { listener, card, path } = &mut control;
         let is_end = listener.turn(|request, peer| {
             match request {
@@ -394,7 +395,7 @@ impl Pump {
     }
 
     fn show_client(&mut self, client: Option<IpAddr>) {
-        // `flush` makes the control socket again if the system removed it, as it does when the user's last login ends.
+        // The session may be idle from here on.
         if let Some(control) = &mut self.host.control {
             control.listener.flush();
         }
