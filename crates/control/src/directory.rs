@@ -23,6 +23,8 @@ use socket2::{Domain, SockAddr, Socket, Type};
 const DIRECTORY_VARIABLE: &str = "ROVE_RUNTIME_DIR";
 /// Environment variable that names the user's runtime directory (XDG Base Directory Specification).
 const XDG_VARIABLE: &str = "XDG_RUNTIME_DIR";
+/// The folder of the last directory to try, in the user's home directory. It may be missing.
+const IN_HOME: &str = ".local/state/rove";
 /// Most entries read from a directory of sockets; later ones are ignored. Chosen: four for each of 999 default ports.
 const ENTRIES_MAX: usize = 4096;
 /// Mode of a directory of control sockets, which only its owner may enter.
@@ -66,13 +68,13 @@ impl FromStr for SessionName {
 /// The reason why a directory is not used for control sockets.
 #[derive(Debug, thiserror::Error)]
 pub enum DirectoryError {
-    /// The directory belongs to another user, who could have put files there.
+    /// The path belongs to another user, who could have put files there.
     #[error("{0:?} belongs to another user: have it removed")]
     Foreign(PathBuf),
     /// The directory's mode is not 0700, so other users may be able to enter it or to write to it.
     #[error("others may enter {0:?}: chmod 700 it, or remove it")]
     Open(PathBuf),
-    /// The path is a file or a symbolic link.
+    /// The path is a file or a symbolic link of this user.
     #[error("{0:?} is not a directory: have it removed")]
     NotDirectory(PathBuf),
     /// A system call failed for this path.
@@ -96,20 +98,17 @@ impl Directory {
         let found = match path.symlink_metadata() {
             Ok(found) => found,
             Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-                ) =>
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
             {
                 return Ok(None);
             }
             Err(error) => return Err(DirectoryError::Io(path, error)),
         };
-        if !found.is_dir() {
-            return Err(DirectoryError::NotDirectory(path));
-        }
         if found.uid() != geteuid().as_raw() {
             return Err(DirectoryError::Foreign(path));
+        }
+        if !found.is_dir() {
+            return Err(DirectoryError::NotDirectory(path));
         }
         if found.mode() & 0o777 != PRIVATE {
             return Err(DirectoryError::Open(path));
@@ -138,13 +137,21 @@ impl Directory {
         }
     }
 
+    /// Works as [`Self::create`] does, after creating the missing parents.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Self::create`].
+    pub fn create_all(path: &Path) -> Result<Self, DirectoryError> {
+        let parent = path.parent().unwrap_or(path);
+        let made = DirBuilder::new().recursive(true).mode(PRIVATE).create(parent);
+        made.map_err(|error| DirectoryError::Io(parent.to_owned(), error))?;
+        Self::create(path)
+    }
+
     /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         &self.0
-    }
-
-    pub(crate) fn socket(&self, name: SessionName) -> PathBuf {
-        self.0.join(name.to_string())
     }
 
     /// Returns the path of a session's socket while the server answers no requests: until the socket accepts
@@ -171,23 +178,20 @@ impl Directory {
                 _ => continue,
             };
             // A label of a dead process is also removed if its socket is missing.
-            let is_left = || {
-                connect(&self.0.join(socket)).is_err_and(|error| {
-                    matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotFound)
-                })
-            };
+            let is_refusal =
+                |kind| matches!(kind, ErrorKind::ConnectionRefused | ErrorKind::NotFound);
+            let is_left = || connect(&self.0.join(socket)).is_err_and(|it| is_refusal(it.kind()));
             if owner(name).is_some_and(|pid| !is_running(pid)) && is_left() {
                 let _ = std::fs::remove_file(entry.path());
             }
         }
     }
 
-    /// Returns the sockets at the paths of [`Self::unready_socket`], sorted by name.
-    pub(crate) fn unready_sockets(&self) -> Vec<(SessionName, PathBuf)> {
-        self.named(|text| text.strip_prefix('.')?.parse().ok())
-    }
-
-    fn named(&self, name_of: impl Fn(&str) -> Option<SessionName>) -> Vec<(SessionName, PathBuf)> {
+    /// Returns the sockets whose file names are those of sessions by `name_of`, sorted by name.
+    pub(crate) fn named(
+        &self,
+        name_of: impl Fn(&str) -> Option<SessionName>,
+    ) -> Vec<(SessionName, PathBuf)> {
         let sockets = self.entries().filter(|it| it.file_type().is_ok_and(|kind| kind.is_socket()));
         let mut found: Vec<_> = sockets
             .filter_map(|entry| Some((name_of(entry.file_name().to_str()?)?, entry.path())))
@@ -243,9 +247,15 @@ fn label_path(socket: &Path) -> PathBuf {
 ///
 /// Returns why the last candidate cannot be used.
 pub fn runtime_directory() -> Result<Directory, DirectoryError> {
+    usable(&paths())
+}
+
+fn usable(paths: &[PathBuf]) -> Result<Directory, DirectoryError> {
     let mut refusal = None;
-    for path in paths() {
-        match Directory::create(&path) {
+    for path in paths {
+        let is_in_home = path.parent().is_some_and(|it| it.ends_with(IN_HOME));
+        let create = if is_in_home { Directory::create_all } else { Directory::create };
+        match create(path) {
             Ok(directory) => return Ok(directory),
             Err(error) => {
                 tracing::debug!(%error, "directory of no use");
@@ -256,25 +266,30 @@ pub fn runtime_directory() -> Result<Directory, DirectoryError> {
     Err(refusal.expect("there is always a directory to try"))
 }
 
-/// Waits for a lock, which only one process of this user can hold at a time. `name` is the lock file's name. Closing
-/// the returned file releases the lock.
+/// Gets a lock, which only one process of this user can hold at a time. `name` is the lock file's name. `lock` locks
+/// the file: [`wait_for_file`] or, in an event loop, [`lock_file`]. Closing the returned file releases the lock.
 ///
 /// # Errors
 ///
 /// Returns why no directory can be used, or why the lock failed.
-pub fn lock(name: &str) -> Result<OwnedFd, DirectoryError> {
-    lock_by(name, |file| {
-        Ok(rustix::io::retry_on_intr(|| flock(file, FlockOperation::LockExclusive))?)
-    })
+pub fn lock(
+    name: &str,
+    lock: impl FnOnce(BorrowedFd<'_>) -> io::Result<()>,
+) -> Result<OwnedFd, DirectoryError> {
+    let path = runtime_directory()?.0.join(name);
+    let flags = OFlags::CREATE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let file = rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR).map_err(io::Error::from);
+    let locked = file.and_then(|file| lock(file.as_fd()).map(|()| file));
+    locked.map_err(|error| DirectoryError::Io(path, error))
 }
 
-/// Gets a lock as [`lock`] does, but waits no longer than [`lock_file`]. An event loop may call this function.
+/// Locks a file, however long another process holds the lock.
 ///
 /// # Errors
 ///
-/// Returns the errors of [`lock`] and [`lock_file`].
-pub fn lock_soon(name: &str) -> Result<OwnedFd, DirectoryError> {
-    lock_by(name, lock_file)
+/// Returns the system's error.
+pub fn wait_for_file(file: BorrowedFd<'_>) -> io::Result<()> {
+    Ok(rustix::io::retry_on_intr(|| flock(file, FlockOperation::LockExclusive))?)
 }
 
 /// Locks a file in a tenth of a second of tries.
@@ -293,17 +308,6 @@ pub fn lock_file(file: BorrowedFd<'_>) -> io::Result<()> {
     Err(ErrorKind::WouldBlock.into())
 }
 
-fn lock_by(
-    name: &str,
-    lock: impl FnOnce(BorrowedFd<'_>) -> io::Result<()>,
-) -> Result<OwnedFd, DirectoryError> {
-    let path = runtime_directory()?.0.join(name);
-    let flags = OFlags::CREATE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let file = rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR).map_err(io::Error::from);
-    let locked = file.and_then(|file| lock(file.as_fd()).map(|()| file));
-    locked.map_err(|error| DirectoryError::Io(path, error))
-}
-
 /// Returns a path in the directory of control sockets for a socket that only this process opens. The file name begins
 /// with `purpose`. `None` if no directory can be used. Removes sockets and labels of dead processes.
 pub fn private_socket(purpose: &str) -> Option<PathBuf> {
@@ -318,30 +322,27 @@ pub fn private_socket(purpose: &str) -> Option<PathBuf> {
 /// first. The processes that made the sockets may have ended.
 pub fn sockets_of(purpose: &str) -> Vec<PathBuf> {
     let prefix = format!("{purpose}-");
-    let mut found = Vec::new();
-    for directory in existing().0 {
-        for entry in directory.entries() {
-            let is_meant = entry.file_name().to_str().is_some_and(|name| name.starts_with(&prefix));
-            if let Some(made) =
-                entry.metadata().ok().filter(|it| is_meant && it.file_type().is_socket())
-            {
-                found.push((made.modified().ok(), entry.path()));
-            }
-        }
-    }
+    let directories = existing(&paths()).0;
+    let entries = directories.iter().flat_map(Directory::entries);
+    let meant = entries.filter(|it| it.file_name().to_string_lossy().starts_with(&prefix));
+    let sockets = meant.filter(|it| it.file_type().is_ok_and(|kind| kind.is_socket()));
+    let mut found: Vec<_> =
+        sockets.map(|it| (it.metadata().and_then(|it| it.modified()).ok(), it.path())).collect();
     found.sort();
     found.into_iter().rev().map(|(_, path)| path).collect()
 }
 
-/// Returns all trusted directories where this user's sockets may be, and why the others are not trusted.
-pub(crate) fn existing() -> (Vec<Directory>, Vec<DirectoryError>) {
+/// Returns all trusted directories at these [`paths`], and why the others are not trusted.
+pub(crate) fn existing(paths: &[PathBuf]) -> (Vec<Directory>, Vec<DirectoryError>) {
     let (mut directories, mut errors) = (Vec::new(), Vec::new());
-    for path in paths() {
-        match Directory::open(&path) {
+    for path in paths {
+        match Directory::open(path) {
             Ok(directory) => directories.extend(directory),
             Err(error) => errors.push(error),
         }
     }
+    // Any user can create an entry in /tmp. Servers of this user then use another directory.
+    errors.retain(|it| !matches!(it, DirectoryError::Foreign(_)) || usable(paths).is_err());
     (directories, errors)
 }
 
@@ -394,9 +395,9 @@ pub(crate) fn is_running(pid: u32) -> bool {
     test_kill_process(pid) != Err(rustix::io::Errno::SRCH)
 }
 
-fn paths() -> Vec<PathBuf> {
-    let [chosen, runtime] = [DIRECTORY_VARIABLE, XDG_VARIABLE].map(std::env::var_os);
-    candidates(chosen, runtime, termux::prefix(), geteuid().as_raw())
+pub(crate) fn paths() -> Vec<PathBuf> {
+    let [chosen, runtime, home] = [DIRECTORY_VARIABLE, XDG_VARIABLE, "HOME"].map(std::env::var_os);
+    candidates(chosen, runtime, home, termux::prefix(), geteuid().as_raw())
 }
 
 /// Returns the possible directories of control sockets, in order of preference. An absolute path in `chosen` is the
@@ -404,30 +405,30 @@ fn paths() -> Vec<PathBuf> {
 fn candidates(
     chosen: Option<OsString>,
     runtime: Option<OsString>,
+    home: Option<OsString>,
     termux: Option<PathBuf>,
     user: u32,
 ) -> Vec<PathBuf> {
-    let absolute =
-        |variable: Option<OsString>| variable.map(PathBuf::from).filter(|path| path.is_absolute());
+    let absolute = |it: Option<OsString>| it.map(PathBuf::from).filter(|it| it.is_absolute());
     if let Some(chosen) = absolute(chosen) {
         return vec![chosen];
     }
     // After `su`, `XDG_RUNTIME_DIR` may still name the former user's directory.
     let is_mine = |it: Metadata| it.uid() == user || it.uid() == 0 && it.mode() & 0o001 != 0;
     let is_own = |path: &PathBuf| path.metadata().map_or(true, is_mine);
+    let usual = PathBuf::from(format!("/run/user/{user}/rove"));
     let runtime = absolute(runtime).filter(is_own).map(|path| path.join("rove"));
     // No socket can be bound at a path that is too long for a socket address.
     let has_room = |path: &PathBuf| SockAddr::unix(path.join(LONGEST_NAME)).is_ok();
-    let mut paths: Vec<PathBuf> = runtime.filter(has_room).into_iter().collect();
+    let runtime = runtime.filter(|path| has_room(path) && *path != usual);
+    let mut paths: Vec<PathBuf> = runtime.into_iter().collect();
     paths.extend(termux.map(|prefix| prefix.join(format!("tmp/rove-{user}"))));
-    paths.push(format!("/run/user/{user}/rove").into());
-    paths.push(format!("/tmp/rove-{user}").into());
-    let mut earlier = Vec::new();
-    paths.retain(|path| {
-        let is_new = !earlier.contains(path);
-        earlier.push(path.clone());
-        is_new
-    });
+    paths.extend([usual, format!("/tmp/rove-{user}").into()]);
+    // Several computers may share a home directory, which after `su` may be the former user's.
+    let home = absolute(home).filter(|it| it.metadata().is_ok_and(|it| it.uid() == user));
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let home = home.map(|home| home.join(IN_HOME).join(format!("run-{host}")));
+    paths.extend(home.filter(has_room));
     paths
 }
 
@@ -461,16 +462,16 @@ mod tests {
             ("/y", "/x", &["/y"]),
         ] {
             let expected: Vec<PathBuf> = expected.iter().map(PathBuf::from).collect();
-            assert_eq!(candidates(text(chosen), text(runtime), None, 7), expected);
+            assert_eq!(candidates(text(chosen), text(runtime), None, None, 7), expected);
         }
         // The longest name of a socket fits below the first path, but not below the second.
         for (len, is_taken) in [(83, true), (88, false)] {
             let runtime = format!("/{}", "x".repeat(len - 1));
-            let found = candidates(None, text(&runtime), None, 7);
+            let found = candidates(None, text(&runtime), None, None, 7);
             assert_eq!(found.len(), if is_taken { 3 } else { 2 }, "{found:?}");
         }
         let termux = PathBuf::from("/data/data/com.termux/files/usr");
-        let found = candidates(None, None, Some(termux.clone()), 7);
+        let found = candidates(None, None, None, Some(termux.clone()), 7);
         assert_eq!(found[0], termux.join("tmp/rove-7"), "Android has no /tmp");
     }
 
@@ -510,17 +511,25 @@ mod tests {
             let error = Directory::create(&path).unwrap_err();
             assert!(matches!(error, DirectoryError::Foreign(_)), "{path:?}: {error}");
         }
+        // Another user who takes a path keeps nobody from another path, and is named only where there is no other.
+        let free = scratch.path("free");
+        for (paths, taken) in [(vec![theirs.clone(), free.clone()], 0), (vec![theirs.clone()], 1)] {
+            assert_eq!(existing(&paths).1.len(), taken);
+            assert_eq!(usable(&paths).ok().map(|it| it.0), (taken == 0).then(|| free.clone()));
+        }
         // After `su`, the variable still names the former user's directory, which must be ignored.
-        let found = |user| candidates(None, Some(theirs.clone().into()), None, user);
-        assert_eq!(found(7), candidates(None, None, None, 7));
-        assert_eq!(found(12_345)[0], theirs.join("rove"));
+        let theirs = OsString::from(theirs);
+        let found = |user| candidates(None, Some(theirs.clone()), Some(theirs.clone()), None, user);
+        assert_eq!(found(7), candidates(None, None, None, None, 7));
+        assert_eq!(found(12_345)[0], Path::new(&theirs).join("rove"));
+        assert!(found(12_345)[3].starts_with(Path::new(&theirs).join(IN_HOME)));
         // The link could be another user's, although it leads to a directory that would itself be accepted.
         let (good, link) = (scratch.path("good"), scratch.path("link"));
         Directory::create(&good).unwrap();
         symlink(&good, &link).unwrap();
         std::os::unix::fs::lchown(&link, Some(12_345), None).unwrap();
         let error = Directory::create(&link).unwrap_err();
-        assert!(matches!(error, DirectoryError::NotDirectory(_)), "{error}");
+        assert!(matches!(error, DirectoryError::Foreign(_)), "{error}");
     }
 
     #[test]
@@ -531,8 +540,8 @@ mod tests {
         let dead = SessionName { pid: u32::MAX, port: 1 };
         let own = SessionName { pid: std::process::id(), port: 2 };
         let paths = [
-            directory.socket(dead),
-            directory.socket(own),
+            directory.0.join(dead.to_string()),
+            directory.0.join(own.to_string()),
             directory.unready_socket(dead),
             directory.unready_socket(own),
             directory.0.join("other"),

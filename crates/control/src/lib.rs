@@ -23,7 +23,7 @@ mod survey;
 pub use ask::{AskError, Conversation, tell};
 pub use directory::{
     Directory, DirectoryError, SessionName, connect, connect_to_user, is_of_user, lock, lock_file,
-    lock_soon, private_socket, runtime_directory, sockets_of,
+    private_socket, runtime_directory, sockets_of, wait_for_file,
 };
 pub use handover::{Handover, ask_for_port};
 pub use listener::Listener;

@@ -136,7 +136,7 @@ impl BoundSocket {
         // The socket file gets its final name only after `listen`, because other processes remove a socket with such a
         // name that refuses connections.
         let (unready, path) =
-            (directory.unready_socket(name), directory.socket(name));
+            (directory.unready_socket(name), directory.path().join(name.to_string()));
         let listener = listen(&unready)?;
         directory::write_label(&path, label);
         std::fs::rename(&unready, &path)?;

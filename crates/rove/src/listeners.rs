@@ -331,7 +331,7 @@ fn listen_by(lock: &str, path: &Path, rules: &Forwards) -> io::Result<(OwnedFd, 
     let listener = open(AddressFamily::UNIX)?;
     // Another rove may have bound a socket and not listen yet. Such a socket looks dead, so none is replaced without
     // the lock. A rove that is stopped may hold the lock for ever, so the event loop goes on without it after a while.
-    let lock = rove_control::lock_soon(lock);
+    let lock = rove_control::lock(lock, rove_control::lock_file);
     let mut bound = bind(&listener, &address);
     if bound == Err(Errno::ADDRINUSE) && lock.is_ok() && may_replace(path, rules.replaces) {
         bound = rustix::fs::unlink(path).and_then(|()| bind(&listener, &address));
@@ -605,7 +605,7 @@ mod tests {
         // The lock's holder is about to listen, so its socket looks dead.
         let bound = open(AddressFamily::UNIX).unwrap();
         bind(&bound, &address).unwrap();
-        let _held = rove_control::lock("test-paths.lock").unwrap();
+        let _held = rove_control::lock("test-paths.lock", rove_control::wait_for_file).unwrap();
         let rules = Forwards::default();
         let both =
             move || [&taken, &free].map(|it| listen_by("test-paths.lock", it, &rules).is_ok());

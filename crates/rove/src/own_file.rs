@@ -1,11 +1,10 @@
-//! Opens files and folders that only the user may read or change.
+//! Opens files that only the user may read or change.
 
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use rove_control::{Directory, DirectoryError};
 use rustix::fs::OFlags;
 use rustix::process::geteuid;
 
@@ -30,14 +29,4 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
-}
-
-/// Returns a folder that only the user may enter, after creating it if it is missing.
-pub(crate) fn folder<E: From<io::Error> + From<DirectoryError>>(
-    path: &Path,
-) -> Result<Directory, E> {
-    if let Some(parent) = path.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
-    }
-    Ok(Directory::create(path)?)
 }

@@ -9,7 +9,7 @@ use rove_bootstrap::remote::{
     AGENT_VARIABLE, DETACHED_VARIABLE, SESSION_VARIABLE, WINDOW_VARIABLE,
 };
 use rove_bootstrap::{DetachedUse, ProgramName, SessionLabel};
-use rove_control::{Attachment, SessionName, SessionStatus};
+use rove_control::{Attachment, SessionName, SessionStatus, lock, wait_for_file};
 use rove_platform::clock::{self, Clock};
 use rove_platform::event_loop::EventLoop;
 use rove_platform::signals;
@@ -121,7 +121,7 @@ pub(crate) struct ServerOptions {
 /// Returns why no server can start, in a sentence for the user.
 pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
     // This process holds the lock until other logins can find the new session by its label.
-    let lock = options.session.as_ref().map(|_| rove_control::lock("names.lock")).transpose();
+    let lock = options.session.as_ref().map(|_| lock("names.lock", wait_for_file)).transpose();
     let lock = lock.context("cannot give the session a name")?;
     if let Some(name) = &options.session
         && attach::run_if_there(name, offered(&options, SESSION_VARIABLE))?

@@ -53,7 +53,7 @@ impl Drop for Lock {
 impl PromptFile {
     /// Returns the user's file, after creating its folder if it is missing.
     pub(super) fn create() -> Result<Self, PromptFileError> {
-        own_file::folder(&folder()?).map(Self)
+        Ok(Self(Directory::create_all(&folder()?)?))
     }
 
     /// Returns the user's file. `None` if its folder does not exist.

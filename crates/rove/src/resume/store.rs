@@ -107,7 +107,7 @@ impl Folders {
     }
 
     pub(super) fn at(keys: &Path, memory: Directory, disk: &Path) -> Result<Self, ResumeFileError> {
-        Ok(Self { keys: own_file::folder::<ResumeFileError>(keys)?, memory, disk: disk.to_owned() })
+        Ok(Self { keys: Directory::create_all(keys)?, memory, disk: disk.to_owned() })
     }
 
     fn key_path(&self, name: &str) -> PathBuf {
@@ -290,7 +290,7 @@ impl<D: Disk> Store<D> {
         lock(&key_file)?;
         let path = folders.record_path(name, is_on_disk);
         if is_on_disk {
-            own_file::folder::<ResumeFileError>(&folders.disk)?;
+            Directory::create_all(&folders.disk)?;
         }
         let place = match is_on_disk {
             true => path.as_os_str().as_bytes().to_vec(),
@@ -403,10 +403,6 @@ impl<D: Disk> Store<D> {
 }
 
 /// Keeps the lock of a store ([`Store::into_lock`]) for the program that this process becomes.
-///
-/// # Errors
-///
-/// Returns an error if there is no such descriptor.
 pub(crate) fn keep_lock(lock: RawFd) -> io::Result<()> {
     let lock = sys::take_descriptor(lock).ok_or(ErrorKind::NotFound)?;
     fcntl_setfd(&lock, FdFlags::empty())?;
