@@ -144,8 +144,8 @@ impl Scrollback {
         }
     }
 
-    /// Adds the rows of a screen that will be cleared, except blank rows at its end. Returns how many rows it read.
-    pub(crate) fn push_screen(&mut self, rows: &[Arc<Row>]) -> usize {
+    /// Adds the rows of a screen that will be cleared, except blank rows at its end. Counts the rows read and added.
+    pub(crate) fn push_screen(&mut self, rows: &[Arc<Row>]) -> (usize, usize) {
         let (mut written, mut looked_at) = (rows.len(), 0);
         while let Some(last) = rows[..written].last() {
             // Rows that were erased together share memory.
@@ -161,7 +161,7 @@ impl Scrollback {
             // The next row, into which this line may have wrapped, is cleared.
             last.row.wrapped = false;
         }
-        looked_at + written
+        (looked_at, written)
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::emulator::effort::Effort;
 use crate::emulator::modes::TextModes;
-use crate::emulator::protection::Protection;
+use crate::emulator::protection::{Erasing, Protection};
 use crate::emulator::region::Region;
 use crate::emulator::resize::resize_rows;
 use crate::emulator::tabs::TabStops;
@@ -174,8 +174,10 @@ impl Grid {
         if let Some(scrollback) = &mut self.scrollback
             && clears_all
             && !self.screen.rich.alternate_screen
+            && !self.protection.spares(Erasing::Plain)
         {
-            let looked_at = scrollback.push_screen(&self.screen.rows);
+            let (looked_at, added) = scrollback.push_screen(&self.screen.rows);
+            self.screen.rows[..added].iter().for_each(|row| self.effort.copy_row(row));
             self.effort.touch(looked_at * usize::from(self.screen.size.columns()));
         }
     }

@@ -50,6 +50,8 @@ fn a_screen_that_is_cleared_as_a_whole_is_kept() {
         ("\x1b[H\x1b[4M", vec![]),
         ("\x1b[?1049h\x1b[Hvi\x1b[2J\x1b[?1049l", vec![]),
         ("\x1b[?40h\x1b[?3h", vec![]),
+        // ED spares characters after SPA, so that each ED would store the same screen.
+        ("\x1bVd\x1b[2J\x1b[2J", vec![]),
     ] {
         let mut terminal = keeping(5, 4, &format!("a\r\n\r\nc{input}"));
         assert_eq!(texts(&mut terminal), kept, "{input:?}");
@@ -61,6 +63,14 @@ fn a_screen_that_is_cleared_as_a_whole_is_kept() {
     assert_eq!(wraps, [false]);
     let mut terminal = keeping(3, 4, "abcdef\x1b[2J");
     assert!(terminal.take_scrollback_line().is_some_and(|(_, line)| line.wrapped()));
+    // Copies of marks count as work, beside their removal.
+    let [marked, bare] = ["a\u{301}", "a"].map(|text| {
+        let mut terminal = keeping(200, 4, &text.repeat(800));
+        let before = terminal.effort();
+        terminal.write(b"\x1b[2J");
+        terminal.effort() - before
+    });
+    assert!(marked >= bare + 4 * 800, "{marked} and {bare}");
     // An empty screen gives no lines.
     assert_eq!(keeping(5, 4, "\x1b[44m\x1b[2J\x1b[2J").scrollback_len(), 0);
 }
