@@ -148,10 +148,6 @@ pub(crate) fn way(path: &Path, home: Option<&Path>) -> Result<PathBuf, Exposure>
 }
 
 /// Works as [`way`] does, for a file that only `user` and root may change.
-///
-/// # Errors
-///
-/// Returns the errors of [`way`].
 pub(crate) fn way_of(user: u32, path: &Path, home: Option<&Path>) -> Result<PathBuf, Exposure> {
     let failed = |path: &Path| {
         let path = path.to_owned();

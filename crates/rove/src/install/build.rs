@@ -10,6 +10,7 @@ use rove_bootstrap::Platform;
 use sha2::{Digest, Sha256};
 
 use crate::bounded;
+use crate::exposure::{self, Exposure};
 use crate::install::version::Version;
 use crate::xdg::Folder;
 
@@ -38,6 +39,9 @@ pub(crate) enum BuildError {
         platform.file_name(), folder.display()
     )]
     None { platform: Platform, folder: PathBuf },
+    /// Other users can change the file of a build that the user has not named.
+    #[error("{0}, so the build is not trusted: if you trust it, name it with --build")]
+    Exposed(#[from] Exposure),
     /// The file of the program cannot be read.
     #[error("cannot read {}: {error}", path.display())]
     Unreadable { path: PathBuf, error: io::Error },
@@ -64,18 +68,20 @@ impl Build {
             return Self::read(path, platform);
         }
         // On Linux the first path is the running program, even if its file has been replaced.
-        let running = ["/proc/self/exe".into()].into_iter().chain(env::current_exe());
-        for path in running {
-            if let Ok(build) = Self::read(&path, platform) {
-                return Ok(build);
-            }
+        let mut running = ["/proc/self/exe".into()].into_iter().chain(env::current_exe());
+        if let Some(build) = running.find_map(|path| Self::read(&path, platform).ok()) {
+            return Ok(build);
         }
-        let folders = folders(|name| env::var_os(name), env::current_exe().ok().as_deref());
-        for folder in &folders {
-            match Self::read(&folder.join(platform.file_name()), platform) {
-                Err(BuildError::Unreadable { error, .. })
-                    if error.kind() == io::ErrorKind::NotFound => {}
-                found => return found,
+        Self::among(folders(|name| env::var_os(name), env::current_exe().ok().as_deref()), platform)
+    }
+
+    fn among(folders: Vec<PathBuf>, platform: &Platform) -> Result<Self, BuildError> {
+        for path in folders.iter().map(|folder| folder.join(platform.file_name())) {
+            if let Ok(found) = path.metadata() {
+                // Other users may have put the file there, as in a shared folder into which rove was unpacked.
+                let end = exposure::way(&path, exposure::home().ok().flatten().as_deref())?;
+                exposure::file(&end, &found)?;
+                return Self::read(&end, platform);
             }
         }
         let folder = folders.into_iter().next().unwrap_or_default();
@@ -101,10 +107,6 @@ impl Build {
 }
 
 /// Returns the SHA-256 of the running program, in hexadecimal.
-///
-/// # Errors
-///
-/// Returns an error if the file cannot be read.
 pub(crate) fn own_sum() -> io::Result<String> {
     Ok(sum(&read(&env::current_exe()?)?))
 }
@@ -143,6 +145,9 @@ fn folders(variable: impl Fn(&str) -> Option<OsString>, program: Option<&Path>) 
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use rove_rig::scratch::Scratch;
 
     use super::*;
 
@@ -164,17 +169,45 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_file_that_is_named_is_judged_before_it_is_copied() {
-        let folder = env::temp_dir().join(format!("rove-build-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        let platform = Platform::from_uname("Linux x86_64").unwrap();
+    /// Returns a static program for Linux on `x86_64`, and the same as a build of rove.
+    fn programs() -> (Vec<u8>, Vec<u8>) {
         let mut file = vec![0; 64];
         file[..6].copy_from_slice(b"\x7fELF\x02\x01");
         (file[18], file[32], file[54], file[56]) = (62, 64, 56, 1);
         file.push(1);
         file.resize(120, 0);
         let marked = [&file[..], b"\x01rove-build 7.8.9\x01"].concat();
+        (file, marked)
+    }
+
+    #[test]
+    fn a_build_that_others_can_change_is_copied_only_if_it_is_named() {
+        let platform = Platform::from_uname("Linux x86_64").unwrap();
+        let scratch = Scratch::new();
+        let (folder, path) = (scratch.path("folder"), scratch.path("folder/rove-linux-x86_64"));
+        fs::create_dir(&folder).unwrap();
+        fs::write(&path, programs().1).unwrap();
+        // A folder with the sticky bit, too, lets everybody put a new file there.
+        for (folder_mode, file_mode, is_safe) in
+            [(0o755, 0o755, true), (0o1777, 0o755, false), (0o755, 0o777, false)]
+        {
+            for (path, mode) in [(&folder, folder_mode), (&path, file_mode)] {
+                fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+            }
+            match Build::among(vec![folder.clone()], &platform).err() {
+                None => assert!(is_safe, "{folder_mode:o} {file_mode:o}"),
+                Some(error) => assert!(!is_safe && error.to_string().contains("may write")),
+            }
+            assert!(Build::find(&platform, Some(&path)).is_ok());
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_named_is_judged_before_it_is_copied() {
+        let folder = env::temp_dir().join(format!("rove-build-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let platform = Platform::from_uname("Linux x86_64").unwrap();
+        let (file, marked) = programs();
         let path = folder.join("rove");
         let find = |bytes: &[u8]| {
             fs::write(&path, bytes).unwrap();
