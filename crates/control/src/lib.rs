@@ -32,5 +32,5 @@ pub use protocol::{
     RequestError, SessionStatus, State, Window,
 };
 #[doc(hidden)]
-pub use protocol::{decode_reply, decode_request};
+pub use protocol::{decode_reply, decode_request, encode_reply};
 pub use survey::{Found, Silent, Survey, survey};

@@ -365,7 +365,7 @@ pub fn decode_request(line: &[u8]) -> Result<Request, RequestError> {
 }
 
 /// Returns a reply as a line of JSON with its line end. Cuts texts of the session's description that are too long.
-pub(crate) fn encode_reply(answer: Result<Answer, RequestError>) -> Zeroizing<Vec<u8>> {
+pub fn encode_reply(answer: Result<Answer, RequestError>) -> Zeroizing<Vec<u8>> {
     // The buffer has its full size from the start, because growing would leave a copy of the key in memory.
     let mut line = Zeroizing::new(Vec::with_capacity(REPLY_LEN_MAX));
     let reply = Reply { protocol: PROTOCOL, session: None, key: None, taken: None, error: None };

@@ -6,6 +6,7 @@ use core::slice;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
+use rove_control::{Answer, SessionStatus, decode_reply, encode_reply};
 use rove_ssp::Key;
 use rove_ssp::wire::Cipher;
 
@@ -70,4 +71,11 @@ fn no_freed_memory_has_the_key() {
     assert_eq!(found(|| read().name()), 0);
     // The first round key of the cipher is the key itself.
     assert_eq!(found(|| Cipher::new(&read())), 0);
+    // A server tells the key to the next client. At one of the lengths, a buffer that grows would grow after the key.
+    for len in 0..1024 {
+        let status = SessionStatus { command: vec!["x".repeat(len)], ..Default::default() };
+        let key = Some(read().to_text());
+        let answer = Answer { status, key, taken: Some(u64::MAX), refusal: None };
+        assert_eq!(found(|| decode_reply(&encode_reply(Ok(answer))).expect("it is a reply")), 0);
+    }
 }
