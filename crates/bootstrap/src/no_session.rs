@@ -118,7 +118,8 @@ impl NoSession {
             Self::OlderRove { host, lacks: feature(options) }
         } else if let (WantedSession::Resumed(server, _), true) = session
             && status.code() == Some(NO_SUCH_SESSION.into())
-            && announced.server_address.as_ref().and_then(|it| it.parse().ok()) == Some(server.ip())
+            && let mut reached = announced.proxy_address.iter().chain(&announced.server_address)
+            && reached.any(|it| it.parse() == Ok(server.ip()))
         {
             Self::Ended { host }
         } else if let (WantedSession::Resumed(..), true) = session {
@@ -214,19 +215,36 @@ mod tests {
         let resumed = WantedSession::Resumed("192.0.2.7:60001".parse().unwrap(), resumed);
         let attached = |way| WantedSession::Attached(None, way);
         let at = "192.0.2.7";
-        for (session, code, address, part) in [
-            (attached(None), 1, at, "far gave no session to rove attach; its reason stands above"),
-            (attached(Some(JoinMode::View)), 1, at, "no session to rove attach --view;"),
-            (attached(None), NO_SUCH_SESSION, at, "no session to rove attach;"),
-            (resumed.clone(), 1, at, "no session to rove resume;"),
+        let [stated, reached] = [|address| (address, ""), |address| ("10.0.0.7", address)];
+        for (session, code, (stated, reached), part) in [
+            (
+                attached(None),
+                1,
+                stated(at),
+                "far gave no session to rove attach; its reason stands above",
+            ),
+            (attached(Some(JoinMode::View)), 1, stated(at), "no session to rove attach --view;"),
+            (attached(None), NO_SUCH_SESSION, stated(at), "no session to rove attach;"),
+            (resumed.clone(), 1, stated(at), "no session to rove resume;"),
             // The host's name has led to another computer, or nobody knows to which.
-            (resumed.clone(), NO_SUCH_SESSION, "192.0.2.8", "no session to rove resume;"),
-            (resumed.clone(), NO_SUCH_SESSION, "", "no session to rove resume;"),
-            (resumed, NO_SUCH_SESSION, at, "the session on far has ended"),
+            (
+                resumed.clone(),
+                NO_SUCH_SESSION,
+                ("192.0.2.8", "192.0.2.8"),
+                "no session to rove resume;",
+            ),
+            (resumed.clone(), NO_SUCH_SESSION, ("", ""), "no session to rove resume;"),
+            (resumed.clone(), NO_SUCH_SESSION, stated(at), "the session on far has ended"),
+            // Behind a router that translates addresses, the host states its own, private address.
+            (resumed, NO_SUCH_SESSION, reached(at), "the session on far has ended"),
         ] {
             let options = HostOptions { session, host: "far".into(), ..HostOptions::default() };
-            let server_address = Some(address.to_owned());
-            let announced = Announced { has_started: true, server_address, ..Announced::default() };
+            let announced = Announced {
+                has_started: true,
+                server_address: Some(stated.to_owned()),
+                proxy_address: Some(reached.to_owned()),
+                ..Announced::default()
+            };
             let status = ExitStatus::from_raw(i32::from(code) << 8);
             let config = SshConfig::default();
             let text = NoSession::of(&options, &config, &announced, status, false).to_string();
