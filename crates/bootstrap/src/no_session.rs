@@ -1,6 +1,7 @@
 //! The reasons why ssh could not start a session, as sentences for the user.
 
 use std::ffi::OsString;
+use std::net::IpAddr;
 use std::process::ExitStatus;
 
 use crate::options::{HostOptions, WantedSession};
@@ -95,10 +96,11 @@ pub enum NoSession {
 }
 
 impl NoSession {
-    /// Returns why rove's command led to no announcement of a server. `has_failed` is true if ssh itself failed.
+    /// Returns why rove's command at `address` announced no server. `has_failed` is true if ssh itself failed.
     pub fn of(
         options: &HostOptions,
         config: &SshConfig,
+        address: Option<String>,
         announced: &Announced,
         status: ExitStatus,
         has_failed: bool,
@@ -118,8 +120,10 @@ impl NoSession {
             Self::OlderRove { host, lacks: feature(options) }
         } else if let (WantedSession::Resumed(server, _), true) = session
             && status.code() == Some(NO_SUCH_SESSION.into())
-            && let mut reached = announced.proxy_address.iter().chain(&announced.server_address)
-            && reached.any(|it| it.parse() == Ok(server.ip()))
+            && [&address, &announced.server_address]
+                .into_iter()
+                .flatten()
+                .any(|it| it.parse::<IpAddr>().is_ok_and(|it| it.to_canonical() == server.ip()))
         {
             Self::Ended { host }
         } else if let (WantedSession::Resumed(..), true) = session {
@@ -202,7 +206,7 @@ mod tests {
             startup.read(Stream::Output, lines.as_bytes(), &mut Vec::new()).unwrap();
             let status = ExitStatus::default();
             let config = SshConfig::default();
-            let text = NoSession::of(&options, &config, &startup.announced, status, false);
+            let text = NoSession::of(&options, &config, None, &startup.announced, status, false);
             let text = text.to_string();
             assert!(text.contains(lacks) && text.contains("rove install far"), "{text}");
         }
@@ -242,12 +246,13 @@ mod tests {
             let announced = Announced {
                 has_started: true,
                 server_address: Some(stated.to_owned()),
-                proxy_address: Some(reached.to_owned()),
                 ..Announced::default()
             };
+            let reached = Some(reached.to_owned());
             let status = ExitStatus::from_raw(i32::from(code) << 8);
             let config = SshConfig::default();
-            let text = NoSession::of(&options, &config, &announced, status, false).to_string();
+            let text = NoSession::of(&options, &config, reached, &announced, status, false);
+            let text = text.to_string();
             assert!(text.contains(part), "{code}: {text}");
         }
     }

@@ -261,7 +261,10 @@ impl Plan {
             (_, None) if !self.is_ours() => {
                 Err(NoSession::NoAnnouncement { host: options.host.clone(), status })
             }
-            (_, None) => Err(NoSession::of(options, &self.config, &announced, status, is_failure)),
+            (address, None) => {
+                let address = address.map(|it| it.text);
+                Err(NoSession::of(options, &self.config, address, &announced, status, is_failure))
+            }
         }
     }
 

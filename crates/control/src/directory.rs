@@ -23,8 +23,6 @@ use socket2::{Domain, SockAddr, Socket, Type};
 const DIRECTORY_VARIABLE: &str = "ROVE_RUNTIME_DIR";
 /// Environment variable that names the user's runtime directory (XDG Base Directory Specification).
 const XDG_VARIABLE: &str = "XDG_RUNTIME_DIR";
-/// The folder of the last directory to try, in the user's home directory. It may be missing.
-const IN_HOME: &str = ".local/state/rove";
 /// Most entries read from a directory of sockets; later ones are ignored. Chosen: four for each of 999 default ports.
 const ENTRIES_MAX: usize = 4096;
 /// Mode of a directory of control sockets, which only its owner may enter.
@@ -253,9 +251,7 @@ pub fn runtime_directory() -> Result<Directory, DirectoryError> {
 fn usable(paths: &[PathBuf]) -> Result<Directory, DirectoryError> {
     let mut refusal = None;
     for path in paths {
-        let is_in_home = path.parent().is_some_and(|it| it.ends_with(IN_HOME));
-        let create = if is_in_home { Directory::create_all } else { Directory::create };
-        match create(path) {
+        match Directory::create(path) {
             Ok(directory) => return Ok(directory),
             Err(error) => {
                 tracing::debug!(%error, "directory of no use");
@@ -334,15 +330,18 @@ pub fn sockets_of(purpose: &str) -> Vec<PathBuf> {
 
 /// Returns all trusted directories at these [`paths`], and why the others are not trusted.
 pub(crate) fn existing(paths: &[PathBuf]) -> (Vec<Directory>, Vec<DirectoryError>) {
-    let (mut directories, mut errors) = (Vec::new(), Vec::new());
+    let (mut directories, mut errors, mut has_place) = (Vec::new(), Vec::new(), false);
     for path in paths {
         match Directory::open(path) {
-            Ok(directory) => directories.extend(directory),
+            Ok(directory) => {
+                has_place |= directory.is_some() || path.parent().is_some_and(Path::is_dir);
+                directories.extend(directory);
+            }
             Err(error) => errors.push(error),
         }
     }
-    // Any user can create an entry in /tmp. Servers of this user then use another directory.
-    errors.retain(|it| !matches!(it, DirectoryError::Foreign(_)) || usable(paths).is_err());
+    // Any user can create an entry in /tmp. Servers of this user then use another directory, if there is a place for it.
+    errors.retain(|it| !has_place || !matches!(it, DirectoryError::Foreign(_)));
     (directories, errors)
 }
 
@@ -396,8 +395,8 @@ pub(crate) fn is_running(pid: u32) -> bool {
 }
 
 pub(crate) fn paths() -> Vec<PathBuf> {
-    let [chosen, runtime, home] = [DIRECTORY_VARIABLE, XDG_VARIABLE, "HOME"].map(std::env::var_os);
-    candidates(chosen, runtime, home, termux::prefix(), geteuid().as_raw())
+    let [chosen, runtime] = [DIRECTORY_VARIABLE, XDG_VARIABLE].map(std::env::var_os);
+    candidates(chosen, runtime, termux::prefix(), geteuid().as_raw())
 }
 
 /// Returns the possible directories of control sockets, in order of preference. An absolute path in `chosen` is the
@@ -405,7 +404,6 @@ pub(crate) fn paths() -> Vec<PathBuf> {
 fn candidates(
     chosen: Option<OsString>,
     runtime: Option<OsString>,
-    home: Option<OsString>,
     termux: Option<PathBuf>,
     user: u32,
 ) -> Vec<PathBuf> {
@@ -424,11 +422,6 @@ fn candidates(
     let mut paths: Vec<PathBuf> = runtime.into_iter().collect();
     paths.extend(termux.map(|prefix| prefix.join(format!("tmp/rove-{user}"))));
     paths.extend([usual, format!("/tmp/rove-{user}").into()]);
-    // Several computers may share a home directory, which after `su` may be the former user's.
-    let home = absolute(home).filter(|it| it.metadata().is_ok_and(|it| it.uid() == user));
-    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    let home = home.map(|home| home.join(IN_HOME).join(format!("run-{host}")));
-    paths.extend(home.filter(has_room));
     paths
 }
 
@@ -462,16 +455,16 @@ mod tests {
             ("/y", "/x", &["/y"]),
         ] {
             let expected: Vec<PathBuf> = expected.iter().map(PathBuf::from).collect();
-            assert_eq!(candidates(text(chosen), text(runtime), None, None, 7), expected);
+            assert_eq!(candidates(text(chosen), text(runtime), None, 7), expected);
         }
         // The longest name of a socket fits below the first path, but not below the second.
         for (len, is_taken) in [(83, true), (88, false)] {
             let runtime = format!("/{}", "x".repeat(len - 1));
-            let found = candidates(None, text(&runtime), None, None, 7);
+            let found = candidates(None, text(&runtime), None, 7);
             assert_eq!(found.len(), if is_taken { 3 } else { 2 }, "{found:?}");
         }
         let termux = PathBuf::from("/data/data/com.termux/files/usr");
-        let found = candidates(None, None, None, Some(termux.clone()), 7);
+        let found = candidates(None, None, Some(termux.clone()), 7);
         assert_eq!(found[0], termux.join("tmp/rove-7"), "Android has no /tmp");
     }
 
@@ -519,10 +512,9 @@ mod tests {
         }
         // After `su`, the variable still names the former user's directory, which must be ignored.
         let theirs = OsString::from(theirs);
-        let found = |user| candidates(None, Some(theirs.clone()), Some(theirs.clone()), None, user);
-        assert_eq!(found(7), candidates(None, None, None, None, 7));
+        let found = |user| candidates(None, Some(theirs.clone()), None, user);
+        assert_eq!(found(7), candidates(None, None, None, 7));
         assert_eq!(found(12_345)[0], Path::new(&theirs).join("rove"));
-        assert!(found(12_345)[3].starts_with(Path::new(&theirs).join(IN_HOME)));
         // The link could be another user's, although it leads to a directory that would itself be accepted.
         let (good, link) = (scratch.path("good"), scratch.path("link"));
         Directory::create(&good).unwrap();

@@ -100,7 +100,7 @@ pub(crate) fn offer(
     let build = match Build::find(platform, options.build.as_deref()) {
         Ok(build) => build,
         Err(error) if policy == InstallPolicy::Always => return Err(error.into()),
-        // rove offers nothing, because it has no program for the host's platform.
+        // rove offers nothing, because it has no program for the host's platform, or others can change it.
         Err(_) => return Ok(false),
     };
     let host = options.session.host.display();

@@ -215,7 +215,8 @@ fn character_locale(environment: &Environment) -> Option<String> {
 /// Asks the host's program `locale`, because musl accepts every name. A host without this program has no locales to miss.
 fn is_installed(locale: &str) -> bool {
     let mut charmap = Command::new("locale");
-    let answer = answer::of(charmap.arg("charmap").env("LC_ALL", locale), 64);
+    charmap.arg("charmap").env_remove("LC_ALL").env("LC_CTYPE", locale);
+    let answer = answer::of(&mut charmap, 64);
     answer.is_none_or(|answer| answer.trim_ascii().eq_ignore_ascii_case(b"UTF-8"))
 }
 

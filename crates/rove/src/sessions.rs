@@ -168,7 +168,10 @@ fn end(clock: Clock, computer: &Computer, sessions: &[&Found]) -> bool {
                 Ok(format!("Ended {name}; {rest}."))
             }
             // The session ended after `survey` had found it.
-            Err(AskError::Gone | AskError::Closed) => Ok(format!("{name} has ended already.")),
+            Err(AskError::Gone) => Ok(format!("{name} has ended already.")),
+            Err(AskError::Closed) if has_ended(clock, found) => {
+                Ok(format!("{name} has ended already."))
+            }
             Ok(false) => Err(" was told to end and has not yet".to_owned()),
             Err(error) => Err(format!(": {error}")),
         };
@@ -194,9 +197,12 @@ fn see_off(
     deadline: Instant,
 ) -> Result<bool, AskError> {
     conversation.reply(deadline)?;
-    // The closed connection alone is no proof, because the server may also have closed it to accept a newer connection.
-    Ok(conversation.wait_closed(deadline)
-        && Conversation::start(clock, &found.path, Request::Status).is_err())
+    Ok(conversation.wait_closed(deadline) && has_ended(clock, found))
+}
+
+/// Returns whether a server that has closed a connection has ended. It also closes the oldest to accept a newer one.
+fn has_ended(clock: Clock, found: &Found) -> bool {
+    Conversation::start(clock, &found.path, Request::Status).is_err()
 }
 
 /// Prints on standard error which servers did not answer and which folders are not used. Returns whether there was such

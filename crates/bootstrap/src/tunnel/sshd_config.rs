@@ -141,8 +141,8 @@ fn split(line: &str) -> (String, Vec<String>) {
     let rest = rest.trim_start_matches(is_end);
     let words = rest.split_whitespace().take_while(|word| !word.starts_with('#'));
     let bare = |word: &str| {
-        let quoted = word.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-        quoted.unwrap_or(word).to_owned()
+        let by = |mark: char| word.strip_prefix(mark).and_then(|rest| rest.strip_suffix(mark));
+        by('"').or(by('\'')).unwrap_or(word).to_owned()
     };
     let words = words.map(bare).collect();
     let keyword = if keyword.starts_with('#') { "" } else { keyword };
@@ -188,6 +188,7 @@ mod tests {
             "Include many\n",
             "Include long\n",
             "DisableForwarding no\n",
+            "DisableForwarding 'no'\n",
         ] {
             assert_eq!(refusal(text), None, "{text}");
         }

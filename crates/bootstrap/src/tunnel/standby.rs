@@ -17,12 +17,6 @@ const PAUSE: Duration = Duration::from_secs(60);
 /// an ssh agent may ask for consent.
 pub const LOGIN_MAX: Duration = Duration::from_secs(5);
 
-/// Shell text that fails if ssh might offer a key of a security token, which would wait for a touch. Otherwise the text
-/// runs the command in its arguments.
-const WITHOUT_TOUCH: &str = "if { SSH_AUTH_SOCK=AGENT ssh-add -L </dev/null | grep '^sk-'; \
-                             for file in FILES; do case $file in *[%$]*) echo sk- ;; esac; \
-                             grep '^sk-' \"$file.pub\"; ssh-keygen -l -f \"$file\" </dev/null | grep -e '-SK)$'; done; \
-                             } 2>/dev/null | grep -q .; then echo 'REASON' >&2; exit 255; fi; exec \"$@\"";
 /// The reason that the command of [`touch_guard`] prints if it does not run ssh.
 pub const TOUCH: &str = "a security key may have to be touched";
 
@@ -123,9 +117,14 @@ impl Standby {
 /// They search the agent with the socket `agent` (empty for no agent), and `key_files` with their public keys. A file's
 /// name with `%` or `$` counts as a token's key, because only ssh knows the real name.
 pub fn touch_guard(agent: &Path, key_files: &[String]) -> Vec<String> {
-    let files: Vec<String> = key_files.iter().map(|file| bourne(file)).collect();
-    let script = WITHOUT_TOUCH.replace("AGENT", &bourne(&agent.to_string_lossy()));
-    let script = script.replace("FILES", &files.join(" ")).replace("REASON", TOUCH);
+    let agent = bourne(&agent.to_string_lossy());
+    let files = key_files.iter().map(|file| bourne(file)).collect::<Vec<_>>().join(" ");
+    let script = format!(
+        "if {{ SSH_AUTH_SOCK={agent} ssh-add -L </dev/null | grep '^sk-'; \
+         for file in {files}; do case $file in *[%$]*) echo sk- ;; esac; \
+         grep '^sk-' \"$file.pub\"; ssh-keygen -l -f \"$file\" </dev/null | grep -e '-SK)$'; done; \
+         }} 2>/dev/null | grep -q .; then echo '{TOUCH}' >&2; exit 255; fi; exec \"$@\""
+    );
     ["sh", "-c", &script, "rove"].map(str::to_owned).into()
 }
 
