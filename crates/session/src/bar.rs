@@ -1,13 +1,17 @@
-//! The notice bar in the top row of the screen, shortened so that the important words remain.
+//! The notice bar over the top rows of the screen, which grows or is shortened so that the important words remain.
 
-use rove_terminal::{Attributes, Color, Pen, Position, Screen, char_width};
+use rove_terminal::{Attributes, Color, Pen, Size, columns_of};
 
-/// Longest notice bar, in columns. Chosen: wider than a user reads at a glance; it also bounds error messages.
+/// Greatest width of the notice bar, in columns. Chosen: wider than a user reads at a glance.
 const LINE_COLUMNS_MAX: usize = 127;
+/// Most rows of the notice bar. Chosen: a question with the longest names fits a window of 40 columns.
+const BAR_ROWS_MAX: usize = 6;
 /// The mark for words that are left out.
 const ELLIPSIS: &str = "...";
-/// The hints of a bar that has none: one empty hint, so that [`Bar::fitted`] still tries each message.
+/// The hints of a bar that has none: one empty hint, so that [`Bar::rows`] still tries each message.
 const NO_HINT: [String; 1] = [String::new()];
+/// The message in place of a question for which the window is too small.
+const TOO_SMALL: &str = "The window is too small for a question; enlarge it.";
 
 /// The style of the bar: white on blue, bold.
 pub(crate) const PEN: Pen = Pen {
@@ -16,7 +20,7 @@ pub(crate) const PEN: Pen = Pen {
     attributes: Attributes::BOLD,
 };
 
-/// The bar's message and hint in longer and shorter versions, from which [`Bar::fitted`] chooses.
+/// The bar's message and hint in longer and shorter versions, from which [`Bar::rows`] chooses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bar {
     /// The program's name, which is the first word of the bar.
@@ -25,82 +29,92 @@ pub(crate) struct Bar {
     pub(crate) texts: Vec<String>,
     /// The hint how to quit, at the end of the bar, from the longest version to the shortest; empty without a hint.
     pub(crate) hints: Vec<String>,
+    /// Whether the message asks for the user's consent. Such a message is shown whole or not at all.
+    pub(crate) is_question: bool,
 }
 
 impl Bar {
-    /// Returns the bar's text for a window of `columns`. A narrow window gets a shorter message, then a shorter hint,
-    /// then the message's first words. At worst only the hint remains or, without one, the shortest message, cut off at
-    /// the window's edge.
-    pub(crate) fn fitted(&self, columns: u16) -> String {
-        let room = usize::from(columns).min(LINE_COLUMNS_MAX);
-        let hints = if self.hints.is_empty() { &NO_HINT[..] } else { &self.hints };
-        let whole = hints
-            .iter()
-            .flat_map(|hint| self.texts.iter().map(|text| self.line(text, hint)))
-            .find(|line| width(line) <= room);
-        if let Some(line) = whole {
-            return line;
+    /// Returns the bar's rows in a window of this size. A window that is too small for every version gets the first
+    /// words of the shortest message. At worst only the hint remains or, without one, as much as fits.
+    pub(crate) fn rows(&self, window: Size) -> Vec<String> {
+        if let Some(rows) = self.whole(window) {
+            return rows;
+        }
+        if self.is_question {
+            let (texts, hints) = (vec![TOO_SMALL.to_owned()], Vec::new());
+            return Self { texts, hints, is_question: false, ..self.clone() }.rows(window);
         }
         let shortest = |of: &[String]| of.last().cloned().unwrap_or_default();
-        let (text, hint) = (shortest(&self.texts), shortest(hints));
-        let taken = width(&self.line("", &hint)) + usize::from(!hint.is_empty());
-        let cut = cut_at_words(&text, room.saturating_sub(taken));
-        let line = self.line(if hint.is_empty() && cut.is_empty() { &text } else { &cut }, &hint);
-        if hint.is_empty() || width(&line) <= room { line } else { hint }
+        let (text, hint) = (shortest(&self.texts), shortest(&self.hints));
+        let text: String = text.chars().take(BAR_ROWS_MAX * LINE_COLUMNS_MAX).collect();
+        let (columns, rows_max) = room(window);
+        let cuts = text.rmatch_indices(' ').map(|(end, _)| text[..end].to_owned() + ELLIPSIS);
+        let mut cuts = cuts.map(|cut| self.laid_out(&cut, &hint, columns));
+        cuts.find(|rows| rows.len() <= rows_max).unwrap_or_else(|| {
+            let line = if hint.is_empty() { format!("{}: {text}", self.program) } else { hint };
+            wrapped(&line, columns).into_iter().take(rows_max).collect()
+        })
     }
 
-    /// Draws the bar over the top row of the frame, and hides the cursor if it is in that row.
-    pub(crate) fn draw(&self, frame: &mut Screen) {
-        let background = Pen { attributes: Attributes::NONE, ..PEN };
-        let line = self.fitted(frame.size().columns());
-        let line: String = line.chars().take(LINE_COLUMNS_MAX).collect();
-        frame.clear_row(0, background);
-        frame.write_text(Position { row: 0, column: 0 }, &line, PEN);
-        if frame.cursor().row == 0 {
-            frame.show_cursor(false);
+    /// Returns the version with the fewest rows, and the longest of several. `None` if none fits the window.
+    pub(crate) fn whole(&self, window: Size) -> Option<Vec<String>> {
+        let (columns, rows_max) = room(window);
+        let hints = if self.hints.is_empty() { &NO_HINT[..] } else { &self.hints };
+        let versions = hints.iter().flat_map(|hint| self.texts.iter().map(move |it| (it, hint)));
+        let versions = versions.map(|(text, hint)| self.laid_out(text, hint, columns));
+        versions.filter(|rows| rows.len() <= rows_max).min_by_key(Vec::len)
+    }
+
+    /// Returns the rows of a message and a hint. The hint is not broken unless it is wider than a row.
+    fn laid_out(&self, text: &str, hint: &str, columns: usize) -> Vec<String> {
+        let mut rows = wrapped(&format!("{}: {text}", self.program), columns);
+        match rows.last_mut() {
+            _ if hint.is_empty() => {}
+            Some(last) if columns_of(last) + 1 + columns_of(hint) <= columns => {
+                *last += &format!(" {hint}");
+            }
+            _ => rows.extend(wrapped(hint, columns)),
         }
-    }
-
-    fn line(&self, text: &str, hint: &str) -> String {
-        let separator = if text.is_empty() || hint.is_empty() { "" } else { " " };
-        format!("{}: {text}{separator}{hint}", self.program)
+        rows
     }
 }
 
-/// Returns the first words of a text that fit into `columns` before an ellipsis; empty if not even one word fits.
-fn cut_at_words(text: &str, columns: usize) -> String {
-    let mut cut = String::new();
-    for word in text.split_whitespace() {
-        let separator = if cut.is_empty() { "" } else { " " };
-        if width(&cut) + separator.len() + width(word) + ELLIPSIS.len() > columns {
+/// Returns the greatest width and the most rows of the bar in a window of this size.
+fn room(window: Size) -> (usize, usize) {
+    let rows = usize::from(window.rows()).min(BAR_ROWS_MAX);
+    (usize::from(window.columns()).min(LINE_COLUMNS_MAX), rows)
+}
+
+/// Breaks a text into rows, at spaces if possible. Ignores the rest after too many rows.
+fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let (mut rows, mut row) = (Vec::new(), String::new());
+    for c in text.chars() {
+        row.push(c);
+        if columns_of(&row) > columns {
+            let end = row.rfind(' ').unwrap_or(row.len() - c.len_utf8());
+            let next = row.split_off(end).trim_start().to_owned();
+            rows.push(core::mem::replace(&mut row, next));
+        }
+        if rows.len() > BAR_ROWS_MAX {
             break;
         }
-        cut.push_str(separator);
-        cut.push_str(word);
     }
-    if !cut.is_empty() {
-        cut.push_str(ELLIPSIS);
-    }
-    cut
-}
-
-fn width(text: &str) -> usize {
-    text.chars().filter(|c| !c.is_control()).map(|c| usize::from(char_width(c))).sum()
+    rows.push(row);
+    rows
 }
 
 #[cfg(test)]
 mod tests {
-    use rove_terminal::Size;
-
     use super::*;
 
     fn bar(texts: &[&str], hints: &[&str]) -> Bar {
         let owned = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect();
-        Bar { program: "rove".to_owned(), texts: owned(texts), hints: owned(hints) }
+        let (texts, hints) = (owned(texts), owned(hints));
+        Bar { program: "rove".to_owned(), texts, hints, is_question: false }
     }
 
-    fn top_row(frame: &Screen) -> String {
-        frame.row(0).unwrap().cells().iter().map(|cell| cell.base.unwrap_or('.')).collect()
+    fn window(columns: u16, rows: u16) -> Size {
+        Size::new(columns, rows).unwrap()
     }
 
     #[test]
@@ -113,13 +127,11 @@ mod tests {
             (25, "rove: one two [x]"),
             (17, "rove: one two [x]"),
             (16, "rove: one... [x]"),
-            (15, "rove: [x]"),
-            (9, "rove: [x]"),
-            (8, "[x]"),
+            (15, "[x]"),
             (3, "[x]"),
-            (2, "[x]"),
+            (2, "[x"),
         ] {
-            assert_eq!(bar.fitted(columns), line, "{columns} columns");
+            assert_eq!(bar.rows(window(columns, 1)), [line], "{columns} columns");
         }
     }
 
@@ -129,30 +141,53 @@ mod tests {
         for (columns, line) in
             [(19, "rove: one two three"), (18, "rove: one two..."), (15, "rove: one...")]
         {
-            assert_eq!(bar.fitted(columns), line, "{columns} columns");
+            assert_eq!(bar.rows(window(columns, 1)), [line], "{columns} columns");
         }
     }
 
     #[test]
-    fn the_bar_takes_the_top_row_and_is_cut_at_its_end() {
-        for (columns, row) in
-            [(12_u16, "rove: 広.x..."), (9, "rove: 広.x"), (7, "rove: ."), (1, "r")]
-        {
-            let mut frame = Screen::blank(Size::new(columns, 2).unwrap());
-            bar(&["広\u{7}\u{301}x"], &[]).draw(&mut frame);
-            assert_eq!(top_row(&frame), row);
-            let last = frame.row(0).unwrap().cells().last().unwrap().pen;
-            assert_eq!(last.background, Color::Indexed(4));
-            assert!(!frame.cursor().visible);
+    fn a_text_without_a_short_version_takes_more_rows_and_its_hint_stays_in_one() {
+        let mut bar = bar(&["one two three"], &["[To quit: x]"]);
+        for (columns, rows) in [
+            (32, &["rove: one two three [To quit: x]"][..]),
+            (31, &["rove: one two three", "[To quit: x]"]),
+            (13, &["rove: one two", "three", "[To quit: x]"]),
+        ] {
+            assert_eq!(bar.rows(window(columns, 24)), rows, "{columns} columns");
+        }
+        bar.is_question = true;
+        assert_eq!(bar.rows(window(13, 3)).len(), 3);
+        assert!(bar.whole(window(13, 3)).is_some() && bar.whole(window(13, 2)).is_none());
+        assert_eq!(bar.rows(window(13, 2)).join(" "), "rove: The window is...");
+    }
+
+    #[test]
+    fn a_question_with_the_longest_names_fits_a_narrow_window() {
+        let (name, login) = ("x".repeat(36), "-A: the host wants to use the key ".to_owned());
+        let login = login + &format!("{name} for a login as {name} at ");
+        for text in [
+            format!("{login}a host that known_hosts has without a name."),
+            format!("{login}{name}."),
+            format!("Open port 65535 here to {name} on {name} for 10 minutes? ")
+                + &format!("The login is at {name}."),
+        ] {
+            let bar = Bar { is_question: true, ..bar(&[&text], &["[To allow it: Ctrl-^ y]"]) };
+            for columns in [40, 50, 80] {
+                let shown = bar.rows(window(columns, 24)).concat().replace(' ', "");
+                let words = format!("rove: {text} [To allow it: Ctrl-^ y]").replace(' ', "");
+                assert_eq!(shown, words, "{columns} columns");
+            }
         }
     }
 
     #[test]
     fn a_text_of_any_length_is_cut() {
-        for (len, shown) in [(121, 121), (122, 121), (100_000, 121)] {
-            let mut frame = Screen::blank(Size::new(200, 1).unwrap());
-            bar(&[&"x".repeat(len)], &[]).draw(&mut frame);
-            assert_eq!(top_row(&frame).matches('x').count(), shown);
+        for (len, chars) in [(121, 121), (122, 122), (635, 635), (636, 635), (100_000, 635)] {
+            for c in ["x", "\u{301}"] {
+                let shown = bar(&[&c.repeat(len)], &[]).rows(window(200, 24)).concat();
+                assert_eq!(shown.matches(c).count(), chars, "{len}");
+            }
         }
+        assert_eq!(bar(&["広x"], &[]).rows(window(1, 1)), ["r"]);
     }
 }

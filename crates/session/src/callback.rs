@@ -11,8 +11,8 @@ use rove_terminal::{Row, Screen};
 /// Maximum length of a browser login's address, in bytes. Chosen: four times the longest hyperlink of a screen.
 const ADDRESS_MAX: usize = 8_192;
 
-/// Maximum number of shown characters of a login's host name. Chosen: longer names would hide the question.
-const HOST_SHOWN_MAX: usize = 60;
+/// Maximum number of shown characters of a login's host name. Chosen: the question about it fits 40 columns.
+const HOST_SHOWN_MAX: usize = 36;
 
 /// The lowest loopback port to which a login may redirect. Source: lower ports are for system services (RFC 6335).
 const PORT_MIN: u16 = 1_024;

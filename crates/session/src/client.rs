@@ -431,7 +431,8 @@ impl Client {
         if !status.is_shown() {
             self.escape.status_gone();
         }
-        let requests = self.escape.handle(now, typed, &mut keys);
+        let mut requests = self.escape.handle(now, typed, &mut keys);
+        requests.yes &= self.notice_bar.notices.is_question_whole(self.display.window);
         if requests.closes_status {
             status.close();
         }
@@ -450,8 +451,7 @@ impl Client {
             self.display.handle_keys(now, &keys, &self.transport);
             self.uplink.send_keys(&keys, &mut self.transport);
             self.uplink.typed_at = Some(now);
-            let may_be_secret = !self.display.engine.has_no_secret();
-            self.recorder.handle_keys(&keys, may_be_secret, &self.transport);
+            self.recorder.handle_keys(&keys, !self.display.engine.has_no_secret(), &self.transport);
         }
         if requests.quit {
             self.shutdown(now, "Exiting on user request...");

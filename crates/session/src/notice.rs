@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use rove_terminal::Size;
 use rove_units::{Duration, Instant};
 
 use self::announcements::Announcements;
@@ -114,8 +115,8 @@ pub(crate) struct Notices {
     tunnel: Option<Option<Trouble>>,
     /// Since when ssh replaces silent UDP, and whether the bar has told the user. `None` while UDP carries the session.
     aside: Option<(Instant, bool)>,
-    /// The driver's question to the user, and the hints how to answer it. `None` without a question.
-    question: Option<(String, Vec<String>)>,
+    /// The bar with the driver's question to the user. `None` without a question.
+    question: Option<Bar>,
     /// The reason why the client ends, if it does. Once it is set, no other notice is shown.
     farewell: Option<String>,
 }
@@ -201,7 +202,14 @@ impl Notices {
 
     /// Sets the question to show until the next call, with the hints how to answer it. `None` removes the question.
     pub(crate) fn ask(&mut self, question: Option<String>, hints: Vec<String>) {
-        self.question = question.map(|question| (question, hints));
+        let program = self.program.clone();
+        self.question =
+            question.map(|it| Bar { program, texts: vec![it], hints, is_question: true });
+    }
+
+    /// Returns whether the user may agree: a window of this size shows the whole question, if there is one.
+    pub(crate) fn is_question_whole(&self, window: Size) -> bool {
+        self.question.as_ref().is_some_and(|bar| bar.whole(window).is_some())
     }
 
     /// Notes whether the user sees no announcements, for example because the escape key's help is shown. While they are
@@ -238,14 +246,12 @@ impl Notices {
             (with_silence(farewell, silence), Vec::new())
         } else if let Some(help) = help {
             (help, Vec::new())
-        } else if let Some((question, hints)) = &self.question {
-            (vec![question.clone()], hints.clone())
+        } else if let Some(bar) = &self.question {
+            return Some(bar.clone());
         } else if let Some(text) = announcement {
-            // A notice about a join must be readable whole, so its advice and the quit hint are left out first.
-            let event = text.split_once("; ").map(|(event, _)| format!("{event}."));
-            let quit = self.quit_hint.clone().filter(|_| silence.is_some() || event.is_none());
-            let texts = with_silence(&text, silence).into_iter().chain(event);
-            (texts.collect(), quit.into_iter().chain([String::new()]).collect())
+            // An event must be readable whole, so the quit hint is left out first.
+            let hints = self.quit_hint.iter().cloned().chain([String::new()]);
+            (with_silence(&text, silence), hints.collect())
         } else if is_gone && message.is_none_or(|message| message.network_error) {
             (gone(contact.server, self.is_tunnelled()), quit())
         } else if let Some(message) = message {
@@ -261,7 +267,7 @@ impl Notices {
             let hints = if login_hints.is_empty() { quit() } else { login_hints };
             (silence?.sentences(self.advises && !self.goes_through_ssh()), hints)
         };
-        Some(Bar { program: self.program.clone(), texts, hints })
+        Some(Bar { program: self.program.clone(), texts, hints, is_question: false })
     }
 
     /// Returns whether a once heard server (except of `mosh`) counts as gone: it is overdue, and its host refuses

@@ -116,10 +116,10 @@ impl StatusView {
     }
 }
 
-/// Draws the panel's lines over a frame, from row `top` on, and hides a cursor that they cover.
-pub(crate) fn draw_lines(lines: &[String], frame: &mut Screen, top: u16) {
+/// Draws the lines of bar and panel over the top rows of a frame, and hides a cursor that they cover.
+pub(crate) fn draw_lines(lines: &[String], frame: &mut Screen) {
     let background = Pen { attributes: Attributes::NONE, ..PEN };
-    for (row, line) in (top..).zip(lines) {
+    for (row, line) in (0..).zip(lines) {
         frame.clear_row(row, background);
         frame.write_text(Position { row, column: 0 }, line, PEN);
         if frame.cursor().row == row {

@@ -76,7 +76,7 @@ pub use input::{Key, Keystroke, Keystrokes};
 pub use key_event::KeyEvent;
 pub use newer::{NewerChar, NewerWide, may_be_newer};
 pub use notification::{NOTIFICATION_BYTES_MAX, NOTIFICATIONS_MAX, Notification};
-pub use plain::{Plain, escaped, plain};
+pub use plain::{Plain, columns_of, escaped, plain, shortened};
 pub use reader::{Action, ActionReader};
 pub use renderer::{AlternateScreen, OscSupport, Renderer, TerminalCapabilities};
 pub use screen::cell::{Attributes, Cell, Color, Pen, Underline};

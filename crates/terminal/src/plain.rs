@@ -6,6 +6,9 @@
 
 use core::ops::RangeInclusive;
 
+/// The mark for characters that are left out of a name.
+const ELLIPSIS: &str = "...";
+
 /// The characters that plain text omits. They are format characters (Unicode 16, General Category Cf, with all of
 /// Bidi_Control), line and paragraph separators (Zl, Zp), and other invisible characters
 /// (Default_Ignorable_Code_Point). Plain text keeps most visible signs that enclose the number after them
@@ -45,6 +48,26 @@ const LEFT_OUT: [RangeInclusive<char>; 23] = [
 pub fn plain(text: &str) -> String {
     let mut filter = Plain::default();
     text.chars().filter(|c| filter.admits(*c)).collect()
+}
+
+/// Returns the width of a text. An invisible character counts too, so that no text has more characters than columns.
+pub fn columns_of(text: &str) -> usize {
+    text.chars().map(|c| usize::from(crate::char_width(c)).max(1)).sum()
+}
+
+/// Returns [`plain`] text of at most `columns`. A longer text has "..." in place of its middle.
+pub fn shortened(text: &str, columns: usize) -> String {
+    let text = plain(text);
+    if columns_of(&text) <= columns {
+        return text;
+    }
+    let half = columns.saturating_sub(ELLIPSIS.len()) / 2;
+    let is_short = |part: &&str| columns_of(part) <= half;
+    let ends = || text.char_indices().map(|(at, _)| at).take(half + 1);
+    let begins = text.char_indices().rev().map(|(at, _)| at).take(half);
+    let beginning = ends().map(|at| &text[..at]).filter(is_short).last();
+    let end = begins.map(|at| &text[at..]).filter(is_short).last();
+    [beginning.unwrap_or_default(), ELLIPSIS, end.unwrap_or_default()].concat()
 }
 
 /// Filters text that arrives character by character, by the rules of [`plain`].

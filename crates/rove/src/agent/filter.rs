@@ -14,8 +14,9 @@ const MESSAGE_MAX: usize = 262_144;
 /// Most keys of an ssh agent whose names are stored. Chosen: more than an ssh server lets a login try.
 const NAMES_MAX: usize = 64;
 
-/// Most characters shown of a name that the host or a key's owner chose. Chosen: several such names fit into a notice.
-const NAME_CHARS_MAX: usize = 40;
+/// Greatest width of a shown name that the host or a key's owner chose, in columns. Chosen: three such names fit into a
+/// question at 40 columns.
+const NAME_COLUMNS_MAX: usize = 36;
 
 /// Type numbers of requests to an agent. Source: draft-ietf-sshm-ssh-agent, section 6.1.
 const LIST: u8 = 11;
@@ -385,10 +386,9 @@ fn string<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(text)
 }
 
-/// Returns the first [`NAME_CHARS_MAX`] characters of a name, without control characters.
+/// Returns a name without control characters and, from [`NAME_COLUMNS_MAX`] on, without its middle.
 pub(super) fn shown(name: &[u8]) -> String {
-    let plain = rove_terminal::plain(&String::from_utf8_lossy(name)).to_string();
-    plain.chars().take(NAME_CHARS_MAX).collect()
+    rove_terminal::shortened(&String::from_utf8_lossy(name), NAME_COLUMNS_MAX)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use rove_bootstrap::{Forward, Place};
 use rove_session::Callback;
 use rove_streams::{Mux, Target};
-use rove_terminal::plain;
+use rove_terminal::shortened;
 use rove_units::{Duration, Instant};
 
 use crate::opening::{Answered, Opening};
@@ -28,8 +28,8 @@ const NAME_WAIT: Duration = Duration::from_secs(1);
 /// Most ports that are open for web logins at a time. Chosen: a user logs in at few places in ten minutes.
 const OPEN_MAX: usize = 8;
 
-/// Most characters of a program's name in a question about a login. Chosen: a longer name hides the question's end.
-const PROGRAM_SHOWN_MAX: usize = 20;
+/// Greatest width of a program's and of a host's name in a question, in columns. Chosen: the question fits 40 columns.
+const NAME_COLUMNS_MAX: usize = 36;
 
 /// Why no port is opened for a login, in words for the user.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -70,7 +70,7 @@ struct Wanted {
 impl LoginCallbacks {
     /// Creates the state of a session without open ports. `host` is the host in the user's spelling.
     pub(super) fn new(host: Option<&str>) -> Self {
-        Self { host: plain(host.unwrap_or_default()), ..Self::default() }
+        Self { host: shortened(host.unwrap_or_default(), NAME_COLUMNS_MAX), ..Self::default() }
     }
 
     /// Asks the host for its foreground program. Plans a question about the login, in place of an earlier question.
@@ -111,7 +111,7 @@ impl LoginCallbacks {
         let answered = wanted.opening.as_mut().and_then(|it| it.answer(now, mux));
         let is_late = wanted.opening.is_none() || wanted.until <= now;
         let program = match answered {
-            Some(Answered::Opened(name)) => plain(&name),
+            Some(Answered::Opened(name)) => shortened(&name, NAME_COLUMNS_MAX),
             Some(_) => String::new(),
             None if is_late => String::new(),
             None => return,
@@ -169,11 +169,10 @@ impl LoginCallbacks {
     }
 }
 
-/// Returns the question about a login. The important words come first, because a small window cuts off the end.
+/// Returns the question about a login. An empty name is unknown.
 fn question(callback: &Callback, program: &str, host: &str) -> String {
     let Callback { login, port, .. } = callback;
-    let program: String = program.chars().take(PROGRAM_SHOWN_MAX).collect();
-    let program = if program.is_empty() { "a program".to_owned() } else { program };
+    let program = if program.is_empty() { "a program" } else { program };
     let host = if host.is_empty() { "the host" } else { host };
     format!("Open port {port} here to {program} on {host} for 10 minutes? The login is at {login}.")
 }

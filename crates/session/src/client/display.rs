@@ -24,7 +24,7 @@ pub(super) struct Display {
     pub(super) probe: Probe,
     tty: Tty,
     last_screen: LastScreen,
-    window: Size,
+    pub(super) window: Size,
     /// The facts and notices that the terminal's picture shows. `None` if the picture must be drawn in any case.
     shown: Option<(Sources, Overlay)>,
 }

@@ -180,10 +180,9 @@ impl NoticeBar {
 impl Overlay {
     pub(super) fn draw(&self, frame: &mut Screen) {
         self.shared_size.into_iter().for_each(|size| draw_edge(size, frame));
-        if let Some(bar) = &self.bar {
-            bar.draw(frame);
-        }
-        draw_lines(&self.status, frame, u16::from(self.bar.is_some()));
+        let bar = self.bar.iter().flat_map(|bar| bar.rows(frame.size()));
+        let lines: Vec<String> = bar.chain(self.status.iter().cloned()).collect();
+        draw_lines(&lines, frame);
     }
 }
 

@@ -27,7 +27,7 @@ fn text(notices: &Notices, now: u64, contact: Contact) -> String {
 /// Returns the bar's text in a window of this width.
 fn text_in(notices: &Notices, now: u64, contact: Contact, columns: u16) -> String {
     let bar = notices.bar(ms(now), contact, None, Vec::new());
-    bar.map_or(String::new(), |bar| bar.fitted(columns))
+    bar.map_or(String::new(), |bar| bar.rows(Size::clamped(columns, 24)).join("\n"))
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn a_farewell_stays_and_help_hides_the_rest() {
     let gone = contact(Some(0), Some(0));
     let mut notices = notices();
     let help = notices.bar(ms(9_000), gone, Some(vec!["Commands".to_owned()]), Vec::new());
-    assert_eq!(help.unwrap().fitted(80), "rove: Commands");
+    assert_eq!(help.unwrap().rows(Size::clamped(80, 1)), ["rove: Commands"]);
     notices.farewell("Exiting on user request...");
     notices.farewell("Signal received, shutting down...");
     notices.say(ms(1_000), "something");
@@ -222,9 +222,9 @@ fn a_tunnel_that_fails_is_told_until_it_stands_again() {
     let bar = notices.bar(ms(2_000), heard, None, hints).unwrap();
     for (columns, wanted) in [
         (80, "rove: The ssh tunnel has ended. [To log in again: Ctrl-^ r] [To quit: Ctrl-^ .]"),
-        (40, "rove: [Log in: Ctrl-^ r. Quit: Ctrl-^ .]"),
+        (40, "rove: The ssh tunnel has ended.\n[Log in: Ctrl-^ r. Quit: Ctrl-^ .]"),
     ] {
-        assert_eq!(bar.fitted(columns), wanted);
+        assert_eq!(bar.rows(Size::clamped(columns, 24)).join("\n"), wanted);
     }
     assert!(notices.tunnel(None));
     assert_eq!(text(&notices, 2_000, heard), "");

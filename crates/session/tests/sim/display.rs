@@ -2,6 +2,7 @@
 //! loses, the user sees the picture that a terminal beside the program would show.
 
 use rove_link::LinkConfig;
+use rove_session::ClientEvent;
 use rove_ssp::Config;
 use rove_terminal::{Screen, Terminal};
 use rove_units::Duration;
@@ -187,4 +188,27 @@ fn a_program_that_moves_back_and_forth_wakes_nobody_for_long() {
         });
     }
     assert!(turns < 200, "{turns} wake-ups in 10 s");
+}
+
+#[test]
+fn a_yes_counts_only_while_the_window_shows_the_whole_question() {
+    let question =
+        "-A: the host wants to use the key root@vm for a login as ubash at host.example.";
+    let mut pair = pair(&LinkConfig::lossless(ms(5)));
+    pair.run_for(secs(1));
+    for (columns, rows, is_whole) in
+        [(200, 24, true), (80, 24, true), (40, 24, true), (40, 2, false), (9, 24, false)]
+    {
+        let now = pair.now();
+        pair.left.terminal.resize(size(columns, rows));
+        pair.left.client.handle_resize(now, size(columns, rows));
+        pair.left.client.ask(now, Some(question.to_owned()));
+        pair.run_for(secs(1));
+        let shown: Vec<String> = (0..rows).map(|row| pair.left.row_text(row)).collect();
+        let asked = format!("rove: {question} [To allow it: Ctrl-^ y]");
+        assert_eq!(shown.join(" ").starts_with(&asked), is_whole, "{shown:?}");
+        type_text(&mut pair, b"\x1ey");
+        let yes = pair.left.client.poll_event();
+        assert_eq!(yes, is_whole.then_some(ClientEvent::Yes), "{columns}x{rows}");
+    }
 }

@@ -99,7 +99,7 @@ fn each_of_those_who_join_at_once_is_shown_whole_however_long_the_address() {
     trio.run_for(ms(150));
     for (_, pid, purpose) in ways {
         let bar = bar(&trio, 0);
-        assert!(bar.contains(&format!("{} joined to {purpose}.", who(pid))), "{bar}");
+        assert!(bar.contains(&format!("{} joined to {purpose}", who(pid))), "{bar}");
         trio.run_for(secs(3));
     }
 }

@@ -165,13 +165,14 @@ fn a_use_names_the_purpose_and_the_key() {
     let mut line = Line::new(false);
     line.ask(&message(LIST, &[])).unwrap();
     assert_eq!(line.filter.poll_use(), None, "a list is no use");
-    let long = [b'x'; NAME_CHARS_MAX + 1];
+    // Wide and combining characters count as columns, so that no name pushes others out of a question.
+    let long = [&[b'x'; NAME_COLUMNS_MAX][..], "広\u{301}".repeat(40).as_bytes()].concat();
     let keys = [&2_u32.to_be_bytes()[..], &text(b"other"), &text(&long), &text(b"blob")].concat();
     line.answer(&message(KEYS, &[&keys, &text(b"work laptop")])).unwrap();
     line.ask(&sign(&login(b"me"))).unwrap();
     let said = line.filter.poll_use().unwrap().to_string();
     assert_eq!(said, "the key work laptop for a login as me");
-    assert_eq!(line.filter.names[0].1.len(), NAME_CHARS_MAX);
+    assert_eq!(line.filter.names[0].1, "x".repeat(16) + "...\u{301}" + &"広\u{301}".repeat(5));
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn asked(port: u16, answer: Option<&str>) -> (LoginCallbacks, Instant) {
 }
 
 #[test]
-fn the_question_names_port_program_host_and_login_in_a_usual_window_the_first_three() {
+fn the_question_names_port_program_host_and_login() {
     let words =
         "Open port 8085 here to gh on me@box for 10 minutes? The login is at login.example.";
     assert_eq!(asked(8085, Some("gh")).0.question(), Some(words));
@@ -53,9 +53,9 @@ fn the_question_names_port_program_host_and_login_in_a_usual_window_the_first_th
         );
         assert!(answer.is_some() || now >= at(1), "an answer that may come is waited for");
     }
-    let long = "x".repeat(200);
-    let (callbacks, _) = asked(8085, Some(&long));
-    assert!(callbacks.question().unwrap().len() < 120);
+    let (callbacks, _) = asked(8085, Some(&"x ".repeat(100)));
+    let cut = "here to x x x x x x x x ...x x x x x x x x  on me@box for";
+    assert!(callbacks.question().unwrap().contains(cut));
 }
 
 #[test]
