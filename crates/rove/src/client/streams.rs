@@ -277,7 +277,7 @@ impl ClientStreams {
         self.is_told = false;
         let said = match ForwardLine::parse(line) {
             Some(ForwardLine::Help) => ForwardLine::FORMS.to_owned(),
-            None => format!("not understood: {}", ForwardLine::FORMS),
+            None => format!("not one of {}", ForwardLine::FORMS),
             Some(_) if session.carries_streams() != Some(true) => carries_nothing(session),
             Some(ForwardLine::Add(forward)) => match self.listeners.add(&forward, &self.rules) {
                 Ok(()) => format!("{forward}: listening here"),

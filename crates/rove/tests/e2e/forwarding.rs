@@ -609,7 +609,7 @@ fn a_line_after_the_escape_key_adds_and_removes_forwards_and_the_status_shows_th
     terminal.send(format!("\x1ef-KD 127.0.0.1:{socks}\r"));
     terminal.wait_for_notice(&format!("-D 127.0.0.1:{socks}: ended"));
     terminal.send("\x1efnonsense\r");
-    terminal.wait_for_notice("not understood: -L or -R port:host:port");
+    terminal.wait_for_notice("not one of -L or -R port:host:port");
     terminal.send(format!("\x1ef-KL {port}\r"));
     terminal.wait_for_notice(&format!("nothing listens at {port} for this session"));
     let screen = terminal.screen().contents();

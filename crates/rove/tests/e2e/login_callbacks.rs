@@ -119,7 +119,7 @@ fn an_address_that_leads_elsewhere_or_to_a_port_of_the_system_is_not_offered() {
     .into();
     let terminal = session(&border, &all[..5].join("\\n"));
     terminal.send("\x1eo");
-    terminal.wait_for_text("the screen shows no login that comes back to a port from 1024 on");
+    terminal.wait_for_text("no login on the screen comes back to a port from 1024 on of localhost");
     drop(terminal);
     // A control sequence between two digits of the port does not show on the screen.
     let Some(border) = Border::start(Far::default(), true, true) else { return };

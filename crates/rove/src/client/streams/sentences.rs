@@ -5,7 +5,7 @@ use rove_session::Client;
 
 /// The sentence about a screen that shows no web login with a callback to localhost.
 pub(super) const NO_CALLBACK: &str =
-    "the screen shows no login that comes back to a port from 1024 on of localhost";
+    "no login on the screen comes back to a port from 1024 on of localhost";
 
 /// Returns the message about a client without streams, because it joined a session or its server has none.
 pub(super) fn carries_nothing(session: &Client) -> String {
