@@ -159,7 +159,7 @@ fn run_from(options: ClientOptions, way: Way) -> anyhow::Result<u8> {
     let missing = missing
         .filter(|_| says_missing)
         .zip(command.as_deref())
-        .map(|(missing, command)| missing_output(missing, &host, command));
+        .map(|(missing, command)| missing_output(missing, (&host, command), choices.strict));
     for text in output_failure.iter().chain(&said).chain(&missing).chain(&not_forwarded) {
         tell(name, text);
     }

@@ -122,7 +122,11 @@ pub(super) fn shell_hint(command: &str, host: &str) -> Option<String> {
 }
 
 /// Returns the sentence about lines of a command's output that did not arrive, and how to get them.
-pub(super) fn missing_output(missing: MissingLines, host: &str, command: &str) -> String {
+pub(super) fn missing_output(
+    missing: MissingLines,
+    (host, command): (&str, &str),
+    is_strict: bool,
+) -> String {
     // The command is quoted, because two shells split it: first this computer's shell, then the host's shell.
     let command = shell_words::quote(command);
     let ssh = format!("`ssh {host} {command}` prints them all");
@@ -131,10 +135,17 @@ pub(super) fn missing_output(missing: MissingLines, host: &str, command: &str) -
         MissingLines::Count(count) => {
             format!("{count} screen rows of the output were not kept; {ssh}")
         }
-        MissingLines::AboveLastScreen => format!(
-            "the lines that scrolled off above the last screen are missing, as its server sends and counts none \
-             (`rove install {host}` puts one there that does); {ssh}"
-        ),
+        MissingLines::AboveLastScreen => {
+            let cause = match is_strict {
+                true => "stock Mosh's protocol (--strict) carries none".to_owned(),
+                false => format!(
+                    "its server sends and counts none (`rove install {host}` puts one there that does)"
+                ),
+            };
+            format!(
+                "the lines that scrolled off above the last screen are missing, as {cause}; {ssh}"
+            )
+        }
     }
 }
 
@@ -221,6 +232,7 @@ mod tests {
 
     #[test]
     fn lines_that_are_missing_are_counted_and_the_command_that_prints_them_is_named() {
+        let above = MissingLines::AboveLastScreen;
         for (missing, command, parts) in [
             (
                 MissingLines::Count(1200),
@@ -233,15 +245,18 @@ mod tests {
                 ["1 screen row of the output was not kept", "`ssh me@host dmesg`"],
             ),
             (
-                MissingLines::AboveLastScreen,
+                above,
                 "sh -c 'a | b'",
                 ["`rove install me@host`", r"`ssh me@host 'sh -c '\''a | b'\'''`"],
             ),
         ] {
-            let text = missing_output(missing, "me@host", command);
+            let text = missing_output(missing, ("me@host", command), false);
             assert!(parts.iter().all(|part| text.contains(part)), "{text}");
             assert!(!text.contains('\n'), "{text}");
         }
+        // With `--strict` the server may be a rove, so no other server is the remedy.
+        let strict = missing_output(above, ("me@host", "ls"), true);
+        assert!(strict.contains("--strict") && !strict.contains("install"), "{strict}");
     }
 
     #[test]
