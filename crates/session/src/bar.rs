@@ -79,7 +79,6 @@ impl Bar {
     }
 }
 
-/// Returns the greatest width and the most rows of the bar in a window of this size.
 fn room(window: Size) -> (usize, usize) {
     let rows = usize::from(window.rows()).min(BAR_ROWS_MAX);
     (usize::from(window.columns()).min(LINE_COLUMNS_MAX), rows)

@@ -60,10 +60,11 @@ pub(crate) struct Contact {
     pub(crate) refused_at: Option<Instant>,
 }
 
-/// Advice to a user whose network may block UDP: a sentence, and a short form for a narrow bar.
+/// Advice to a user whose network may block UDP: a sentence, and short forms for a narrow bar.
 const LONG_ADVICE: &str =
     "If UDP is blocked here, try rove --tunnel; rove doctor names what fails.";
 const ADVICE: &str = "Try --tunnel, rove doctor";
+const SHORT_ADVICE: &str = "Try rove doctor";
 
 /// The text of the network error on a computer without a network. Advice to use ssh would not help there.
 const OFFLINE: &str = "Network is unreachable";
@@ -84,9 +85,11 @@ impl Trouble {
     fn texts(&self, silence: Option<Silence>) -> Vec<String> {
         let Self { text, reason, .. } = self;
         let mut texts = with_silence(&format!("{text}: {reason}."), silence);
-        texts.push(format!("{text}."));
-        texts.push("The ssh tunnel has ended.".to_owned());
-        texts.push("Tunnel ended.".to_owned());
+        texts.extend([
+            format!("{text}."),
+            "The ssh tunnel has ended.".into(),
+            "Tunnel ended.".into(),
+        ]);
         texts
     }
 }
@@ -101,7 +104,7 @@ struct Message {
 }
 
 /// The messages that the client may show in the bar, of which the most important is shown.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Notices {
     /// The program's name, shown at the start of every notice.
     program: String,
@@ -123,19 +126,7 @@ pub(crate) struct Notices {
 
 impl Notices {
     pub(crate) fn new(program: String, quit_hint: Option<String>, advises: bool) -> Self {
-        let (message, tunnel, aside) = (None, None, None);
-        let (announcements, question, farewell) = (Announcements::default(), None, None);
-        Self {
-            program,
-            quit_hint,
-            message,
-            announcements,
-            advises,
-            tunnel,
-            aside,
-            question,
-            farewell,
-        }
+        Self { program, quit_hint, advises, ..Self::default() }
     }
 
     /// Shows `text` for a second.
@@ -212,8 +203,7 @@ impl Notices {
         self.question.as_ref().is_some_and(|bar| bar.whole(window).is_some())
     }
 
-    /// Notes whether the user sees no announcements, for example because the escape key's help is shown. While they are
-    /// hidden, also by a question, their display time stops.
+    /// Notes whether anything but a question hides the announcements. While they are hidden, their display time stops.
     pub(crate) fn set_hidden(&mut self, now: Instant, is_hidden: bool) {
         self.announcements.set_hidden(now, is_hidden || self.question.is_some());
     }
@@ -311,19 +301,19 @@ impl Notices {
 }
 
 impl Message {
-    /// Returns the notice with the length of the silence, from the longest version to the shortest. `advises` adds the
-    /// remedy for blocked UDP.
+    /// Returns the notice from the longest version to the shortest. `advises` adds the remedy for blocked UDP.
     fn texts(&self, silence: Option<Silence>, advises: bool) -> Vec<String> {
         let texts = with_silence(&self.text, silence);
-        let is_blocked = silence.is_some_and(Silence::is_long) && self.text != OFFLINE;
+        let is_long = silence.is_some_and(Silence::is_long);
+        let is_blocked = is_long && self.text != OFFLINE;
         if !advises || !is_blocked {
             return texts;
         }
-        let advised = [
-            format!("{} {LONG_ADVICE}", texts[0]),
-            format!("{} {ADVICE}", texts[0]),
-            format!("{}. {ADVICE}", self.text),
-        ];
+        let time = silence.map(|it| format!(" ({}.)", spelled(it.seconds, "s")));
+        let brief = self.text.clone() + &time.unwrap_or_default();
+        let [long, short] = [&texts[0], &brief].map(|text| format!("{text} {ADVICE}"));
+        let advised =
+            [format!("{} {LONG_ADVICE}", texts[0]), long, short, format!("{brief} {SHORT_ADVICE}")];
         advised.into_iter().chain(texts).collect()
     }
 }

@@ -6,9 +6,6 @@
 
 use core::ops::RangeInclusive;
 
-/// The mark for characters that are left out of a name.
-const ELLIPSIS: &str = "...";
-
 /// The characters that plain text omits. They are format characters (Unicode 16, General Category Cf, with all of
 /// Bidi_Control), line and paragraph separators (Zl, Zp), and other invisible characters
 /// (Default_Ignorable_Code_Point). Plain text keeps most visible signs that enclose the number after them
@@ -61,13 +58,13 @@ pub fn shortened(text: &str, columns: usize) -> String {
     if columns_of(&text) <= columns {
         return text;
     }
-    let half = columns.saturating_sub(ELLIPSIS.len()) / 2;
+    let half = columns.saturating_sub(3) / 2;
     let is_short = |part: &&str| columns_of(part) <= half;
     let ends = || text.char_indices().map(|(at, _)| at).take(half + 1);
     let begins = text.char_indices().rev().map(|(at, _)| at).take(half);
     let beginning = ends().map(|at| &text[..at]).filter(is_short).last();
     let end = begins.map(|at| &text[at..]).filter(is_short).last();
-    [beginning.unwrap_or_default(), ELLIPSIS, end.unwrap_or_default()].concat()
+    [beginning.unwrap_or_default(), "...", end.unwrap_or_default()].concat()
 }
 
 /// Filters text that arrives character by character, by the rules of [`plain`].

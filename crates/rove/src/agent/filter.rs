@@ -14,8 +14,7 @@ const MESSAGE_MAX: usize = 262_144;
 /// Most keys of an ssh agent whose names are stored. Chosen: more than an ssh server lets a login try.
 const NAMES_MAX: usize = 64;
 
-/// Greatest width of a shown name that the host or a key's owner chose, in columns. Chosen: three such names fit into a
-/// question at 40 columns.
+/// Greatest width of a shown foreign name, in columns. Chosen: a question with three such names fits 40 columns.
 const NAME_COLUMNS_MAX: usize = 36;
 
 /// Type numbers of requests to an agent. Source: draft-ietf-sshm-ssh-agent, section 6.1.

@@ -26,6 +26,7 @@ pub(super) struct Overlay {
 }
 
 /// The client's notices to the user, and the times at which they change.
+#[derive(Default)]
 pub(super) struct NoticeBar {
     pub(super) notices: Notices,
     pub(super) status: StatusView,
@@ -49,19 +50,7 @@ pub(super) struct NoticeBar {
 
 impl NoticeBar {
     pub(super) fn new(notices: Notices, company: Company, now: Instant) -> Self {
-        Self {
-            notices,
-            status: StatusView::default(),
-            company,
-            overlay: Overlay::default(),
-            bar_due: None,
-            start: now,
-            regained_at: now,
-            refused_at: None,
-            local_port: None,
-            forwards: Vec::new(),
-            forwarder: Vec::new(),
-        }
+        Self { notices, company, start: now, regained_at: now, ..Self::default() }
     }
 
     /// Returns the facts about the contact with the server, for the notices.
@@ -121,8 +110,7 @@ impl NoticeBar {
         }
     }
 
-    /// Updates the bar, the status and the edge of a shared session. `is_hidden` tells that the client draws nothing,
-    /// because the terminal is the shell's.
+    /// Updates the bar, the status and the edge of a shared session. `is_hidden` says that the terminal is the shell's.
     pub(super) fn refresh(
         &mut self,
         now: Instant,

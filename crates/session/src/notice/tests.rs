@@ -150,14 +150,10 @@ fn messages_last_as_long_as_they_matter() {
     let both = "rove: no route (8 s without contact.) [To quit: Ctrl-^ .]";
     assert_eq!(text(&late, 8_000, fine), both);
 
-    // If this computer forbids sending (the first two rows), the bar gives the same advice as for blocked UDP.
+    // After half a minute, the bar tells the time and the remedy, and hides neither.
     for (error, reply_at, wanted) in [
-        ("Operation not permitted", None, "Operation not permitted. Try --tunnel, rove doctor"),
-        (
-            "Operation not permitted",
-            Some(29_900),
-            "Operation not permitted. Try --tunnel, rove doctor",
-        ),
+        ("No route to host", None, "No route to host (30 s.) Try --tunnel, rove doctor"),
+        ("No route to host", Some(29_900), "No route to host (30 s.) Try --tunnel, rove doctor"),
         ("Network is unreachable", None, "Network is unreachable (30 s without contact.)"),
     ] {
         let mut blocked = notices();
