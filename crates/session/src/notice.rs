@@ -66,6 +66,10 @@ const LONG_ADVICE: &str =
 const ADVICE: &str = "Try --tunnel, rove doctor";
 const SHORT_ADVICE: &str = "Try rove doctor";
 
+/// The system's error if a firewall of this computer refuses to send, and the bar's text for it.
+const FORBIDDEN: &str = "Operation not permitted";
+const FIREWALL: &str = "Sending failed: firewall?";
+
 /// The text of the network error on a computer without a network. Advice to use ssh would not help there.
 const OFFLINE: &str = "Network is unreachable";
 
@@ -148,6 +152,7 @@ impl Notices {
     /// Shows an error of the local network for about three seconds after its last occurrence.
     pub(crate) fn network_error(&mut self, now: Instant, text: &str) {
         let until = now + NETWORK_ERROR_SHOWN;
+        let text = if self.advises && text == FORBIDDEN { FIREWALL } else { text };
         self.message = Some(Message { text: text.to_owned(), until, network_error: true });
     }
 
@@ -305,7 +310,7 @@ impl Message {
     fn texts(&self, silence: Option<Silence>, advises: bool) -> Vec<String> {
         let texts = with_silence(&self.text, silence);
         let is_long = silence.is_some_and(Silence::is_long);
-        let is_blocked = is_long && self.text != OFFLINE;
+        let is_blocked = self.text == FIREWALL || is_long && self.text != OFFLINE;
         if !advises || !is_blocked {
             return texts;
         }

@@ -155,12 +155,17 @@ fn messages_last_as_long_as_they_matter() {
         ("No route to host", None, "No route to host (30 s.) Try --tunnel, rove doctor"),
         ("No route to host", Some(29_900), "No route to host (30 s.) Try --tunnel, rove doctor"),
         ("Network is unreachable", None, "Network is unreachable (30 s without contact.)"),
+        ("Operation not permitted", None, "Sending failed: firewall? (30 s.) Try rove doctor"),
     ] {
         let mut blocked = notices();
         blocked.network_error(ms(29_900), error);
         let contact = contact(reply_at.or(Some(0)), Some(0));
         assert_eq!(text(&blocked, 30_000, contact), format!("rove: {wanted} [To quit: Ctrl-^ .]"));
     }
+    let mut forbidden = notices();
+    forbidden.network_error(ms(100), "Operation not permitted");
+    let shown = "rove: Sending failed: firewall? Try --tunnel, rove doctor [To quit: Ctrl-^ .]";
+    assert_eq!(text(&forbidden, 200, fine), shown);
 }
 
 #[test]
