@@ -213,8 +213,7 @@ impl<'a> Canvas<'a> {
 
     /// Returns whether `screen` has the predicted text in all written or scrolled cells. Uncertain cells do not count.
     pub(super) fn agrees(&self, screen: &Screen) -> bool {
-        let is_known = |at: &Position| self.is_known(*at);
-        self.places().filter(is_known).all(|at| self.text(at) == Text::of(screen, at))
+        self.known_places().all(|at| self.text(at) == Text::of(screen, at))
             && self.moves().all(|(row, from)| self.agrees_with_move(screen, row, from))
     }
 
@@ -235,10 +234,25 @@ impl<'a> Canvas<'a> {
         (0..).zip(self.moved.iter().copied()).filter(|(row, from)| *from != Some(*row))
     }
 
+    /// Returns whether `screen`, perhaps moved with the cursor, has all certain text of the written cells, but `fewer`,
+    /// the canvas after fewer keys, does not explain it. A suggestion does not explain text in another colour than its own.
+    pub(super) fn explains_more(&self, fewer: &Self, screen: &Screen) -> bool {
+        let moved = |at: Position| {
+            let row = (at.row + screen.cursor().row).saturating_sub(self.cursor.row);
+            Position { row, ..at }
+        };
+        let explains = |at: Position| {
+            let is_typed = self.is_typed(at.row, at.column) && !fewer.is_typed(at.row, at.column);
+            let is_painted = is_typed && fewer.pen(at) != cell(screen, moved(at)).pen;
+            fewer.is_known(at) && !is_painted && fewer.text(at) == Text::of(screen, moved(at))
+        };
+        self.known_places().all(|at| self.text(at) == Text::of(screen, moved(at)))
+            && !self.known_places().all(explains)
+    }
+
     /// Returns whether `screen` has neither the predicted nor the old text in a written cell. Ignores uncertain cells.
     pub(super) fn conflicts(&self, screen: &Screen) -> bool {
-        let is_known = |at: &Position| self.is_known(*at);
-        self.places().filter(is_known).any(|at| {
+        self.known_places().any(|at| {
             let text = Text::of(screen, at);
             text != self.text(at) && text != Text::of(self.screen, at)
         })
@@ -299,10 +313,11 @@ impl<'a> Canvas<'a> {
         Some(Content { is_unknown: false, glyph })
     }
 
-    fn places(&self) -> impl Iterator<Item = Position> {
-        self.rows.iter().flat_map(|predicted| {
+    fn known_places(&self) -> impl Iterator<Item = Position> {
+        let places = self.rows.iter().flat_map(|predicted| {
             predicted.columns().map(|column| Position { row: predicted.row, column })
-        })
+        });
+        places.filter(|at| self.is_known(*at))
     }
 }
 

@@ -254,7 +254,7 @@ impl Field {
 
     /// Returns whether the field has a prompt by which it can be recognised.
     pub(super) fn has_name(&self) -> bool {
-        self.prompt.has_text()
+        self.prompt.has_text_in(0..usize::MAX)
     }
 
     /// Returns the prompt or editor's mode that identifies the field for [`crate::secrecy`]. `None` if there is none.

@@ -49,9 +49,7 @@ impl MatchResult {
             && timeline.end.agrees_elsewhere(screen, cursor.row);
         let may_stay = timeline.end.is_at(cursor) || is_moved;
         let mut shown = may_stay.then(|| (0, timeline.end.clone()));
-        // The screen counts as unchanged if neither the cursor nor the text of its row has changed.
-        let is_unchanged = shown.is_some() && !base.has_moved(screen);
-        let (mut due_cursor, mut due_agrees) = (start, is_unchanged);
+        let is_unchanged = !base.has_moved(screen);
         let mut has_line = None;
         // Keys that have not reached the host cannot have had an effect.
         let arrived = log.arrived(pending.arrived).max(due);
@@ -75,23 +73,25 @@ impl MatchResult {
                 canvas.cursor.column == cursor.column
                     && simulation.agrees_elsewhere(screen, cursor.row)
             };
-            if count <= due {
-                (due_cursor, due_agrees) = (canvas.cursor, agrees);
+            // A screen cannot show a key that reached the host after the screen was sent.
+            if !agrees || event.input > pending.arrived {
+                continue;
             }
-            // A screen cannot show a key that reached the host after the screen was sent. A key without an echo ack
-            // must have moved the cursor, unless keys with an echo ack do not explain the screen.
-            let may_show = event.input <= pending.arrived;
-            // Text that was typed and erased again leaves the screen as before. Perhaps the host has not echoed the
-            // text yet, or the screen comes too soon. Then the screen counts as older than the text.
-            let is_second = is_unchanged || shown.as_ref().is_some_and(|(count, _)| *count > 0);
-            let age = latency.age_when_heard(event.at);
-            let is_early = is_second && (count > due || latency.is_too_soon(age));
-            let is_news = count <= due || canvas.cursor != due_cursor || !due_agrees;
-            if agrees && may_show && is_news && !is_early {
+            // Text that was typed and erased again leaves the screen as before. Until its echo is due, or if the screen
+            // comes too soon, the screen counts as older, unless it has text that only more keys explain.
+            let is_second = shown.as_ref().is_some_and(|(count, fewer)| {
+                (is_unchanged || *count > 0) && !canvas.explains_more(&fewer.canvas, screen)
+            });
+            let is_too_soon = || latency.is_too_soon(latency.age_when_heard(event.at));
+            if !is_second || count <= due && !is_too_soon() {
                 shown = Some((count, simulation.clone()));
             }
         }
         let Timeline { steps, end } = timeline;
+        if barrier.is_some() && end.canvas.cursor.row == cursor.row {
+            // The key of unknown effect has moved the cursor back over the text of the earlier keys.
+            shown = shown.filter(|(_, fewer)| !end.canvas.explains_more(&fewer.canvas, screen));
+        }
         let prove =
             |count: usize, end: &Simulation<'_>| Proven::of(&steps[..count], end, base, screen);
         let is_reached = !steps.is_empty() && end.canvas.agrees(screen);

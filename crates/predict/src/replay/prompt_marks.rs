@@ -50,10 +50,6 @@ impl PromptMarks {
         self.text == other.text
     }
 
-    pub(super) fn has_text(&self) -> bool {
-        self.has_text_in(0..usize::MAX)
-    }
-
     /// Returns whether the prompt has any text in `columns`.
     pub(super) fn has_text_in(&self, columns: Range<usize>) -> bool {
         let end = columns.end.min(self.text.len());
@@ -91,7 +87,7 @@ mod tests {
         let pane = Pane { left: 0, right: 20, top: 0, bottom: 4 };
         let at = first.cursor().position();
         let marks = PromptMarks::read(&first, at, &pane);
-        assert!(marks.has_text() && marks.may_move() && marks.is_shell && !marks.ends_in_word());
+        assert!(marks.may_move() && marks.is_shell && !marks.ends_in_word());
         assert!(!marks.has_text_in(4..5) && marks.has_text_in(3..5));
         host.write(b"ls\r\nann$ \x1b[?2004h");
         let second = host.snapshot();

@@ -154,7 +154,8 @@ impl Ruler {
         }
         new.extend(&word[copied..]);
         let new: Vec<char> = new.chars().collect();
-        if new.len() != word.len() && is_in_phrase(&line[start + word.len()..]) {
+        let is_phrase = matches!(line[start + word.len()..], [' ', next, ..] if next != ' ');
+        if new.len() != word.len() && is_phrase {
             return push(line, start, word.len(), &new);
         }
         let mut turned = line.to_vec();
@@ -183,12 +184,7 @@ impl Ruler {
     }
 }
 
-/// Returns whether a number is part of a phrase, as in `9 characters`, which moves when the number gets longer.
-fn is_in_phrase(rest: &[char]) -> bool {
-    matches!(rest, [' ', next, ..] if *next != ' ')
-}
-
-/// Replaces a word, and moves the phrase after it into the next gap. `None` if the gap is too small.
+/// Replaces a word, and moves the phrase after it (as in `9 files`) into the next gap. `None` if the gap is too small.
 fn push(line: &[char], start: usize, len: usize, new: &[char]) -> Option<Vec<char>> {
     let rest = &line[start + len..];
     let is_gap = |pair: &[char]| pair == [' ', ' '];

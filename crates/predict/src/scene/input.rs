@@ -121,17 +121,8 @@ fn underscores_end(row: &[Cell], start: usize, edge: usize) -> Option<usize> {
 
 /// Returns the first column within `start..end` that has text after two blanks or more. `None` without such a gap.
 fn behind_gap(row: &[Cell], start: usize, end: usize) -> Option<usize> {
-    let mut blanks = 0;
-    for column in start..end {
-        if is_blank(row, column) {
-            blanks += 1;
-        } else if blanks >= GAP_COLUMNS_MIN {
-            return Some(column);
-        } else {
-            blanks = 0;
-        }
-    }
-    None
+    let has_gap = |end: usize| (end - GAP_COLUMNS_MIN..end).all(|column| is_blank(row, column));
+    (start + GAP_COLUMNS_MIN..end).find(|column| !is_blank(row, *column) && has_gap(*column))
 }
 
 /// Returns whether text is hard to read: faint or grey.

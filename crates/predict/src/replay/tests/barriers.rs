@@ -1,5 +1,6 @@
 //! Keys typed right after a key that turns out to have no visible effect.
 
+use super::Modal;
 use super::rig::{Program, Rig, Shell};
 
 /// A shell that beeps at Tab, because it finds nothing to complete.
@@ -56,4 +57,17 @@ fn a_key_whose_effect_came_with_another_answer_counts_as_neither_right_nor_wrong
     }
     rig.assert_converges();
     assert_eq!(rig.errors, 0);
+}
+
+#[test]
+fn an_escape_that_moves_the_cursor_back_over_text_does_not_repeat_it() {
+    for (proof, keys) in [("", "win\x1b"), ("x", "win\x1b"), ("x", "wwww\x1bx"), ("x", "a\x1b")] {
+        let start = "\x1b[?2004h$ ";
+        let mut rig = Rig::new(Modal { start, takes_commands: false, takes_command: false });
+        rig.prove(proof);
+        rig.batch = 2;
+        rig.type_keys(keys);
+        rig.run(2 * Rig::ONE_WAY);
+        assert_eq!(rig.wrong_millis(), 0, "{proof:?} {keys:?}");
+    }
 }

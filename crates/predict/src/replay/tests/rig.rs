@@ -36,6 +36,9 @@ pub(super) struct Rig {
     /// How often the user saw text left of the cursor that the host's screen neither had nor later got.
     pub(super) errors: usize,
     shown: Vec<String>,
+    /// The time between two moments at which keys arrive, in milliseconds. If it is over 1, the host sends one screen
+    /// for all keys of a moment, as after an outage.
+    pub(super) batch: u64,
 }
 
 enum Event {
@@ -89,6 +92,7 @@ impl Rig {
             screen: Screen::blank(size),
             errors: 0,
             shown: Vec::new(),
+            batch: 1,
         };
         rig.publish();
         rig.run_until_idle();
@@ -131,7 +135,8 @@ impl Rig {
         self.engine.handle_keys(self.now, InputNum::new(self.sent), bytes);
         self.sent += 1;
         for byte in bytes {
-            self.schedule(Self::ONE_WAY, Event::Key(self.sent, *byte));
+            let at = (self.now.as_millis() + Self::ONE_WAY).next_multiple_of(self.batch);
+            self.schedule(at - self.now.as_millis(), Event::Key(self.sent, *byte));
         }
     }
 
@@ -175,6 +180,17 @@ impl Rig {
     /// Lets time pass until all messages have arrived.
     pub(super) fn run_until_idle(&mut self) {
         self.run(2 * Self::ONE_WAY + 2000);
+    }
+
+    /// Returns for how many of the next milliseconds the user sees other text than the host has, or another cursor.
+    pub(super) fn wrong_millis(&mut self) -> usize {
+        let is_wrong = |_: &usize| {
+            self.run(1);
+            let (seen, host) = (&self.frame, self.host.screen());
+            (0..host.size().rows()).any(|row| seen.row_text(row) != host.row_text(row))
+                || seen.cursor() != host.cursor()
+        };
+        (0..1200).filter(is_wrong).count()
     }
 
     /// Lets all messages arrive, and asserts that the user then sees the host's screen.
@@ -241,6 +257,10 @@ impl Rig {
 
     fn schedule(&mut self, millis: u64, event: Event) {
         let at = self.now + Duration::from_millis(millis);
+        let is_state = |event: &Event| matches!(event, Event::State(..));
+        if self.batch > 1 && is_state(&event) {
+            self.events.retain(|(other, event)| *other != at || !is_state(event));
+        }
         let index = self.events.partition_point(|(other, _)| *other <= at);
         self.events.insert(index, (at, event));
     }

@@ -125,6 +125,18 @@ fn a_program_that_suggests_again_what_was_taken_back_is_learned() {
     assert_eq!(rig.errors, 0);
 }
 
+#[test]
+fn a_suggestion_that_was_typed_is_told_from_one_that_was_not_by_its_colour() {
+    for keys in ["rep\x1b[D\x1b[D", "rep\x1b[D\x1b[D\x1b[D", "gxx\x1b[D", "abc\x1b[D"] {
+        let mut rig = Rig::new(Suggester::new(&["grep -n apple"]));
+        rig.prove("g");
+        rig.batch = 2;
+        rig.type_keys(keys);
+        rig.run(2 * Rig::ONE_WAY);
+        assert_eq!(rig.wrong_millis(), 0, "{keys:?}");
+    }
+}
+
 /// A program that shows a grey hint about missing arguments after the input.
 struct Hinter(String);
 

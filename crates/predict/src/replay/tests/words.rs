@@ -62,8 +62,12 @@ impl Editor {
                 self.line.drain(..if is_readline { cursor } else { self.line.len() });
                 self.cursor = 0;
             }
-            "\x1b[D" => self.cursor -= 1,
+            "\x1b[D" | "\x02" => self.cursor -= 1,
             "\x01" => self.cursor = 0,
+            "\x7f" => {
+                self.cursor -= 1;
+                self.line.remove(self.cursor);
+            }
             _ => {
                 self.line.splice(cursor..cursor, key.chars());
                 self.cursor += 1;
@@ -155,5 +159,32 @@ fn a_key_is_shown_where_editors_differ_after_it_was_right_at_such_a_place() {
             assert_eq!(is_seen(&mut rig, disputed, place, key), round > 0, "{key:?}");
         }
         assert_eq!(rig.errors, 0, "{key:?}");
+    }
+}
+
+#[test]
+fn text_right_of_the_cursor_is_the_echo_of_keys_that_are_answered_at_once() {
+    for keys in [
+        "win\x1b[D",
+        "echo abc\x1b[D\x1b[D\x1b[D",
+        "echo abc\x02\x02",
+        "echo abc\x01d",
+        "echo abc\x1bb",
+        "ab\x1b[Dcd\x1b[D",
+        "abc\x1b[D\x7fde\x1b[D\x1b[D",
+        "aa\x1b[Da\x1b[Da\x1b[D",
+    ] {
+        for (proof, output) in [("", ""), ("x", ""), ("xy", "\r\x1b[KDone\r\n")] {
+            let mut rig = Editor::rig(true);
+            rig.prove(proof);
+            rig.batch = 2;
+            for key in keys.split_inclusive(|c: char| c != '\x1b' && c != '[') {
+                rig.paste_keys(key);
+            }
+            rig.run(Rig::ONE_WAY - 1);
+            rig.print(output.as_bytes());
+            rig.run(Rig::ONE_WAY + 1);
+            assert_eq!(rig.wrong_millis(), 0, "{proof:?} {keys:?} {output:?}");
+        }
     }
 }
