@@ -235,7 +235,7 @@ impl<'a> Canvas<'a> {
     }
 
     /// Returns whether `screen`, perhaps moved with the cursor, has all certain text of the written cells, but `fewer`,
-    /// the canvas after fewer keys, does not explain it. A suggestion does not explain text in another colour than its own.
+    /// the canvas after fewer keys, does not explain it. A suggestion does not explain text in another colour.
     pub(super) fn explains_more(&self, fewer: &Self, screen: &Screen) -> bool {
         let moved = |at: Position| {
             let row = (at.row + screen.cursor().row).saturating_sub(self.cursor.row);
