@@ -197,7 +197,7 @@ pub fn searching(
 /// named another) and prints the server's output. Then it becomes the tunnel's end on the host. If the host has no rove
 /// and `waits` is true, it searches for rove again after each line that the client sends.
 ///
-/// Unlike [`named`], this command lets sh interpret a server that the user named. The login shell may be unable to
+/// Unlike [`named()`], this command lets sh interpret a server that the user named. The login shell may be unable to
 /// process the server's output.
 pub fn tunnel(
     server: Option<&OsStr>,
