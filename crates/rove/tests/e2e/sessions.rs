@@ -238,8 +238,7 @@ fn a_session_is_found_again_after_its_directory_was_tidied_away() {
     let server = Server::start_with(call, LOCALHOST, &["cat"]);
     let socket = host.wait_for_socket();
     std::fs::remove_dir_all(host.sockets()).expect("nobody holds it");
-    assert!(host.list().is_empty());
-    // The server checks its socket as soon as a client makes contact.
+    // The server checks its socket as soon as a client makes contact, or a minute has passed.
     let _terminal = Terminal::start(&Maker::Rove.client(server.address, &server.key), SIZE);
     assert_eq!(host.wait_for_socket(), socket);
     assert_eq!(host.list()[0]["port"], server.address.port());
