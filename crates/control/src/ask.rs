@@ -53,8 +53,7 @@ impl From<io::Error> for AskError {
 /// Sends `request` to this user's server at UDP port `port`, and does not wait for the answer. Has no effect if that
 /// server has no control socket.
 pub fn tell(port: u16, request: &Request) {
-    let sockets =
-        directory::existing(&directory::paths()).0.into_iter().flat_map(|it| it.sockets());
+    let sockets = directory::existing().0.into_iter().flat_map(|it| it.sockets());
     for (_, path) in sockets.filter(|(name, _)| name.port == port) {
         // Errors are ignored, because an ended server may have left a socket, which refuses the connection.
         let _ = Conversation::start(Clock::start(), &path, request.clone());

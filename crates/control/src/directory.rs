@@ -318,7 +318,7 @@ pub fn private_socket(purpose: &str) -> Option<PathBuf> {
 /// first. The processes that made the sockets may have ended.
 pub fn sockets_of(purpose: &str) -> Vec<PathBuf> {
     let prefix = format!("{purpose}-");
-    let directories = existing(&paths()).0;
+    let directories = existing().0;
     let entries = directories.iter().flat_map(Directory::entries);
     let meant = entries.filter(|it| it.file_name().to_string_lossy().starts_with(&prefix));
     let sockets = meant.filter(|it| it.file_type().is_ok_and(|kind| kind.is_socket()));
@@ -328,8 +328,12 @@ pub fn sockets_of(purpose: &str) -> Vec<PathBuf> {
     found.into_iter().rev().map(|(_, path)| path).collect()
 }
 
-/// Returns all trusted directories at these [`paths`], and why the others are not trusted.
-pub(crate) fn existing(paths: &[PathBuf]) -> (Vec<Directory>, Vec<DirectoryError>) {
+/// Returns all trusted directories where this user's sockets may be, and why the others are not trusted.
+pub(crate) fn existing() -> (Vec<Directory>, Vec<DirectoryError>) {
+    existing_at(&paths())
+}
+
+fn existing_at(paths: &[PathBuf]) -> (Vec<Directory>, Vec<DirectoryError>) {
     let (mut directories, mut errors, mut has_place) = (Vec::new(), Vec::new(), false);
     for path in paths {
         match Directory::open(path) {
@@ -394,7 +398,7 @@ pub(crate) fn is_running(pid: u32) -> bool {
     test_kill_process(pid) != Err(rustix::io::Errno::SRCH)
 }
 
-pub(crate) fn paths() -> Vec<PathBuf> {
+fn paths() -> Vec<PathBuf> {
     let [chosen, runtime] = [DIRECTORY_VARIABLE, XDG_VARIABLE].map(std::env::var_os);
     candidates(chosen, runtime, termux::prefix(), geteuid().as_raw())
 }
@@ -507,7 +511,7 @@ mod tests {
         // Another user who takes a path keeps nobody from another path, and is named only where there is no other.
         let free = scratch.path("free");
         for (paths, taken) in [(vec![theirs.clone(), free.clone()], 0), (vec![theirs.clone()], 1)] {
-            assert_eq!(existing(&paths).1.len(), taken);
+            assert_eq!(existing_at(&paths).1.len(), taken);
             assert_eq!(usable(&paths).ok().map(|it| it.0), (taken == 0).then(|| free.clone()));
         }
         // After `su`, the variable still names the former user's directory, which must be ignored.

@@ -56,8 +56,10 @@ impl Drop for Handover {
 pub fn ask_for_port(is_wanted: impl Fn(u16) -> bool) -> bool {
     let clock = Clock::start();
     let deadline = clock.now() + PATIENCE;
-    let sockets = directory::existing(&directory::paths()).0.into_iter();
-    let sockets = sockets.flat_map(|it| it.named(|name| name.strip_prefix('.')?.parse().ok()));
+    let sockets = directory::existing()
+        .0
+        .into_iter()
+        .flat_map(|it| it.named(|name| name.strip_prefix('.')?.parse().ok()));
     let has_let_go = |path: &Path| match Conversation::start(clock, path, Request::Status) {
         Ok(mut conversation) => conversation.wait_closed(deadline),
         Err(error) => matches!(error, AskError::Gone | AskError::Closed),

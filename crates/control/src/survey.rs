@@ -53,7 +53,7 @@ pub struct Survey {
 /// Asks every other server of this user for its status, and waits for the replies until `deadline`. After the deadline,
 /// each further group of 64 servers has only 200 ms. Removes the sockets of servers that have ended.
 pub fn survey(clock: Clock, deadline: Instant) -> Survey {
-    let (directories, errors) = directory::existing(&directory::paths());
+    let (directories, errors) = directory::existing();
     let sockets = directories.iter().flat_map(|directory| directory.sockets());
     // If this process is itself a server, it cannot answer while it waits here.
     let sockets: Vec<_> = sockets.filter(|(name, _)| name.pid != std::process::id()).collect();

@@ -87,7 +87,8 @@ mod tests {
         let pane = Pane { left: 0, right: 20, top: 0, bottom: 4 };
         let at = first.cursor().position();
         let marks = PromptMarks::read(&first, at, &pane);
-        assert!(marks.may_move() && marks.is_shell && !marks.ends_in_word());
+        assert!(marks.has_text_in(0..usize::MAX) && marks.may_move());
+        assert!(marks.is_shell && !marks.ends_in_word());
         assert!(!marks.has_text_in(4..5) && marks.has_text_in(3..5));
         host.write(b"ls\r\nann$ \x1b[?2004h");
         let second = host.snapshot();
